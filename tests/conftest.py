@@ -10,8 +10,8 @@ from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline, messages
-from gpuetl.engines.cudf.gpu import settings as gpu_settings
-from gpuetl.engines.cudf.sinks import files
+from gpuetl.engines.cudf.io import parquet_writer
+from gpuetl.engines.cudf.runtime import start as gpu_settings
 from gpuetl.engines.registry import BACKENDS, CLUSTERED, ENGINES
 from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
@@ -122,7 +122,7 @@ def read_on_device(monkeypatch):
 @pytest.fixture
 def encoded_on_device(monkeypatch):
     """Let the cudf engine encode small files, too."""
-    monkeypatch.setattr(files, "LEAST_BYTES", 0)
+    monkeypatch.setattr(parquet_writer, "LEAST_BYTES", 0)
 
 
 def engine_params(names):

@@ -4,8 +4,7 @@ from gpuetl import RunOptions
 from gpuetl.optimize import optimize
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import lower
-from gpuetl.physical.nodes import Concat, Exchange, Map, Scan
-from gpuetl.physical.ranges import Boundaries, RangeExchange
+from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, RangeExchange, Scan
 from gpuetl.plan.graph import walk_graph
 
 

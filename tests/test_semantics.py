@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, expr
-from gpuetl.engines.cudf.joins import checks as cudf_checks
-from gpuetl.engines.cudf.operations import kernel as cudf_kernel
-from gpuetl.engines.pandas.joins import checks as join_checks
-from gpuetl.engines.pandas.operations import kernel
+from gpuetl.engines.cudf.relational import join as cudf_checks
+from gpuetl.engines.cudf.relational import kernel as cudf_kernel
+from gpuetl.engines.pandas.relational import join as join_checks
+from gpuetl.engines.pandas.relational import kernel
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
 INT, FLOAT = {"x": "int64"}, {"x": "float64"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuetl.sizes import read_size, size
+from gpuetl.messages import read_size, size
 
 
 @pytest.mark.parametrize(

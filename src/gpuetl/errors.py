@@ -10,9 +10,8 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl import messages
-from gpuetl.messages import CONTROLS, SHOWN_CHARACTERS, coded, cut, one_line, printable, readable, recoded
+from gpuetl.messages import CONTROLS, SHOWN_CHARACTERS, coded, cut, one_line, printable, readable, recoded, redacted
 from gpuetl.records import dataclass
-from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:
     from gpuetl.report.run_report import RunReport

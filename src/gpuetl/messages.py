@@ -1,8 +1,12 @@
-"""Texts for people: without control characters, not too long, errors with the code that `gpuetl explain` describes."""
+"""How messages are worded: codes, printable and redacted text, sizes."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+# Texts for people: without control characters, not too long, errors with the code that `gpuetl explain` describes.
+
 
 SHOWN_CHARACTERS = 200
 """Of a name, a value or an expression of the user's in a message."""
@@ -94,3 +98,72 @@ def with_code(text: str, message: object) -> str:
         return text
     first, *rest = "".join(text).split("\n")
     return "\n".join([f"{first}  [{code}]", *rest])
+
+
+# Values of environment variables in paths, which messages and reports show as `${env.NAME}`.
+#
+# A path such as `s${env.TOKEN}/x` may hold a secret.  The value is needed to open files, and nowhere else: so each
+# text
+# for people or for files of reports goes through `redacted`.
+
+
+LEAST_CHARACTERS = 8
+"""Shorter values are hidden only as a part of their path: elsewhere they would match by chance."""
+
+BOUNDARY = r"(?![\w.-])"
+_references: dict[str, str] = {}
+
+
+def remember_value(value: str, reference: str) -> None:
+    """Show a variable's value as a reference from now on, if it is long enough."""
+    if len(value) >= LEAST_CHARACTERS:
+        for written in {value, repr(value)[1:-1], str(Path(value))}:  # as libraries and the system write a path
+            _references[re.escape(written)] = reference
+
+
+def remember_path(path: str, rest: str, text: str) -> None:
+    """Show the beginning of a path, up to the end of a variable's value, as it is written in the pipeline.
+
+    `rest` is what follows in the path.
+    """
+    if len(path) > 1:
+        _references[re.escape(path) + ("" if rest and not rest.startswith("/") else BOUNDARY)] = text
+
+
+def redacted(text: str) -> str:
+    """Return a text without the values of environment variables that stand in paths."""
+    for pattern in sorted(_references, key=len, reverse=True):
+        reference = _references[pattern]
+        text = re.sub(pattern, lambda _, reference=reference: reference, text)  # type: ignore[misc]
+    return text
+
+
+# Numbers of bytes for people.
+
+
+UNITS = ("B", "kB", "MB", "GB", "TB")
+WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?b)?", re.IGNORECASE)
+
+
+def size(count: int) -> str:
+    """Return a number of bytes for people."""
+    amount = float(count)
+    for unit in UNITS[:-1]:
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def read_size(text: str) -> int:
+    """Return the bytes that a text names as `size` writes them, in whatever case: `8GB`, `1.5 tb`, `4096`.
+
+    Raises
+    ------
+    ValueError
+        For another text.
+    """
+    if not (found := WRITTEN.fullmatch(text.strip())):
+        raise ValueError(f"'{text}' is no size, such as 8GB or 500MB")
+    units = [unit.lower() for unit in UNITS]
+    return int(float(found[1]) * 1000 ** units.index((found[2] or "B").lower()))

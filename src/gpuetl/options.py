@@ -12,7 +12,7 @@ from gpuetl.engines.registry import CLUSTERED
 from gpuetl.errors import InvalidPipeline
 from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
-from gpuetl.physical import choices as physical
+from gpuetl.physical import layout as physical
 from gpuetl.records import dataclass
 from gpuetl.user_kernels.kernel_options import KernelOptions
 
@@ -110,7 +110,7 @@ class RunOptions:
     optimize
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
-        Optimizer passes, choices of lowering (`gpuetl.physical.choices`) and of the cudf engine
+        Optimizer passes, choices of lowering (`gpuetl.physical.layout`) and of the cudf engine
         (`gpuetl.engines.cudf.choices`) to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.

@@ -16,7 +16,6 @@ from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
-from gpuetl.spec.caller import caller
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.rules import Rule
@@ -35,6 +34,7 @@ from gpuetl.spec.forms import (
 )
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
+from gpuetl.spec.places import caller
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
 from gpuetl.spec.tests import read_tests
@@ -43,13 +43,13 @@ from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
 if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the methods that go further
-    from gpuetl.file_tests.report import TestReport, TestResult
+    from gpuetl.file_tests.run_tests import TestReport, TestResult
     from gpuetl.optimize import Optimized
     from gpuetl.options import RunOptions
     from gpuetl.run.pipeline_run import Run
     from gpuetl.telemetry.recorder import Progress
     from gpuetl.validation import Validation
-    from gpuetl.verify.report import VerifyReport
+    from gpuetl.verify.verification import VerifyReport
 
 
 CHOICES = ("extra_columns", "missing_columns", "on_bad_row")
@@ -295,7 +295,7 @@ class Pipeline(PipelineDefinition):
         RunFailed
             With the engine on which the run failed.
         """
-        from gpuetl.verify.check import verify_pipeline
+        from gpuetl.verify.verification import verify_pipeline
 
         names = None if stages is None else as_names(stages)
         return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
@@ -344,7 +344,7 @@ class Pipeline(PipelineDefinition):
         InvalidPipeline
             Before anything runs; also where there is no test.
         """
-        from gpuetl.file_tests.run import run_tests
+        from gpuetl.file_tests.run_tests import run_tests
 
         chosen = None if names is None else as_names(names)
         return run_tests(self, Problems(list(self._problems.found)), params or {}, engine, chosen, options, done)

@@ -13,10 +13,10 @@ from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs
-from gpuetl.spec.caller import caller
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import check_keys, read_plain
 from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
+from gpuetl.spec.places import caller
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Formula, Located, Order, Text, as_names

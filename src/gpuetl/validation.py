@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
 from gpuetl.expressions.ir import Expr
+from gpuetl.io.data_file import DatasetError
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.overlooked import overlooked_warnings
 from gpuetl.messages import coded, recoded
 from gpuetl.plan.graph import walk_graph
@@ -18,8 +18,7 @@ from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.spec.model import PipelineSpec
-from gpuetl.spec.parameters import bind_parameters
-from gpuetl.spec.scalars import UnboundScalar, resolve_scalars
+from gpuetl.spec.parameters import UnboundScalar, bind_parameters, resolve_scalars
 from gpuetl.spec.values import node_of
 
 if TYPE_CHECKING:
@@ -111,9 +110,8 @@ def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
 def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterator[str]:
     """Compile the kernels of all stages where there is a compiler; yield a sentence for each that was not compiled."""
     for operation in kernels_of([*plan.stages.values(), *plan.sinks.values()]):
-        from gpuetl.engines.cudf.gpu.compiler import users_lines
-        from gpuetl.engines.cudf.kernel_compilation import NotChecked, compile_log
-        from gpuetl.engines.cudf.programs import user_kernels
+        from gpuetl.engines.cudf.codegen.nvrtc import NotChecked, compile_log, users_lines
+        from gpuetl.engines.cudf.codegen.plan_programs import user_kernels
 
         entry, origin = operation.contract.entry, operation.origin
         label = f"kernel '{entry}' of {origin}"

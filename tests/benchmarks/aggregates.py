@@ -23,9 +23,9 @@ from operations import best_ms, planned
 from suites.results import gpu, installed
 
 from gpuetl import expr
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.plan.nodes import Project
 
 USERS, CATEGORIES = 1_000_000, 20

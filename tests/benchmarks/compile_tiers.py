@@ -29,11 +29,11 @@ from environment import described
 from suites.results import gpu, installed
 
 from gpuetl import Pipeline, Table, expr
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.plan.node import Node
 
 USERS, CATEGORIES = 1_000_000, 20
@@ -267,9 +267,9 @@ def line(found: Measured, full: Measured) -> str:
 
 def on_device() -> Compile:
     """Return the compiler for the current GPU, with a process for each set of options."""
-    from gpuetl.engines.cudf.gpu import kernel_cache
-    from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess
-    from gpuetl.engines.cudf.kernel_build import find_nvrtc
+    from gpuetl.engines.cudf.codegen.kernel_build import find_nvrtc
+    from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess
+    from gpuetl.engines.cudf.runtime import kernel_cache
 
     processes: dict[tuple[str, ...], NvrtcProcess] = {}
     options = (*kernel_cache.target().options(), NO_CACHE)
@@ -301,7 +301,7 @@ def main() -> None:
     given = parser.parse_args()
     import cupy
 
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     def same(one: Array, other: Array) -> bool:
         return one.nbytes == other.nbytes and bool((one.view("uint8") == other.view("uint8")).all())

@@ -30,12 +30,12 @@ from suites import jobs
 from suites.pdsh.make import make
 from suites.results import installed
 
-from gpuetl.cli.kernel_build import ANY_MEMORY, plan_of
-from gpuetl.engines.cudf.device.headers import DEVICE, header_text
-from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess
-from gpuetl.engines.cudf.kernel_build import Nvrtc, find_nvrtc
-from gpuetl.engines.cudf.machine_code import Target
-from gpuetl.engines.cudf.programs import CLOSED_SET, Program, closed_set
+from gpuetl.cli.kernel import ANY_MEMORY, plan_of
+from gpuetl.engines.cudf.codegen.device_headers import DEVICE, header_text
+from gpuetl.engines.cudf.codegen.kernel_build import Nvrtc, find_nvrtc
+from gpuetl.engines.cudf.codegen.machine_code import Target
+from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess
+from gpuetl.engines.cudf.codegen.plan_programs import CLOSED_SET, Program, closed_set
 
 FLIGHTS = Path(__file__).parents[2] / "pipelines" / "flights.yaml"
 SCALE = 0.05

@@ -5,10 +5,10 @@ from __future__ import annotations
 import cupy
 import pyarrow as pa
 
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.engines.cudf.vector import Vector
 
 USERS, CATEGORIES = 1_000_000, 20
 

@@ -13,7 +13,7 @@ from dask.task_spec import Task, TaskRef
 
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.dask.parcels import all_sealed, opened
-from gpuetl.executors.dask.placing import placed
+from gpuetl.executors.dask.results import placed
 from gpuetl.types.schema import Schema
 
 SCHEMA = Schema({"key": pa.int64(), "x": pa.float64(), "y": pa.float64()})
@@ -34,7 +34,7 @@ def exchange_seconds(client: Any, rows: int, backend: str = "cudf") -> float:
         split = (f"split-{run}", source)
         tasks[split] = Task(split, cut, backend, rows, count)
         for target in range(count):
-            take = (f"take-{run}-{source}", target)  # a group for each, as in `executors/dask/graph.py`
+            take = (f"take-{run}-{source}", target)  # a group for each, as in `executors/dask/task_graph.py`
             tasks[take] = Task(take, getitem, TaskRef(split), target)
     wanted = [(f"join-{run}", target) for target in range(count)]
     for target, join in enumerate(wanted):
@@ -59,8 +59,8 @@ def hold(rows: int, backend: str) -> None:
         return
     import cupy
 
-    from gpuetl.engines.cudf.frame import Frame
-    from gpuetl.engines.cudf.vector import Vector
+    from gpuetl.engines.cudf.columns.frame import Frame
+    from gpuetl.engines.cudf.columns.vector import Vector
 
     numbers = cupy.random.default_rng(1).integers(0, rows, rows, "int64")
     kinds = {pa.int64(): "int64", pa.float64(): "float64"}

@@ -25,13 +25,13 @@ from environment import described
 from operations import best_ms, copy_of
 from suites.results import gpu, installed
 
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take_rows
 from gpuetl.engines.cudf.columns.validity import words_of
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.gpu.libcudf import from_libcudf, to_libcudf
-from gpuetl.engines.cudf.gpu.machine import machine
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.runtime.gpu_machine import machine
+from gpuetl.engines.cudf.runtime.libcudf import from_libcudf, to_libcudf
 
 RUN_ROWS = 1_000
 MIXED = [

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuetl.engines.cudf.columns.layout import Layout, unsigned_type
-from gpuetl.engines.cudf.device.headers import headers_text
+from gpuetl.engines.cudf.codegen.device_headers import headers_text
+from gpuetl.engines.cudf.columns.keys import Layout, unsigned_type
 
 DIGITS = """
 // ---- values ---------------------------------------------------------------------------------------------------------

@@ -36,15 +36,13 @@ from suites.results import first_and_best, gpu, installed
 
 from gpuetl import RunOptions
 from gpuetl.engines.cudf import cudf_engine as cudf_backend
-from gpuetl.engines.cudf.aggregates.counting import cached_counts, shared_counts
-from gpuetl.engines.cudf.columns.arrays import pick
-from gpuetl.engines.cudf.columns.compact import bounds_where
-from gpuetl.engines.cudf.columns.keys import Key, Keys
-from gpuetl.engines.cudf.columns.layout import Layout
-from gpuetl.engines.cudf.columns.marks import mark_words
+from gpuetl.engines.cudf.columns.arrays import bounds_where, pick
+from gpuetl.engines.cudf.columns.keys import Key, Keys, Layout
+from gpuetl.engines.cudf.columns.packed_keys import mark_words
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Machine, Struct
-from gpuetl.engines.cudf.traced import DEVICE, TracedMachine
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.relational.grouping import cached_counts, shared_counts
+from gpuetl.engines.cudf.runtime.traced_machine import DEVICE, TracedMachine
 from gpuetl.telemetry.trace import Trace
 from gpuetl.types.data_types import DataType
 
@@ -254,8 +252,8 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
     import cupy
     import pylibcudf as plc
 
-    from gpuetl.engines.cudf.gpu.libcudf import number_column
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
+    from gpuetl.engines.cudf.runtime.libcudf import number_column
 
     ours = machine()
     few = max(1, rows // 100)

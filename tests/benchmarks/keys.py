@@ -25,16 +25,13 @@ from generated_keys import Kind
 from suites.results import gpu, installed
 
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.columns import words as key_words
+from gpuetl.engines.cudf.columns import packed_keys as key_words
 from gpuetl.engines.cudf.columns.arrays import fill
-from gpuetl.engines.cudf.columns.keys import Key, Keys
-from gpuetl.engines.cudf.columns.layout import Layout
-from gpuetl.engines.cudf.columns.marks import mark_words
-from gpuetl.engines.cudf.columns.words import measured, packed
-from gpuetl.engines.cudf.joins.keys import JoinKeys
-from gpuetl.engines.cudf.joins.lookup import code_places, lookup_of
+from gpuetl.engines.cudf.columns.keys import Key, Keys, Layout
+from gpuetl.engines.cudf.columns.packed_keys import mark_words, measured, packed
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.relational.join_lookup import JoinKeys, code_places, lookup_of
 
 TYPES = {"int32": pa.int32(), "int64": pa.int64(), "float64": pa.float64()}
 STORED = {"int32": "int32_t", "int64": "int64_t", "float64": "double"}
@@ -246,7 +243,7 @@ def main() -> None:
     given = parser.parse_args()
     import cupy
 
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     key_words.MANY_ROWS = given.rows + 1  # kernels of any number of digits are compared, each in one launch
     comparison = Comparison(machine(), cupy, partial(least_ms, given.runs), given.rows)

@@ -33,8 +33,8 @@ from environment import described, today
 from suites.results import gpu
 
 from gpuetl import GpuetlError, Pipeline, RunOptions, expr
+from gpuetl.messages import read_size
 from gpuetl.report.run_report import RunReport
-from gpuetl.sizes import read_size
 from gpuetl.table import Table
 from gpuetl.telemetry.memory_meter import HIGHEST, PROCESS, resident_set, told
 

@@ -25,12 +25,11 @@ from environment import described
 from keys import least_ms
 from suites.results import gpu, installed
 
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.codegen.row_kernels import headers, prepared
 from gpuetl.engines.cudf.columns.arrays import fill
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.expressions.kernels import headers
-from gpuetl.engines.cudf.expressions.prepare import prepared
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
@@ -180,7 +179,7 @@ def main() -> None:
     given = parser.parse_args()
     import cupy
 
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     comparison = Comparison(machine(), cupy, partial(least_ms, given.runs), given.rows)
     all_found = []

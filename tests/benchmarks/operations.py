@@ -29,12 +29,12 @@ from suites.results import gpu, installed
 
 from gpuetl import Pipeline, Table, expr
 from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.order import sort_rows
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.gpu.libcudf import column_array, to_libcudf
-from gpuetl.engines.cudf.gpu.machine import machine
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.runtime.gpu_machine import machine
+from gpuetl.engines.cudf.runtime.libcudf import column_array, to_libcudf
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.types.schema import Schema
 

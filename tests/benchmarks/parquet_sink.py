@@ -23,16 +23,16 @@ import pyarrow.parquet as pq
 import pylibcudf as plc
 from device_events import events
 
-from gpuetl.engines.cudf.columns.dictionaries import decoded
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.gpu import files
-from gpuetl.engines.cudf.gpu.libcudf import to_libcudf
-from gpuetl.engines.cudf.gpu.machine import GpuMachine, machine
-from gpuetl.engines.cudf.interchange import to_arrow
-from gpuetl.engines.cudf.sinks import threaded_file
-from gpuetl.engines.cudf.sinks.parquet import write_parquet
-from gpuetl.engines.cudf.sinks.pieces import Piece, piece_bytes
-from gpuetl.engines.cudf.sinks.row_groups import between
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import to_arrow
+from gpuetl.engines.cudf.columns.string_dictionaries import decoded
+from gpuetl.engines.cudf.io import threaded_file
+from gpuetl.engines.cudf.io.parquet_writer import write_parquet
+from gpuetl.engines.cudf.io.row_groups import between
+from gpuetl.engines.cudf.io.threaded_file import Piece, piece_bytes
+from gpuetl.engines.cudf.runtime import device_files
+from gpuetl.engines.cudf.runtime.gpu_machine import GpuMachine, machine
+from gpuetl.engines.cudf.runtime.libcudf import to_libcudf
 from gpuetl.types.schema import Schema
 
 SCHEMA = Schema({
@@ -92,7 +92,7 @@ def encoded_only(frame: Frame, schema: Schema) -> int:
 def copied_only(frame: Frame, path: Path) -> int:
     """Encode and copy to pinned memory, which is written nowhere."""
     pwrite, threaded_file.pwrite = threaded_file.pwrite, lambda *_: None
-    by_calls, threaded_file.THREADS_BY_CALLS = threaded_file.THREADS_BY_CALLS, files.THREADS
+    by_calls, threaded_file.THREADS_BY_CALLS = threaded_file.THREADS_BY_CALLS, device_files.THREADS
     try:
         one_file(frame, path, alone=False)
     finally:

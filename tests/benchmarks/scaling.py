@@ -34,7 +34,7 @@ from suites.folders import make_whole
 from suites.results import first_and_best, gpu, installed, printed, table_size
 
 from gpuetl import RunOptions, load
-from gpuetl.bench.host import read, written
+from gpuetl.bench import read, written
 
 HERE = Path(__file__).parent
 FILES_A_GPU = 8

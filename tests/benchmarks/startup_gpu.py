@@ -105,7 +105,7 @@ def left(status):
 os._exit = left
 ending = imported("gpuetl.cli.ending")
 ending.end_at_once = noted(ending.end_at_once, "end_at_once")
-patched("gpuetl.engines.driver", "find_driver", "_retain_context")
+patched("gpuetl.engines.gpu_driver", "find_driver", "_retain_context")
 import gpuetl.engines.registry as engines, gpuetl.engines.starting as starting
 starting.Starting.found = noted(starting.Starting.found, "wait for the search")
 starting.wait = noted(starting.wait, "wait for the start")

@@ -7,12 +7,10 @@ import pytest
 
 from command import gpuetl
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.bench import host
-from gpuetl.bench.device import in_groups, memory_ceilings, running_sum
-from gpuetl.bench.host import host_ceilings
-from gpuetl.bench.measure import measure
+from gpuetl import bench
+from gpuetl.bench import host_ceilings, in_groups, measure, memory_ceilings, running_sum
 from gpuetl.engines import measured_limits
-from gpuetl.engines.cudf.operation import run_operation
+from gpuetl.engines.cudf.gpu_operation import run_operation
 from gpuetl.engines.measured_limits import ceilings_path, load_ceilings, machine_name, save_ceilings
 from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings
 from gpuetl.threads import thread_count
@@ -30,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_the_host_is_measured_by_one_and_by_many_threads(folder, monkeypatch):
     """A copy counts what it reads and what it writes; files are removed."""
-    monkeypatch.setattr(host, "CHUNK_BYTES", SIZE // 64)
+    monkeypatch.setattr(bench, "HOST_CHUNK_BYTES", SIZE // 64)
     found = list(host_ceilings(folder, SIZE))
     files = [f"{n} thread{'s' * (n > 1)}" for n in (1, 4, 8, 16)]
     assert [f.way for f in found if f.link == "host to file"] == files
@@ -87,11 +85,11 @@ def test_the_gpu_s_ceilings_are_its_own(monkeypatch):
     """Without a driver there are none."""
     save_ceilings(Ceilings(machine_name("CPU"), ()))
     monkeypatch.setattr(
-        measured_limits.driver, "find_driver", lambda: measured_limits.driver.Driver(gpus=("NVIDIA H200",))
+        measured_limits.gpu_driver, "find_driver", lambda: measured_limits.gpu_driver.Driver(gpus=("NVIDIA H200",))
     )
     assert machine_name("GPU").startswith("NVIDIA H200, ")
     assert load_ceilings("GPU") is None
-    monkeypatch.setattr(measured_limits.driver, "find_driver", measured_limits.driver.Driver)
+    monkeypatch.setattr(measured_limits.gpu_driver, "find_driver", measured_limits.gpu_driver.Driver)
     assert load_ceilings("GPU") is None
 
 
@@ -109,7 +107,7 @@ def test_a_link_s_ceiling_is_its_highest_rate():
 @pytest.fixture
 def small(monkeypatch):
     """The command measures little, and finds no GPU."""
-    from gpuetl.bench import measure as measuring
+    from gpuetl import bench as measuring
     from gpuetl.engines import registry
 
     monkeypatch.setattr(registry, "look_for_gpu", lambda: registry.GpuSearch(problem="no NVIDIA driver was found"))

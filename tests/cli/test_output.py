@@ -11,9 +11,9 @@ import pytest
 
 from gpuetl import RunOptions, load
 from gpuetl.cli import execute
-from gpuetl.file_tests.report import TestReport
+from gpuetl.file_tests.run_tests import TestReport
+from gpuetl.output_files import write_whole
 from gpuetl.report.run_report import RunReport
-from gpuetl.whole_file import write_whole
 
 PIPELINE = """\
 gpuetl: 1

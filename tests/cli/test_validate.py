@@ -8,7 +8,7 @@ import pytest
 
 from command import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.engines.cudf import kernel_compilation
+from gpuetl.engines.cudf.codegen import nvrtc
 
 HEAD = "gpuetl: 1\nname: p\nparams: {day: {type: date, required: true}}\nsources:\n"
 TWIN = "def k(x):\n    return x\n"
@@ -100,7 +100,7 @@ def test_a_file_url_is_told_with_its_path(validate):
     assert "Write /data/t.csv." in validate("  s: {csv: 'file:///data/t.csv', schema: {x: int64}}\n", "--no-files")[1]
 
 
-@pytest.mark.skipif(kernel_compilation.library() is None, reason="needs NVRTC")
+@pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")
 def test_kernels_that_do_not_compile_are_told_with_their_lines(validate, tmp_path):
     write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN, k__cu=f"\n{CUDA}")
     code, output = validate(KERNELS)
@@ -114,13 +114,13 @@ def test_kernels_that_do_not_compile_are_told_with_their_lines(validate, tmp_pat
 
 def test_kernels_are_not_checked_without_a_compiler_or_a_header(validate, tmp_path, monkeypatch):
     write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN, k__cu=f"#include <none.h>\n{CUDA}")
-    if kernel_compilation.library() is not None:
+    if nvrtc.library() is not None:
         assert (
             "not checked: kernel 'k' of stage 's', step 2, because a header was not found here"
             in (validate(KERNELS.replace("x * q", "x * 2"))[1])
         )
-    monkeypatch.setattr(kernel_compilation, "library", lambda: None)
-    monkeypatch.setattr(kernel_compilation.shutil, "which", lambda name: None)
+    monkeypatch.setattr(nvrtc, "library", lambda: None)
+    monkeypatch.setattr(nvrtc.shutil, "which", lambda name: None)
     code, output = validate(KERNELS)
     assert (code, output.count("because no NVRTC and no nvcc was found")) == (0, 2)
 

@@ -9,7 +9,7 @@ import pytest
 from command import gpuetl
 from gpuetl import ContractBroken, InvalidPipeline, Pipeline, RunOptions, expr, load, loads
 from gpuetl.physical.passes import passes_of, separate_nodes
-from gpuetl.plan.explain import explain_plan
+from gpuetl.plan.plan import explain_plan
 from gpuetl.spec.write import pipeline_data
 from plans import described, lowered
 from tables import table

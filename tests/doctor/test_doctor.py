@@ -9,12 +9,10 @@ import pytest
 
 from cli.test_commands import in_new_process
 from command import gpuetl
-from gpuetl import EngineUnavailable
-from gpuetl.doctor import gpus, packages, settings
-from gpuetl.doctor.finding import Ailment
-from gpuetl.doctor.gpus import Gpu, by_nvidia_smi, gpu_findings
-from gpuetl.engines import driver, gpu_packages
-from gpuetl.engines.driver import Driver
+from gpuetl import EngineUnavailable, doctor
+from gpuetl.doctor import Ailment, Gpu, by_nvidia_smi, gpu_findings
+from gpuetl.engines import gpu_driver
+from gpuetl.engines.gpu_driver import Driver
 from gpuetl.engines.registry import choose_engine
 
 H200 = Driver((12, 8), ("NVIDIA H200",))
@@ -26,9 +24,9 @@ def machine(monkeypatch):
     """Makes this machine look like one with a driver and packages."""
 
     def make(found, installed=FITTING, missing=()):
-        monkeypatch.setattr(driver, "find_driver", lambda: found)
-        monkeypatch.setattr(gpu_packages, "installed", lambda *packages: dict(installed))
-        monkeypatch.setattr(gpu_packages, "missing_modules", lambda: tuple(missing))
+        monkeypatch.setattr(gpu_driver, "find_driver", lambda: found)
+        monkeypatch.setattr(gpu_driver, "installed", lambda *packages: dict(installed))
+        monkeypatch.setattr(gpu_driver, "missing_modules", lambda: tuple(missing))
 
     return make
 
@@ -60,7 +58,7 @@ def test_an_engine_that_is_asked_for_and_cannot_run_is_exit_code_1(machine):
 def test_an_engine_without_the_package_of_its_cluster_cannot_run(engine, machine, monkeypatch):
     """The reason is what to install."""
     machine(H200)
-    monkeypatch.setattr("gpuetl.doctor.diagnosis.find_spec", lambda module: None)
+    monkeypatch.setattr("gpuetl.doctor.find_spec", lambda module: None)
     done = gpuetl("doctor", "--engine", engine, "--json")
     assert done.exit_code == 1
     assert "is not installed: pip install" in json.loads(done.stdout)["engines"][engine]
@@ -105,7 +103,7 @@ def test_auto_takes_pandas_and_says_why_and_cudf_is_refused_with_what_to_do(mach
 
 def test_packages_that_fit_have_no_problem():
     """Patch releases of one RAPIDS release go together."""
-    assert ailments(packages.package_findings(FITTING, (), H200)) == []
+    assert ailments(doctor.package_findings(FITTING, (), H200)) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +117,7 @@ def test_packages_that_fit_have_no_problem():
 )  # fmt: skip
 def test_packages_that_do_not_fit_are_told_with_the_line_that_mends(changed, problem, fix):
     """One line a problem."""
-    ((told, mended),) = ailments(packages.package_findings({**FITTING, **changed}, (), H200))
+    ((told, mended),) = ailments(doctor.package_findings({**FITTING, **changed}, (), H200))
     assert told.startswith(problem)
     assert mended == fix
 
@@ -127,9 +125,9 @@ def test_packages_that_do_not_fit_are_told_with_the_line_that_mends(changed, pro
 def test_packages_for_a_newer_cuda_than_the_driver_runs_are_told():
     """An older one is run by a newer driver."""
     newer = {"pylibcudf-cu13": "26.10.0", "cupy-cuda13x": "14.0.1"}
-    told = ailments(packages.package_findings(newer, (), H200))
+    told = ailments(doctor.package_findings(newer, (), H200))
     assert told == [("the packages are for CUDA 13, and the driver runs CUDA 12.8", 'pip install "gpuetl[cu12]"')]
-    assert ailments(packages.package_findings(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
+    assert ailments(doctor.package_findings(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
 
 
 def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_path):
@@ -148,13 +146,13 @@ def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_pa
         Gpu("NVIDIA H200", 143771 * mib, mib, ""),
     ]
     assert by_nvidia_smi() == expected
-    monkeypatch.setattr(gpus, "by_nvml", lambda: None)
+    monkeypatch.setattr(doctor, "by_nvml", lambda: None)
     assert [problem for problem, _ in ailments(gpu_findings(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
 
 
 def test_a_driver_that_shows_no_gpu_is_told(monkeypatch):
     """It may be hidden from the process."""
-    monkeypatch.setattr(gpus, "by_nvml", lambda: [])
+    monkeypatch.setattr(doctor, "by_nvml", lambda: [])
     assert [problem for problem, _ in ailments(gpu_findings(Driver((12, 8), problem="it shows no GPU")))] == [
         "it shows no GPU"
     ]
@@ -163,21 +161,21 @@ def test_a_driver_that_shows_no_gpu_is_told(monkeypatch):
 @pytest.mark.parametrize(("value", "wrong"), [(None, False), ("16", False), ("4", True), ("many", True)])
 def test_few_threads_for_reading_are_told(value, wrong):
     """The engine sets enough where nothing is set."""
-    assert bool(ailments(settings.kvikio_threads(value))) == wrong
+    assert bool(ailments(doctor.kvikio_threads(value))) == wrong
 
 
 def test_little_locked_memory_is_told_where_there_is_a_gpu():
     """It is no matter elsewhere."""
-    assert ailments(settings.locked_memory(8 << 20, has_gpu=True))[0][1] == "ulimit -l unlimited"
-    assert ailments(settings.locked_memory(8 << 20, has_gpu=False)) == []
-    assert ailments(settings.locked_memory(resource.RLIM_INFINITY, has_gpu=True)) == []
+    assert ailments(doctor.locked_memory(8 << 20, has_gpu=True))[0][1] == "ulimit -l unlimited"
+    assert ailments(doctor.locked_memory(8 << 20, has_gpu=False)) == []
+    assert ailments(doctor.locked_memory(resource.RLIM_INFINITY, has_gpu=True)) == []
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     """Also one that is not there yet, and cannot be made."""
-    assert ailments(settings.folder("TMPDIR", tmp_path / "new" / "folder", "fix")) == []
+    assert ailments(doctor.folder("TMPDIR", tmp_path / "new" / "folder", "fix")) == []
     (tmp_path / "file").write_text("")
-    assert ailments(settings.folder("TMPDIR", tmp_path / "file" / "folder", "fix it")) == [
+    assert ailments(doctor.folder("TMPDIR", tmp_path / "file" / "folder", "fix it")) == [
         (f"the TMPDIR {tmp_path / 'file' / 'folder'} cannot be written", "fix it")
     ]
 

@@ -15,8 +15,8 @@ from command import gpuetl
 from gpuetl import Pipeline, RunFailed, RunOptions, col, expr
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.ahead import ReadAhead
-from gpuetl.executors.budget import Budget
 from gpuetl.executors.outputs import warn_of_excess
+from gpuetl.executors.run_memory import Budget
 from gpuetl.executors.runner import Runner
 from gpuetl.telemetry.recorder import Recorder
 from plans import lowered

@@ -10,11 +10,10 @@ import pytest
 from carried_windows import COMBINED, rows_in_time
 from gpuetl import RunOptions, expr
 from gpuetl.engines.registry import load_backend
-from gpuetl.executors.carries import carried_by_itself, carried_on, combined, through
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.executors.runner import Runner
-from gpuetl.physical.carries import Carried
+from gpuetl.executors.runner import Runner, carried_by_itself, carried_on, combined, through
 from gpuetl.physical.nodes import Map
+from gpuetl.physical.stateful_window import Carried
 from gpuetl.run.planning import lowered
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal

@@ -11,7 +11,7 @@ import pytest
 
 from command import gpuetl
 from gpuetl import GpuetlError, InvalidPipeline, OutOfMemory, Pipeline, RunOptions, col
-from gpuetl.out_of_memory import planned_in_memory
+from gpuetl.memory_limits import planned_in_memory
 
 WORDS = re.compile(r"out of memory: .*3\.5 GiB were asked for, with [\d.]+ [kMG]?B in use of [\d.]+ [kMG]B")
 """What all of these errors say."""

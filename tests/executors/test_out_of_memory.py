@@ -13,8 +13,8 @@ import gpuetl.run.pipeline_run
 from gpu_engine.host_machine import COMPILER, HostBackend, HostMachine
 from gpuetl import OutOfMemory, RunOptions, col, expr
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
-from gpuetl.executors.guard import Guard
-from gpuetl.out_of_memory import is_out_of_memory
+from gpuetl.executors.run_memory import Guard
+from gpuetl.memory_limits import is_out_of_memory
 from gpuetl.telemetry.origin import Origin
 from messages import without_place
 from open_files import open_files

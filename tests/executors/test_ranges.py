@@ -11,8 +11,7 @@ import pytest
 from gpuetl import RunOptions, col
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.executors.ranges import sampled_rows
-from gpuetl.executors.runner import Runner
+from gpuetl.executors.runner import Runner, sampled_rows
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import lowered

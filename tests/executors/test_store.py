@@ -14,9 +14,9 @@ import pytest
 from gpuetl import InvalidPipeline, RunOptions
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.store import Store
-from gpuetl.host_memory import HostMemory
 from gpuetl.io import spill_space
 from gpuetl.io.spill_space import HostRoom, SpillSpace
+from gpuetl.memory_limits import HostMemory
 from gpuetl.telemetry.recorder import Recorder
 from open_files import open_files
 from small_pipelines import PIPELINES, answers, pipeline_of, rows_of

@@ -11,8 +11,8 @@ from fuzz.data import pool
 from fuzz.signatures import constants, signatures
 from gpu_engine.differential import tolerance_of
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import FUNCTIONS

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from expressions.given import aggregated, table, value, values, windowed
-from gpuetl.engines.pandas.aggregates.aggregate import AGGREGATES
 from gpuetl.engines.pandas.expressions.functions import SCALARS
-from gpuetl.engines.pandas.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.engines.pandas.relational.aggregate import AGGREGATES
+from gpuetl.engines.pandas.relational.window_functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import ALIASES, FUNCTIONS, MODULES
 from gpuetl.expressions.functions.aggregates import INTERNAL, ORDERED
 from gpuetl.expressions.parse import parse_expression

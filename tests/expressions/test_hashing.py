@@ -12,8 +12,7 @@ import pytest
 
 from expressions.given import table, typed, value, values
 from gpuetl import InvalidExpression
-from gpuetl.engines.pandas.expressions.functions.hashing import BLOCK_ROWS
-from gpuetl.engines.pandas.expressions.xxh64 import hash_bytes, hash_words
+from gpuetl.engines.pandas.expressions.functions.hashing import BLOCK_ROWS, hash_bytes, hash_words
 from tables import INF, INT64_MAX, INT64_MIN, NAN
 
 MASK = (1 << 64) - 1

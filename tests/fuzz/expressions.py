@@ -16,10 +16,10 @@ from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
 from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.advice import mistakes_in
 from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.mistakes import mistakes_in
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
 from gpuetl.types.data_types import (

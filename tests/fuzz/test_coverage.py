@@ -82,7 +82,7 @@ def test_a_case_can_be_replayed():
 
 def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
     """The fuzzer is tested by an engine that is wrong."""
-    from gpuetl.engines.pandas.aggregates import aggregate
+    from gpuetl.engines.pandas.relational import aggregate
 
     monkeypatch.setattr(search, "SHRINK_SECONDS", 600)
     monkeypatch.setitem(aggregate.AGGREGATES, "count", aggregate.count_distinct)

@@ -10,9 +10,9 @@ from fuzz.data import pool
 from fuzz.precision import Precision, precision_of
 from fuzz.signatures import Signature, constants, signatures
 from gpu_engine.host_machine import HostMachine
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch

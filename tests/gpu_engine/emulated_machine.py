@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from gpu_engine.host_machine import HostMachine, library
-from gpuetl.engines.cudf.device.closed_set import closed_source
+from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.machine import Struct
 
 IN_REGISTERS, MOST_ARGUMENTS = 6, 6 + 512

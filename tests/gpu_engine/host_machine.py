@@ -22,17 +22,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gpu_engine.device_arrays import DeviceArrays, device_array, plain
+from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
+from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, named
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.device.closed_set import closed_programs, closed_source
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.gpu.compiler import does_not_compile, named
-from gpuetl.engines.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.io.read import type_as_read
+from gpuetl.engines.cudf.io.threaded_file import (
+    Chunk,
+    Span,
+    Store,
+    ThreadedFile,
+    Writers,
+    copy_from_host,
+    copy_to_host,
+    threaded_file,
+)
 from gpuetl.engines.cudf.machine import Struct, Text
-from gpuetl.engines.cudf.sinks.pieces import Span
-from gpuetl.engines.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
-from gpuetl.engines.cudf.sources.units import type_as_read
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.engines.registry import BACKENDS
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--device-int128", "-fmad=false")
-"""Those of `gpu/kernel_cache.py`, and the one that CuPy adds."""
+"""Those of `runtime/kernel_cache.py`, and the one that CuPy adds."""
 ARCHITECTURES = ("sm_75", "sm_100")
 """The oldest and the newest that RAPIDS runs on: no text asks which one it is compiled for."""
 QUICKLY = "--Ofast-compile=max"

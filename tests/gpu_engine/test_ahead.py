@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from gpuetl.engines.cudf.gpu import ahead as module
-from gpuetl.engines.cudf.gpu.ahead import Ahead
+from gpuetl.engines.cudf.codegen import compile_ahead as module
+from gpuetl.engines.cudf.codegen.compile_ahead import Ahead
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ class Device:
     @property
     def held(self):
         """The bytes that nobody has freed, once what is expected has been made."""
-        from gpuetl.engines.cudf.gpu.kernel_cache import ahead
+        from gpuetl.engines.cudf.runtime.kernel_cache import ahead
 
         wait(list(ahead().expected.values()))
         gc.collect()
@@ -59,7 +59,7 @@ class Device:
 def device():
     """The device's memory, of which every allocation can fail."""
     rmm = pytest.importorskip("rmm")
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     machine()
     before = rmm.mr.get_current_device_resource()

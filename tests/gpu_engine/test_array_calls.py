@@ -23,10 +23,10 @@ MAPPINGS = {"items", "keys", "values"}
 ON_HOST = {
     "columns/concat.py": {"nulls.sum"},
     "columns/pieces.py": {"sizes.sum"},
-    "expressions/emit.py": {"self.take"},
-    "gpu/files.py": {"own().fill"},
-    "kernel_build.py": {"jobs.sort"},
-    "sinks/delta.py": {"sizes.sum"},
+    "codegen/emit.py": {"self.take"},
+    "runtime/device_files.py": {"own().fill"},
+    "codegen/kernel_build.py": {"jobs.sort"},
+    "io/value_encoders.py": {"sizes.sum"},
 }
 """What has such methods and is no array of the device, by file: arrays of NumPy, mostly."""
 

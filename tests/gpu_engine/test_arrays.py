@@ -8,11 +8,11 @@ from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.columns import arrays
-from gpuetl.engines.cudf.columns.dictionaries import decoded_bytes
+from gpuetl.engines.cudf.columns.interchange import from_texts
+from gpuetl.engines.cudf.columns.string_dictionaries import decoded_bytes
 from gpuetl.engines.cudf.columns.validity import valid_words
-from gpuetl.engines.cudf.interchange import from_texts
-from gpuetl.engines.cudf.joins.checks import first_of_most
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.relational.join import first_of_most
 from gpuetl.engines.registry import load_backend
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")

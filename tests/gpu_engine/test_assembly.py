@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from gpu_engine.host_machine import COMPILER
-from gpuetl.engines.cudf.device.closed_set import closed_source
+from gpuetl.engines.cudf.codegen.device_headers import closed_source
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 CHECK = ("-x", "c++", "-std=c++17", "-w", "-fsanitize=address", "-DGPUETL_HOST", "-")

@@ -13,12 +13,11 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_nested_expressions import table_of_all_types
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.device.closed_set import closed_source
-from gpuetl.engines.cudf.device.headers import DEVICE
-from gpuetl.engines.cudf.expressions.bytecode import OPERATIONS, WORDS, is_covered
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.codegen.bytecode import OPERATIONS, WORDS, is_covered
+from gpuetl.engines.cudf.codegen.device_headers import DEVICE, closed_source
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.pandas.expressions.evaluate import NoResult
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
@@ -190,7 +189,7 @@ def test_random_expressions_give_what_a_kernel_gives(seed):
 def test_a_gpu_gives_by_instructions_what_its_kernels_give(coded, monkeypatch):
     """With texts in memory and with coded ones."""
     pytest.importorskip("cupy")
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     gpu, data = machine(), table(5000)
     monkeypatch.setattr(type(gpu), "interprets", lambda *_: True)

@@ -6,11 +6,11 @@ import pytest
 from expressions.test_cast_matrix import CANDIDATES, TYPES, is_of, of_type
 from gpu_engine.differential import chunks
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.columns.written import empty_column
-from gpuetl.engines.cudf.device.columns import ColumnKinds, buffers_of
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.expressions.kernels import fixed_kernel
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, buffers_of
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.validity import empty_column
 from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.testing import Tolerance

@@ -5,7 +5,7 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.aggregates.chunks import FEW, cut
+from gpuetl.engines.cudf.relational.aggregate_reduction import FEW, cut
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINES = pytest.mark.parametrize("machine", [HostMachine(), EmulatedMachine()], ids=["host", "emulated"])

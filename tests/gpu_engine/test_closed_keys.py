@@ -12,18 +12,13 @@ from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.columns import words as words_module
-from gpuetl.engines.cudf.columns.keys import KERNEL_DIGITS, MOST_DIGITS, Key, Keys
-from gpuetl.engines.cudf.columns.layout import Layout
-from gpuetl.engines.cudf.columns.marks import mark_columns, mark_words
+from gpuetl.engines.cudf.columns import packed_keys as words_module
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.keys import KERNEL_DIGITS, MOST_DIGITS, Key, Keys, Layout
 from gpuetl.engines.cudf.columns.order import sort_rows
-from gpuetl.engines.cudf.columns.unpacked import MOST_OUTPUTS
-from gpuetl.engines.cudf.columns.words import measured, packed
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.joins.keys import JoinKeys
-from gpuetl.engines.cudf.joins.lookup import TableLookup, lookup_of
-from gpuetl.engines.cudf.joins.numbered import SortedLookup
+from gpuetl.engines.cudf.columns.packed_keys import MOST_OUTPUTS, mark_columns, mark_words, measured, packed
+from gpuetl.engines.cudf.relational.join_lookup import JoinKeys, SortedLookup, TableLookup, lookup_of
 from gpuetl.engines.registry import load_backend
 from gpuetl.plan.node import SortKey
 

@@ -9,11 +9,11 @@ import pytest
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.columns import compact
+from gpuetl.engines.cudf.codegen.device_headers import closed_programs
+from gpuetl.engines.cudf.columns import arrays as compact
 from gpuetl.engines.cudf.columns.gather import MOST_COLUMNS, take
 from gpuetl.engines.cudf.columns.validity import valid_rows, words_of
-from gpuetl.engines.cudf.device.closed_set import closed_programs
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.registry import load_backend
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")

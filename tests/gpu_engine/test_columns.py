@@ -9,13 +9,13 @@ import pytest
 from fuzz.data import TYPES, pool
 from gpu_engine.emulated_machine import BLOCKS, THREADS, EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf import interchange
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns import interchange
 from gpuetl.engines.cudf.columns.concat import concat
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.types.data_types import is_list

@@ -11,16 +11,15 @@ from fuzz.data import TYPES
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
-from gpuetl.engines.cudf.device.closed_set import closed_programs, closed_source
-from gpuetl.engines.cudf.device.headers import DEVICE, header_text
-from gpuetl.engines.cudf.expressions.casts import cast_headers
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.expressions.functions import HEADERS
-from gpuetl.engines.cudf.gpu.compiler import named, users_lines
-from gpuetl.engines.cudf.interchange import from_arrow
-from gpuetl.engines.cudf.operations.elementwise import elementwise_source
-from gpuetl.engines.cudf.operations.kernel_reduction import reduction_source
-from gpuetl.engines.cudf.operations.kernel_scan import scan_source
+from gpuetl.engines.cudf.codegen.casts import cast_headers
+from gpuetl.engines.cudf.codegen.device_headers import DEVICE, closed_programs, closed_source, header_text
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.codegen.functions import HEADERS
+from gpuetl.engines.cudf.codegen.nvrtc import named, users_lines
+from gpuetl.engines.cudf.codegen.user_kernels import elementwise_source
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.relational.kernel_reduction import reduction_source
+from gpuetl.engines.cudf.relational.kernel_scan import scan_source
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.plan.node import SortKey

@@ -7,12 +7,18 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.engines.cudf.aggregates import counting
-from gpuetl.engines.cudf.aggregates.counting import are_countable, cached_counts, most_sampled, ranked, shared_counts
-from gpuetl.engines.cudf.aggregates.groups import Groups
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.relational import grouping
+from gpuetl.engines.cudf.relational.grouping import (
+    Groups,
+    are_countable,
+    cached_counts,
+    most_sampled,
+    ranked,
+    shared_counts,
+)
 from gpuetl.testing import assert_same
 from tables import NAN, table
 
@@ -76,8 +82,8 @@ def test_codes_are_ranked_by_their_counts(machine, size):
 
 def test_codes_of_very_many_rows_are_not_counted_but_for_one(machine, monkeypatch):
     """A sample shows them: additions to one count would come one by one; those of one code are made in registers."""
-    monkeypatch.setattr(counting, "SAMPLED", 8)
-    monkeypatch.setattr(counting, "MOST_SAMPLED", 3)
+    monkeypatch.setattr(grouping, "SAMPLED", 8)
+    monkeypatch.setattr(grouping, "MOST_SAMPLED", 3)
     assert cached_counts(on(machine, [1, 2] * 12, "uint32"), 13, machine) is None
     counts = cached_counts(on(machine, [1, 2, 3, 4] * 6, "uint32"), 13, machine)
     assert machine.host(counts)[:6].tolist() == [0, 6, 6, 6, 6, 0]
@@ -89,7 +95,7 @@ def test_codes_of_very_many_rows_are_not_counted_but_for_one(machine, monkeypatc
 
 @pytest.mark.parametrize(("given", "expected"), [([4] * 8, (4, 8, 0)), ([9, 1, 1, 3, 1, 3, 1, 2], (1, 4, 2))])
 def test_a_sample_has_its_most_frequent_codes(machine, given, expected, monkeypatch):
-    monkeypatch.setattr(counting, "SAMPLED", 8)
+    monkeypatch.setattr(grouping, "SAMPLED", 8)
     assert most_sampled(on(machine, given, "uint32"), machine) == expected
 
 
@@ -116,7 +122,7 @@ KEYS = {
 @pytest.mark.parametrize("keys", list(KEYS))
 def test_groups_are_in_the_order_of_their_keys(machine, keys, monkeypatch):
     """Null is the last group; each row knows its group; the sorted way says the same."""
-    monkeypatch.setattr(counting, "SMALL_TABLE", 1 << 18)
+    monkeypatch.setattr(grouping, "SMALL_TABLE", 1 << 18)
     groups = groups_of(KEYS[keys], list(KEYS[keys]), machine)
     assert groups.table
     assert machine.host(groups.rows).tolist() == [1, 4, 5, 0, 2, 3]

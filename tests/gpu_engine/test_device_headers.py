@@ -6,8 +6,8 @@ import pytest
 
 from fuzz.data import TYPES
 from gpu_engine import host_machine, nvrtc
-from gpuetl.engines.cudf.expressions.functions import HEADERS
-from gpuetl.engines.cudf.expressions.kernels import headers
+from gpuetl.engines.cudf.codegen.functions import HEADERS
+from gpuetl.engines.cudf.codegen.row_kernels import headers
 from gpuetl.expressions.functions import table_entry
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.types.data_types import INT64, STRING, can_cast

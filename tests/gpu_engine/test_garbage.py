@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.vector import Vector
 from small_pipelines import OPTIONS, PIPELINES, SPILLS, answers, pipeline_of
 
 pytestmark = [pytest.mark.skipif(COMPILER is None, reason="needs g++"), pytest.mark.usefixtures("encoded_on_device")]

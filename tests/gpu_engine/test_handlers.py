@@ -6,14 +6,14 @@ import pytest
 
 from gpu_engine.host_machine import HostMachine
 from gpuetl.engines.cudf import cudf_engine  # noqa: F401  registers the handlers
-from gpuetl.engines.cudf.aggregates.aggregate import PICKS
-from gpuetl.engines.cudf.aggregates.states import RESULT_OF
-from gpuetl.engines.cudf.device.headers import DEVICE, header_text
-from gpuetl.engines.cudf.expressions.faults import REASONS
-from gpuetl.engines.cudf.expressions.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
+from gpuetl.engines.cudf.codegen.device_headers import DEVICE, header_text
+from gpuetl.engines.cudf.codegen.evaluate import REASONS
+from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
+from gpuetl.engines.cudf.gpu_operation import run_operation
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.engines.cudf.operation import run_operation
-from gpuetl.engines.cudf.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.engines.cudf.relational.aggregate import PICKS
+from gpuetl.engines.cudf.relational.aggregate_states import RESULT_OF
+from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import INTERNAL
 from gpuetl.plan.nodes import NODES, Write

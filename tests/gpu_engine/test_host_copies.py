@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf import host_copies
+from gpuetl.engines.cudf.io import threaded_file
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
@@ -21,7 +21,7 @@ def test_an_interrupt_leaves_no_thread_at_work(monkeypatch):
             raise KeyboardInterrupt
         concurrent.futures.wait(futures)
 
-    monkeypatch.setattr(host_copies, "wait", wait)
+    monkeypatch.setattr(threaded_file, "wait", wait)
     machine, memory = HostMachine(), np.zeros(1 << 20, np.uint8)
     with pytest.raises(KeyboardInterrupt):
         machine.to_host([np.ones(1 << 20, np.uint8)], memory)

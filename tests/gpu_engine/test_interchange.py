@@ -8,13 +8,12 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf import interchange
-from gpuetl.engines.cudf.columns import written
+from gpuetl.engines.cudf.columns import interchange, validity
 from gpuetl.engines.cudf.columns.arrays import host_copies
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, in_one_array, to_arrow, to_table
-from gpuetl.engines.cudf.sources.read import checked
-from gpuetl.io import large_texts
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, in_one_array, to_arrow, to_table
+from gpuetl.engines.cudf.io.read import checked
+from gpuetl.io import frames
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST = HostMachine()
@@ -25,7 +24,7 @@ LISTS = [["a", "bc"], None, [], [None, "d" * 7], ["e"]]
 @pytest.mark.parametrize(("values", "dtype"), [(TEXTS, pa.string()), (LISTS, pa.list_(pa.string()))])
 def test_chunks_that_no_array_of_arrow_holds_are_one_column(values, dtype, monkeypatch):
     """As of a CSV file of which a column of texts has more than 2 GiB."""
-    monkeypatch.setattr(large_texts, "MOST_BYTES", 10)
+    monkeypatch.setattr(frames, "MOST_BYTES", 10)
     chunks = pa.chunked_array([values[:3], values[3:4], [], values[4:]], dtype)
     assert in_one_array(chunks).type != dtype
     column = from_arrow(chunks, HOST)
@@ -34,8 +33,8 @@ def test_chunks_that_no_array_of_arrow_holds_are_one_column(values, dtype, monke
 
 def test_texts_of_many_bytes_have_wide_offsets(monkeypatch):
     """And come back in as many arrays as hold them, each of which begins anew."""
-    monkeypatch.setattr(large_texts, "MOST_BYTES", 10)
-    monkeypatch.setattr(written, "MOST", 10)
+    monkeypatch.setattr(frames, "MOST_BYTES", 10)
+    monkeypatch.setattr(validity, "MOST", 10)
     column = from_arrow(pa.chunked_array([TEXTS, TEXTS]), HOST)
     assert column.offsets.dtype == np.int64
     found = to_table(Frame({"s": column}, column.rows), HOST)["s"]

@@ -15,15 +15,15 @@ from gpu_engine import nvrtc
 from gpu_engine.host_machine import COMPILER as HOST_COMPILER
 from gpu_engine.host_machine import ON_CPU, HostMachine, folder
 from gpu_engine.test_programs import until_listed
-from gpuetl.engines import driver
+from gpuetl.engines import gpu_driver
 from gpuetl.engines.capacity import Capacity
-from gpuetl.engines.cudf import kernel_build, machine_code, shipped
-from gpuetl.engines.cudf.device.closed_set import closed_source
-from gpuetl.engines.cudf.gpu.compiler import named
-from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess
-from gpuetl.engines.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
-from gpuetl.engines.cudf.machine_code import Compiler, Target, read_entry, read_mark, write_entry
-from gpuetl.engines.cudf.programs import Program, closed_set, plan_programs
+from gpuetl.engines.cudf.codegen import kernel_build, machine_code
+from gpuetl.engines.cudf.codegen.device_headers import closed_source
+from gpuetl.engines.cudf.codegen.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
+from gpuetl.engines.cudf.codegen.machine_code import Compiler, Target, read_entry, read_mark, write_entry
+from gpuetl.engines.cudf.codegen.nvrtc import named
+from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess
+from gpuetl.engines.cudf.codegen.plan_programs import Program, closed_set, plan_programs
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import load
@@ -218,7 +218,7 @@ NVRTC = Nvrtc("libnvrtc.so", COMPILER, ("sm_80", "sm_90"))
 
 def test_architectures_are_those_asked_for_else_those_of_the_gpus(monkeypatch):
     """Each once."""
-    monkeypatch.setattr(driver, "architectures", lambda: ("sm_80",))
+    monkeypatch.setattr(gpu_driver, "architectures", lambda: ("sm_80",))
     assert targets_of(["sm_90", "sm_80", "sm_90"], NVRTC) == [SM_90, SM_80]
     assert targets_of([], NVRTC) == [SM_80]
     monkeypatch.setenv("CUPY_COMPILE_WITH_PTX", "1")
@@ -230,7 +230,7 @@ def test_architectures_are_those_asked_for_else_those_of_the_gpus(monkeypatch):
 )
 def test_an_architecture_that_is_not_there_is_an_error(monkeypatch, asked, first):
     """It says which ones there are."""
-    monkeypatch.setattr(driver, "architectures", lambda: ())
+    monkeypatch.setattr(gpu_driver, "architectures", lambda: ())
     with pytest.raises(InvalidPipeline) as caught:
         targets_of(asked, NVRTC)
     (problem,) = caught.value.problems
@@ -261,7 +261,7 @@ def test_nvrtc_is_looked_for_where_cupy_does(monkeypatch):
     """Then of the CUDA version of CuPy's wheel, then any."""
     pathfinder = SimpleNamespace(load_nvidia_dynamic_lib=lambda name: SimpleNamespace(abs_path=f"/cupy/{name}"))
     monkeypatch.setattr(kernel_build, "library_paths", lambda: [Path("/a/libnvrtc.so.12"), Path("/b/libnvrtc.so.13")])
-    monkeypatch.setattr(kernel_build.gpu_packages, "cuda_majors", lambda _: (13,))
+    monkeypatch.setattr(kernel_build.gpu_driver, "cuda_majors", lambda _: (13,))
     monkeypatch.setattr(kernel_build, "import_module", lambda name: pathfinder)
     assert list(nvrtc_paths()) == ["/cupy/nvrtc", "/b/libnvrtc.so.13", "/a/libnvrtc.so.12"]
     monkeypatch.setattr(kernel_build, "import_module", lambda name: 1 // 0)
@@ -287,10 +287,10 @@ def test_every_program_of_the_closed_set_compiles(tmp_path):
 def test_the_wheel_has_the_closed_set_of_each_architecture(tmp_path, monkeypatch, capsys):
     """Under names without the compiler; what was there before is gone."""
     wheel = machine_code.SHIPPED
-    monkeypatch.setattr(shipped, "SHIPPED", wheel)
-    monkeypatch.setattr(shipped, "ARCHITECTURES", ("sm_90",))
+    monkeypatch.setattr(kernel_build, "SHIPPED", wheel)
+    monkeypatch.setattr(kernel_build, "ARCHITECTURES", ("sm_90",))
     write_entry(wheel / "sm_70" / "old.cubin", b"code")
-    shipped.main()
+    kernel_build.main()
     assert names_in(wheel) == ["sm_90"]
     assert len(names_in(wheel / "sm_90")) == len(closed_set())
     for program in closed_set():

@@ -7,14 +7,14 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from gpuetl.engines.cudf import machine_code
-from gpuetl.engines.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.engines.cudf.codegen import machine_code
+from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
+from gpuetl.engines.cudf.codegen.machine_code import Compiler, Target, read_entry, write_entry
+from gpuetl.engines.cudf.codegen.nvrtc import user_options
 from gpuetl.engines.cudf.machine import Text
-from gpuetl.engines.cudf.machine_code import Compiler, Target, read_entry, write_entry
-from gpuetl.engines.cudf.user_options import user_options
 from gpuetl.telemetry.recorder import Recorder, recording
 
-NAME = "gpuetl.engines.cudf.gpu.kernel_cache"
+NAME = "gpuetl.engines.cudf.runtime.kernel_cache"
 TARGET = Target("sm_90", Compiler((12, 9), 0))
 TEXT = "a text"
 

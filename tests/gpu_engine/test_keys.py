@@ -6,24 +6,22 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.aggregates import chunks
-from gpuetl.engines.cudf.aggregates.distinct import count_distinct
-from gpuetl.engines.cudf.aggregates.groups import Groups
-from gpuetl.engines.cudf.aggregates.reduce import reduced
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.columns import texts
-from gpuetl.engines.cudf.columns.compact import numbers_where
+from gpuetl.engines.cudf.codegen.device_headers import closed_source
+from gpuetl.engines.cudf.columns import string_codes
+from gpuetl.engines.cudf.columns.arrays import numbers_where
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.keys import Key, Keys, keys_of
 from gpuetl.engines.cudf.columns.order import sort_rows
-from gpuetl.engines.cudf.columns.texts import numbered_texts
-from gpuetl.engines.cudf.columns.words import Layout, measured, packed
-from gpuetl.engines.cudf.device.closed_set import closed_source
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.joins import lookup as lookups
-from gpuetl.engines.cudf.joins.keys import JoinKeys
-from gpuetl.engines.cudf.joins.lookup import lookup_of
-from gpuetl.engines.cudf.joins.rows import KeyCodes, count_codes, paired
+from gpuetl.engines.cudf.columns.packed_keys import Layout, measured, packed
+from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.relational import aggregate_reduction
+from gpuetl.engines.cudf.relational import join_lookup as lookups
+from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
+from gpuetl.engines.cudf.relational.grouping import Groups
+from gpuetl.engines.cudf.relational.join_lookup import JoinKeys, KeyCodes, count_codes, lookup_of, paired
+from gpuetl.engines.cudf.relational.sorted_aggregates import count_distinct
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.plan.node import SortKey
@@ -115,14 +113,14 @@ def test_marked_rows_are_numbered(rows):
 @pytest.mark.parametrize("tries", [0, 1, 32])
 def test_texts_are_numbered_in_the_order_of_their_bytes(monkeypatch, machine, tries):
     """Also where no small table holds them, and for texts of more than 32 bytes."""
-    monkeypatch.setattr(texts, "MOST_TRIES", tries)
+    monkeypatch.setattr(string_codes, "MOST_TRIES", tries)
     assert_numbered(machine, tries)
 
 
 @pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
 def test_texts_that_a_table_does_not_hold_go_to_a_larger_one(monkeypatch, machine):
     """The first has 4 slots for 10 texts."""
-    monkeypatch.setattr(texts, "SMALL_SLOTS", (4, 256))
+    monkeypatch.setattr(string_codes, "SMALL_SLOTS", (4, 256))
     assert_numbered(machine, 4)
 
 
@@ -183,8 +181,8 @@ def to_rows(made, columns, machine):
 @pytest.mark.parametrize("rows", [1, 40, 700])
 def test_the_gpu_s_threads_group_as_one_thread_does(monkeypatch, skipped, rows):
     """Also where a group has so many chunks that they are merged in steps; floats have the same bits in every run."""
-    monkeypatch.setattr(chunks, "CHUNK", 16)
-    monkeypatch.setattr(chunks, "MERGED", 2)
+    monkeypatch.setattr(aggregate_reduction, "CHUNK", 16)
+    monkeypatch.setattr(aggregate_reduction, "MERGED", 2)
     calls = {name: Call(FUNCTIONS["aggregate", f], (Column(x, dtype),), dtype_of) for name, f, x, dtype, dtype_of in [
         ("n", "count", "a", INT64, INT64), ("t", "sum", "a", INT64, INT64), ("m", "max", "b", FLOAT64, FLOAT64),
     ]}  # fmt: skip

@@ -3,16 +3,15 @@
 import pyarrow as pa
 import pytest
 
-from gpuetl.engines.cudf.aggregates.groups import Groups
 from gpuetl.engines.cudf.columns.concat import concat, stacked
+from gpuetl.engines.cudf.columns.frame import MAX_ROWS, Frame
 from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_table
 from gpuetl.engines.cudf.columns.keys import Key, Keys
 from gpuetl.engines.cudf.columns.order import sort_rows
-from gpuetl.engines.cudf.frame import MAX_ROWS, Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_table
-from gpuetl.engines.cudf.joins.keys import JoinKeys
-from gpuetl.engines.cudf.joins.lookup import lookup_of
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.relational.grouping import Groups
+from gpuetl.engines.cudf.relational.join_lookup import JoinKeys, lookup_of
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.node import SortKey
 from gpuetl.types.data_types import STRING
@@ -26,7 +25,7 @@ ROOM = 80 << 30
 def machine():
     """The GPU, if it is a large one."""
     pytest.importorskip("cupy", reason="needs CuPy and an NVIDIA GPU")
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     found = machine()
     use = found.memory_use()

@@ -9,10 +9,10 @@ from fuzz.data import TYPES, pool
 from gpu_engine.differential import assert_same, computed
 from gpu_engine.host_machine import COMPILER
 from gpu_engine.test_columns import MACHINE, uploaded
-from gpuetl.engines.cudf.interchange import to_arrow
-from gpuetl.engines.cudf.operation import run_operation
-from gpuetl.engines.cudf.operations import explode
-from gpuetl.engines.pandas.operations.explode import explode_lists
+from gpuetl.engines.cudf.columns.interchange import to_arrow
+from gpuetl.engines.cudf.gpu_operation import run_operation
+from gpuetl.engines.cudf.relational import row_operations
+from gpuetl.engines.pandas.relational.row_operations import explode_lists
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
@@ -126,6 +126,6 @@ def test_elements_of_every_type_are_exploded(dtype):
 
 
 def test_too_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(explode, "MAX_ROWS", 2)
+    monkeypatch.setattr(row_operations, "MAX_ROWS", 2)
     with pytest.raises(EvaluationError, match="the explode would have 9 rows, more than 2"):
         exploded(ROWS.select(["x"]), keep_empty=True)

@@ -4,7 +4,7 @@ import pytest
 
 from conftest import COMPILER, ON_CPU
 from gpuetl import RunFailed, RunOptions, expr
-from gpuetl.engines.cudf import frame
+from gpuetl.engines.cudf.columns import frame
 from tables import table
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

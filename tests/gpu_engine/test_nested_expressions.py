@@ -11,7 +11,7 @@ from fuzz.expressions import Expressions, Leaf, typed
 from fuzz.precision import Precision, precision_of
 from gpu_engine.differential import assert_same, nasty
 from gpu_engine.host_machine import COMPILER
-from gpuetl.engines.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
+from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, columns_of, walk
 from gpuetl.expressions.syntax import Name
 from gpuetl.types.data_types import is_list

@@ -7,8 +7,8 @@ from expressions.given import typed
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import expr
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ROWS = 70

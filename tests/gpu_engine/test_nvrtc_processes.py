@@ -12,10 +12,10 @@ from threading import Barrier
 import pytest
 
 from gpu_engine import nvrtc
-from gpuetl.engines.cudf.device.closed_set import closed_source
-from gpuetl.engines.cudf.gpu import nvrtc_processes
-from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess, NvrtcProcesses, loaded_library, version_of
-from gpuetl.engines.cudf.machine_code import Compiler, Target
+from gpuetl.engines.cudf.codegen import nvrtc_processes
+from gpuetl.engines.cudf.codegen.device_headers import closed_source
+from gpuetl.engines.cudf.codegen.machine_code import Compiler, Target
+from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess, NvrtcProcesses, loaded_library, version_of
 
 OPTIONS = (*nvrtc.OPTIONS, "-arch=sm_90")
 TEXT = 'extern "C" __global__ void k(int* x) { *x = 1; }'
@@ -181,7 +181,7 @@ def test_a_few_rest_and_end_if_nothing_is_asked_of_them(processes, monkeypatch):
 
 CODE = """
 import os, sys, time
-from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcesses
+from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcesses
 processes = NvrtcProcesses(lambda: sys.argv[1])
 assert processes.compiled(sys.argv[2], sys.argv[3:])
 (process,) = processes.started  # as a thread that waits for its answer has it
@@ -233,7 +233,7 @@ def test_the_library_is_the_one_of_that_version_that_is_loaded():
 def test_machine_code_is_that_of_this_process():
     """CuPy leaves out the last byte."""
     pytest.importorskip("cupy", reason="needs CuPy and an NVIDIA GPU")
-    from gpuetl.engines.cudf.gpu import kernel_cache
+    from gpuetl.engines.cudf.runtime import kernel_cache
 
     code = kernel_cache.compiled_apart(TEXT)
     assert len(kernel_cache.PROCESSES.idle) == 1

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, host_backend
-from gpuetl.engines.cudf.columns.packed import packed, unpacked
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import packed_frame, unpacked_frame
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
@@ -27,8 +27,8 @@ def test_a_frame_comes_back_from_its_pickled_header_and_its_buffers():
             "d": pa.array([None, "1.50", "-2.25"]).cast(pa.decimal128(30, 2)),
         }
     )
-    header, buffers = packed(backend.from_arrow(rows))
-    frame = unpacked(pickle.loads(pickle.dumps(header)), [buffer.copy() for buffer in buffers])
+    header, buffers = packed_frame(backend.from_arrow(rows))
+    frame = unpacked_frame(pickle.loads(pickle.dumps(header)), [buffer.copy() for buffer in buffers])
     assert backend.to_arrow(frame).equals(rows)
 
 
@@ -37,8 +37,8 @@ def test_a_dictionary_that_columns_share_is_packed_once_and_stays_shared():
     backend = host_backend()
     texts = backend.from_arrow(pa.table({"s": pa.array(["b", "a", "b"])})).columns["s"]
     coded = with_dictionary(texts, backend.machine)
-    header, buffers = packed(Frame({"x": coded, "y": coded}, 3))
-    frame = unpacked(header, buffers)
+    header, buffers = packed_frame(Frame({"x": coded, "y": coded}, 3))
+    frame = unpacked_frame(header, buffers)
     assert len(buffers) == len({id(buffer) for buffer in buffers})
     assert frame.columns["x"].dictionary is frame.columns["y"].dictionary
 
@@ -49,10 +49,10 @@ def test_buffers_are_held_by_their_frames_alone():
     gc.collect()
     gc.disable()
     try:
-        header, buffers = packed(frame)
+        header, buffers = packed_frame(frame)
         memory = [weakref.ref(buffer) for buffer in buffers]
-        again = unpacked(header, [buffer.copy() for buffer in buffers])
-        memory += [weakref.ref(buffer) for buffer in packed(again)[1]]
+        again = unpacked_frame(header, [buffer.copy() for buffer in buffers])
+        memory += [weakref.ref(buffer) for buffer in packed_frame(again)[1]]
         del frame, header, buffers, again
         assert all(each() is None for each in memory)
     finally:

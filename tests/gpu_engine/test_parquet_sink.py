@@ -22,22 +22,20 @@ from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
 from gpuetl import expr
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.columns import text_codes
+from gpuetl.engines.cudf.codegen.device_headers import header_text
+from gpuetl.engines.cudf.columns import string_codes
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.device.headers import header_text
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow
-from gpuetl.engines.cudf.sinks import distinct_values, row_groups, texts
-from gpuetl.engines.cudf.sinks.assembly import assembled
-from gpuetl.engines.cudf.sinks.parquet import write_parquet, writes
-from gpuetl.engines.cudf.sinks.pieces import Span, chunks
-from gpuetl.engines.cudf.sinks.row_groups import Layout
-from gpuetl.engines.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.io import dictionary_encoders, row_groups
+from gpuetl.engines.cudf.io.parquet_writer import write_parquet, writes
+from gpuetl.engines.cudf.io.row_groups import Layout
+from gpuetl.engines.cudf.io.threaded_file import Span, Writers, assembled, chunks, pwrite, threaded_file
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.pruning import may_hold
+from gpuetl.io.row_group_limits import may_hold
 from gpuetl.types.data_types import NULL, STRING, is_list
 from gpuetl.types.schema import Schema
 
@@ -231,7 +229,7 @@ def test_row_groups_of_few_distinct_floats_have_a_dictionary(tmp_path, dtype, ma
 @pytest.mark.parametrize("distinct", [4, 5])
 def test_a_dictionary_of_floats_has_up_to_half_the_places_of_its_table(tmp_path, monkeypatch, distinct):
     """And a NaN with the bits of a free place is found nowhere."""
-    monkeypatch.setattr(distinct_values, "MOST_VALUES", 4)
+    monkeypatch.setattr(dictionary_encoders, "MOST_VALUES", 4)
     table = pa.table({"x": [float(row % distinct) for row in range(200)]})
     assert encoding(written(table, tmp_path / "x.parquet")) == ("RLE_DICTIONARY" if distinct == 4 else "PLAIN")
     free = pa.table({"x": np.array([2**64 - 1, 0] * 100, np.uint64).view(np.float64)})
@@ -242,11 +240,11 @@ def test_a_dictionary_of_floats_has_up_to_half_the_places_of_its_table(tmp_path,
 
 def test_kernels_sample_as_many_floats_as_the_host_reckons_with():
     """A group whose values were not inserted must get no dictionary."""
-    sample, most = distinct_values.SAMPLE, distinct_values.MOST_SAMPLED
+    sample, most = dictionary_encoders.SAMPLED_VALUES, dictionary_encoders.MOST_SAMPLED
     assert f"SAMPLE = 1 << {sample.bit_length() - 1}, MOST_SAMPLED = {most};" in header_text("value_table.cuh")
 
 
-@pytest.mark.parametrize("limit", [(text_codes, "MOST_TEXTS", 1), (texts, "MOST_DISTINCT_BYTES", 3)])
+@pytest.mark.parametrize("limit", [(string_codes, "MOST_TEXTS", 1), (dictionary_encoders, "MOST_DISTINCT_BYTES", 3)])
 def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, limit):
     monkeypatch.setattr(*limit)
     values = ["a", "b", "c", "d", None] * 100
@@ -296,7 +294,7 @@ def test_texts_that_get_a_dictionary_are_not_sorted(tmp_path, monkeypatch):
 @pytest.mark.parametrize("offset_type", ["int32", "int64"])
 def test_bytes_that_nulls_have_are_not_written(tmp_path, offset_type, monkeypatch):
     """Arrow allows them; the pages before and after are not moved by them."""
-    monkeypatch.setattr(text_codes, "FEW", 0)
+    monkeypatch.setattr(string_codes, "FEW", 0)
     texts_of = [f"text {row}" for row in range(200)]
     array = pa.array(texts_of)
     valid = [row % 3 != 0 for row in range(200)]

@@ -12,13 +12,13 @@ from fuzz.data import TYPES, pool
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_columns import uploaded
 from gpuetl import Pipeline
-from gpuetl.engines.cudf.columns.dictionaries import decoded
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.sinks import files
-from gpuetl.engines.cudf.sinks.files import split_by_value, write_file
-from gpuetl.io import hive
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
+from gpuetl.engines.cudf.columns.string_dictionaries import decoded
+from gpuetl.engines.cudf.io import parquet_writer
+from gpuetl.engines.cudf.io.parquet_writer import split_by_value, write_file
+from gpuetl.io import sink_target
 from gpuetl.types.data_types import is_list
 from gpuetl.types.schema import Schema
 from tables import write_source
@@ -47,9 +47,9 @@ def values(frame):
 
 
 def assert_split_as_arrow_does(table, keys, frame=None):
-    expected = [(folder, rows.to_pydict()) for folder, rows in hive.split_by_value(table, keys)]
-    for least, made in ((0, Frame), (files.LEAST_BYTES, pa.Table)):
-        with patch.object(files, "LEAST_BYTES", least):
+    expected = [(folder, rows.to_pydict()) for folder, rows in sink_target.split_by_value(table, keys)]
+    for least, made in ((0, Frame), (parquet_writer.LEAST_BYTES, pa.Table)):
+        with patch.object(parquet_writer, "LEAST_BYTES", least):
             found = split_by_value(frame or uploaded(table), keys, MACHINE)
         assert all(isinstance(rows, made) for _, rows in found)
         assert str([(folder, values(rows)) for folder, rows in found]) == str(expected)
@@ -91,7 +91,7 @@ def test_each_partition_is_one_file_whose_rows_keep_their_order(tmp_path, engine
         path.relative_to(tmp_path / "out"): pq.read_table(path, partitioning=None)
         for path in (tmp_path / "out").rglob("*.parquet")
     }
-    expected = hive.split_by_value(table, ("bool", "int8"))
+    expected = sink_target.split_by_value(table, ("bool", "int8"))
     assert {str(path.parent): str(rows.to_pydict()) for path, rows in found.items()} == {
         folder: str(rows.to_pydict()) for folder, rows in expected
     }
@@ -119,7 +119,7 @@ def test_a_file_is_encoded_here_where_its_rows_take_a_megabyte(tmp_path):
 @pytest.mark.parametrize("most", [100, 1000])
 def test_files_are_arrow_s_while_their_texts_fit_one_column_of_it(tmp_path, monkeypatch, most):
     """Those of a dictionary are counted as each row has them: a few long ones are gigabytes, repeated."""
-    monkeypatch.setattr(files, "MOST_HOST_BYTES", most)
+    monkeypatch.setattr(parquet_writer, "MOST_HOST_BYTES", most)
     texts, rows = ["a" * 5, None, "b", "c" * 3], 8
     table = pa.table({"k": [0, 1] * 4, "s": (texts * 2)[:rows]})
     coded = with_dictionary(from_arrow(pa.array(texts * 1000), MACHINE), MACHINE)
@@ -127,7 +127,7 @@ def test_files_are_arrow_s_while_their_texts_fit_one_column_of_it(tmp_path, monk
     frame = uploaded(table).updated({"s": replace(coded, rows=rows, data=data, valid=valid, nulls=2)})
     made, by = (Frame, "gpuetl") if most == 100 else (pa.Table, "parquet-cpp-arrow")
     assert [(type(part), values(part)) for _, part in split_by_value(frame, ("k",), MACHINE)] == [
-        (made, rows.to_pydict()) for _, rows in hive.split_by_value(table, ("k",))
+        (made, rows.to_pydict()) for _, rows in sink_target.split_by_value(table, ("k",))
     ]
     write_file(frame, Schema.of_arrow(table.schema), tmp_path / "x.parquet", MACHINE, alone=True)
     assert pq.read_metadata(tmp_path / "x.parquet").created_by.split()[0] == by

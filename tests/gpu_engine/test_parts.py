@@ -9,10 +9,9 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_parquet_sink import SMALL, table_of, uploaded
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.sinks import parts, row_groups
-from gpuetl.engines.cudf.sinks.parquet import write_parquet
-from gpuetl.engines.cudf.sinks.parts import Part, parts_of, write_part
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
+from gpuetl.engines.cudf.io import parquet_writer, row_groups
+from gpuetl.engines.cudf.io.parquet_writer import Part, parts_of, write_parquet, write_part
 from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -22,7 +21,7 @@ MACHINE = HostMachine()
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """A file has a row group of 256 rows."""
-    monkeypatch.setattr(parts, "LEAST_PART_ROWS", 256)
+    monkeypatch.setattr(parquet_writer, "LEAST_PART_ROWS", 256)
 
 
 def files_of(table, folder, frame=None, layout=SMALL):

@@ -12,10 +12,10 @@ from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.columns.concat import concat
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.pieces import split_rows
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.frame import Frame
 from gpuetl.engines.registry import load_backend
 from gpuetl.io.spill_space import SpillSpace
 

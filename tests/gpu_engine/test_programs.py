@@ -16,24 +16,24 @@ import gpuetl
 from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
-from gpuetl.engines.cudf import compile_ahead
 from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.codegen import compile_ahead
+from gpuetl.engines.cudf.codegen.compile_ahead import own_first
+from gpuetl.engines.cudf.codegen.expression_programs import evaluated
+from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
-from gpuetl.engines.cudf.compile_ahead import own_first
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.expressions.programs import evaluated
+from gpuetl.engines.cudf.gpu_operation import programs
+from gpuetl.engines.cudf.io.source_kinds import scan_kinds
 from gpuetl.engines.cudf.machine import Text
-from gpuetl.engines.cudf.operation import programs
-from gpuetl.engines.cudf.operations import filter as filters
-from gpuetl.engines.cudf.programs import PlanWalk, name_of
-from gpuetl.engines.cudf.sources.kinds import scan_kinds
+from gpuetl.engines.cudf.relational import row_operations as filters
 from gpuetl.engines.interface import Share
 from gpuetl.engines.registry import load_backend
-from gpuetl.executors.carries import carried_by_itself, carried_on, combined
+from gpuetl.executors.runner import carried_by_itself, carried_on, combined
 from gpuetl.options import RunOptions
-from gpuetl.physical.carries import Carried
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
+from gpuetl.physical.stateful_window import Carried
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Project
 from gpuetl.run.planning import lowered

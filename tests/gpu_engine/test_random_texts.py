@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr

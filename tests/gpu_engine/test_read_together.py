@@ -9,8 +9,8 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import Pipeline, RunFailed, lost_device
+from gpuetl.engines.cudf.columns.interchange import to_table
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.interchange import to_table
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 DTYPE = pa.decimal128(15, 2)

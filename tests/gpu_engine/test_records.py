@@ -7,14 +7,13 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.engines.cudf.aggregates import records
-from gpuetl.engines.cudf.aggregates.groups import Groups
-from gpuetl.engines.cudf.aggregates.records import records_of, uses_records
-from gpuetl.engines.cudf.aggregates.reduce import batches, reduced
-from gpuetl.engines.cudf.aggregates.states import State
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.relational import aggregate_reduction
+from gpuetl.engines.cudf.relational.aggregate_reduction import batches, records_of, reduced, uses_records
+from gpuetl.engines.cudf.relational.aggregate_states import State
+from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.testing import assert_same
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
 @pytest.fixture(params=[HostMachine, EmulatedMachine], ids=lambda kind: kind.__name__)
 def machine(request, monkeypatch):
-    monkeypatch.setattr(records, "MANY_ROWS", 1)
+    monkeypatch.setattr(aggregate_reduction, "MANY_ROWS", 1)
     return request.param()
 
 
@@ -111,13 +110,13 @@ def test_few_rows_rows_in_order_and_single_columns_are_read_as_they_are(machine,
     assert not by_records(groups, ["a"])
     in_order = Groups.by(frame_of({**COLUMNS, "k": pa.array(range(ROWS))}, machine), ["k"], machine)
     assert not by_records(in_order, ["a", "f"])
-    monkeypatch.setattr(records, "MANY_ROWS", ROWS + 1)
+    monkeypatch.setattr(aggregate_reduction, "MANY_ROWS", ROWS + 1)
     assert not by_records(groups, ["a", "f"])
 
 
 def test_aggregates_by_records_are_those_of_the_oracle(source, pipeline, monkeypatch):
     """One group has all but a few rows, so that it has several chunks and the others one."""
-    monkeypatch.setattr(records, "MANY_ROWS", 1)
+    monkeypatch.setattr(aggregate_reduction, "MANY_ROWS", 1)
     keys = np.where(DRAWS.random(5000) < 0.99, 7, DRAWS.integers(0, 9000, 5000))
     columns = {
         name: pa.chunked_array([values] * 13).combine_chunks().slice(0, 5000) for name, values in COLUMNS.items()

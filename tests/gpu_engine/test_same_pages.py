@@ -10,11 +10,11 @@ import pytest
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.columns import text_codes
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow
-from gpuetl.engines.cudf.sinks.parquet import write_parquet
-from gpuetl.engines.cudf.sinks.row_groups import Layout
+from gpuetl.engines.cudf.columns import string_codes
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.io.parquet_writer import write_parquet
+from gpuetl.engines.cudf.io.row_groups import Layout
 from gpuetl.engines.registry import load_backend
 from gpuetl.types.schema import Schema
 
@@ -102,7 +102,7 @@ def pages_of(path, name):
 @pytest.mark.parametrize("nullable", [False, True])
 def test_pages_have_the_same_bytes_as_ever(tmp_path, monkeypatch, machine, nullable):
     """Readers find in them what was written."""
-    monkeypatch.setattr(text_codes, "FEW", 16)
+    monkeypatch.setattr(string_codes, "FEW", 16)
     table, path = table_of(nullable), tmp_path / "x.parquet"
     vectors = {name: from_arrow(table.column(name), machine) for name in table.column_names}
     write_parquet(Frame(vectors, ROWS), Schema.of_arrow(table.schema), path, machine, layout=LAYOUT)

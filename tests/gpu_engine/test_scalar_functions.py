@@ -4,7 +4,7 @@ import pytest
 
 from gpu_engine.differential import assert_same, expressions
 from gpu_engine.host_machine import COMPILER
-from gpuetl.engines.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
+from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.functions import FUNCTIONS
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

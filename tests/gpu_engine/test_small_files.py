@@ -7,8 +7,8 @@ import pytest
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import Pipeline
 from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.interchange import to_table
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.interchange import to_table
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ROWS = pa.table({"n": pa.array([1, None, 3, 4] * 16), "s": ["one", "two", "", None] * 16})

@@ -86,7 +86,7 @@ def test_rows_are_dealt_out_to_folders_in_a_stage(monkeypatch, tmp_path):
 def streams_of_a_run(monkeypatch, tmp_path):
     """Run over several partitions; return the streams by the kind of work, and those on which kernels were begun."""
     cupy = pytest.importorskip("cupy")
-    from gpuetl.engines.cudf.gpu.machine import GpuMachine, machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import GpuMachine, machine
 
     begun, launch = {}, GpuMachine.launch_blocks
 
@@ -121,7 +121,7 @@ def test_no_kernel_goes_to_the_default_stream(monkeypatch, tmp_path):
 def test_a_run_does_not_wait_for_the_default_stream(monkeypatch, tmp_path):
     """Where the engine's streams are not ordered with it; KvikIO's are, so what is read is in memory."""
     cupy = pytest.importorskip("cupy")
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     pipeline = Pipeline("waits", root=tmp_path)
     rows = pipeline.from_frame("t", pa.table({"k": ["a", "b", "a", None] * 9, "x": [0.5, None, 2.0, 1.0] * 9}))
@@ -143,7 +143,7 @@ def test_a_run_does_not_wait_for_the_default_stream(monkeypatch, tmp_path):
 def test_a_stage_that_fails_has_waited_for_the_device():
     """Who frees what it took need not know its stream."""
     cupy = pytest.importorskip("cupy")
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     slow = cupy.RawKernel(SLOW, "slow")
     turns, done = cupy.zeros(1, "int64"), cupy.cuda.Event()

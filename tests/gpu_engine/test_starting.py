@@ -17,8 +17,8 @@ import pytest
 from command import gpuetl
 from gpu_engine.host_machine import COMPILER
 from gpuetl import pipeline
-from gpuetl.engines import driver, registry, starting
-from gpuetl.engines.cudf.gpu import start
+from gpuetl.engines import gpu_driver, registry, starting
+from gpuetl.engines.cudf.runtime import start
 from gpuetl.engines.registry import BACKENDS, GpuSearch
 from gpuetl.engines.starting import Phase, Starting, Step
 
@@ -54,7 +54,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         done.append(f"{name} on {threading.current_thread().name}")
 
     monkeypatch.setattr(registry, "look_for_gpu", lambda: noted("search") or GpuSearch("a GPU was found"))
-    monkeypatch.setattr(driver, "open_context", lambda: noted("context"))
+    monkeypatch.setattr(gpu_driver, "open_context", lambda: noted("context"))
     phases = {phase: (partial(noted, phase.name.lower()),) for phase in Phase}
     monkeypatch.setattr(start, "STEPS", phases)
     monkeypatch.setitem(BACKENDS, "cudf", BACKENDS["pandas"])

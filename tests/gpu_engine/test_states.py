@@ -10,12 +10,12 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.engines.cudf.aggregates import records, reduce, states
-from gpuetl.engines.cudf.aggregates.groups import Groups
-from gpuetl.engines.cudf.aggregates.reduce import reduced
-from gpuetl.engines.cudf.device.headers import header_text
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.codegen.device_headers import header_text
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.relational import aggregate_reduction, aggregate_states
+from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
+from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
@@ -62,7 +62,7 @@ def machine(request):
 @pytest.fixture(params=["columns", "records"])
 def reading(request, monkeypatch):
     """Read rows as they are, or by records where columns allow that."""
-    monkeypatch.setattr(records, "MANY_ROWS", 1 if request.param == "records" else 1 << 20)
+    monkeypatch.setattr(aggregate_reduction, "MANY_ROWS", 1 if request.param == "records" else 1 << 20)
 
 
 def call(function, *columns, dtype=None):
@@ -86,20 +86,20 @@ def names_in(header, enum):
 
 
 def test_numbers_of_kinds_are_those_of_the_device():
-    assert names_in("states.cuh", "Kind") == [*states.WORDS]
-    assert names_in("closed/results.cu", "Kind") == [*states.RESULTS]
-    assert names_in("states.cuh", "Stored")[1:] == [*records.STORED[1:]]
-    assert len(names_in("closed/results.cu", "Stored")) == len(reduce.STORED)
-    assert names_in("closed/results.cu", "State") == [*states.MEMORY]
-    assert [*states.MEMORY] == ["narrow", "integers", "decimals", "least", "greatest", "moments"]
+    assert names_in("states.cuh", "Kind") == [*aggregate_states.WORDS]
+    assert names_in("closed/results.cu", "Kind") == [*aggregate_states.RESULTS]
+    assert names_in("states.cuh", "Stored")[1:] == [*aggregate_reduction.RECORD_TYPES[1:]]
+    assert len(names_in("closed/results.cu", "Stored")) == len(aggregate_reduction.RESULT_TYPES)
+    assert names_in("closed/results.cu", "State") == [*aggregate_states.MEMORY]
+    assert [*aggregate_states.MEMORY] == ["narrow", "integers", "decimals", "least", "greatest", "moments"]
 
 
 def test_every_call_has_kinds_that_the_device_knows():
-    for name, result_of in states.RESULT_OF.items():
+    for name, result_of in aggregate_states.RESULT_OF.items():
         for column in ("i64", "u64", "f64", "d", "w"):
             found = result_of(Call(FUNCTIONS["aggregate", "sum"], (Column(column, COLUMNS[column].type),), pa.int64()))
-            assert found.kind in states.RESULTS, name
-            assert not found.state or found.state.kind in {*states.WORDS, *states.WIDE}, name
+            assert found.kind in aggregate_states.RESULTS, name
+            assert not found.state or found.state.kind in {*aggregate_states.WORDS, *aggregate_states.WIDE}, name
 
 
 @needs_compiler
@@ -151,12 +151,13 @@ def test_more_calls_than_a_kernel_takes(machine):
     draws = np.random.default_rng(3)
     columns = {"k": pa.array(draws.integers(0, 3, 900), "int64")}
     columns |= {
-        f"c{place}": pa.array(draws.integers(-50, 50, 900), "int64") for place in range(2 * reduce.TERMS[-1] + 3)
+        f"c{place}": pa.array(draws.integers(-50, 50, 900), "int64")
+        for place in range(2 * aggregate_reduction.TERMS[-1] + 3)
     }
     names = [name for name in columns if name != "k"]
     sums = {name: Call(FUNCTIONS["aggregate", "sum"], (Column(name, pa.int64()),), pa.int64()) for name in names}
     means = {f"m{name}": Call(FUNCTIONS["aggregate", "mean"], each.args, pa.float64()) for name, each in sums.items()}
-    assert len(sums) + len(means) > reduce.MOST_RESULTS
+    assert len(sums) + len(means) > aggregate_reduction.MOST_RESULTS
     found = computed(sums | means, machine, columns)
     keys = columns["k"].to_numpy()
     for name in names:
@@ -215,16 +216,16 @@ def test_all_calls_are_those_of_the_oracle(source, pipeline):
 @pytest.mark.parametrize(("groups", "sizes"), [(1, [5]), (3, [5]), (2000, [2, 3])])
 def test_columns_of_small_groups_are_read_by_records_that_hold_them(monkeypatch, groups, sizes):
     """Of large groups, more columns than a record holds are read as they are.  All have the same values."""
-    monkeypatch.setattr(records, "MANY_ROWS", 1)
-    rows = 3 * 2 * reduce.CHUNK
+    monkeypatch.setattr(aggregate_reduction, "MANY_ROWS", 1)
+    rows = 3 * 2 * aggregate_reduction.CHUNK
     draws = np.random.default_rng(9)
     columns = {"k": pa.array(draws.permutation(rows) % groups, "int64")}
     columns |= {name: pa.array(draws.integers(-99, 99, rows), "int64") for name in "abcde"}
     machine = HostMachine()
     vectors = {name: from_arrow(pa.chunked_array([values]), machine) for name, values in columns.items()}
     made = Groups.by(Frame(vectors, rows), ["k"] if groups > 1 else [], machine)
-    wanted = [states.State("integer_sum", (Column(name, pa.int64()),)) for name in "abcde"]
-    found = list(reduce.batches(made, wanted))
+    wanted = [aggregate_states.State("integer_sum", (Column(name, pa.int64()),)) for name in "abcde"]
+    found = list(aggregate_reduction.batches(made, wanted))
     expected = sizes if groups > 1 else [2, 3]
     assert [len(some) for some, _ in found] == expected
     assert [read is not None for _, read in found] == [groups == 2000] * len(expected)

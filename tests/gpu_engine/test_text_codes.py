@@ -9,13 +9,13 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.codegen import evaluate as of_rows
+from gpuetl.engines.cudf.codegen.evaluate import alone, evaluate
 from gpuetl.engines.cudf.columns.concat import numbered_together, stacked
 from gpuetl.engines.cudf.columns.gather import take
-from gpuetl.engines.cudf.columns.text_codes import FEW, with_dictionary
-from gpuetl.engines.cudf.expressions import evaluate as of_rows
-from gpuetl.engines.cudf.expressions.evaluate import alone, evaluate
-from gpuetl.engines.cudf.interchange import from_arrow, single_row, to_arrow
-from gpuetl.engines.cudf.sources.read import checked
+from gpuetl.engines.cudf.columns.interchange import from_arrow, single_row, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import FEW, with_dictionary
+from gpuetl.engines.cudf.io.read import checked
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.types.data_types import BOOL, STRING
@@ -63,8 +63,8 @@ def test_texts_that_seldom_repeat_stay_as_they_are():
 
 def test_more_texts_than_the_sample_shows_stay_as_they_are(monkeypatch):
     """A table that becomes too full is given up."""
-    monkeypatch.setattr("gpuetl.engines.cudf.columns.text_codes.SAMPLE", 64)
-    monkeypatch.setattr("gpuetl.engines.cudf.columns.text_codes.MOST_TEXTS", 64)
+    monkeypatch.setattr("gpuetl.engines.cudf.columns.string_codes.SAMPLE", 64)
+    monkeypatch.setattr("gpuetl.engines.cudf.columns.string_codes.MOST_TEXTS", 64)
     assert with_dictionary(plain(["a"] * 64 + [str(row) for row in range(500)]), HOST).dictionary is None
     assert coded(["a"] * 64 + [str(row % 50) for row in range(500)]).dictionary.rows == 51
 

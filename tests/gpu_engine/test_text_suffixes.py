@@ -7,10 +7,9 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.engines.cudf.columns import text_suffixes
-from gpuetl.engines.cudf.columns.text_suffixes import TooManyTexts, numbered_by_suffixes
-from gpuetl.engines.cudf.columns.texts import numbered_texts
-from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.columns import string_codes
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.string_codes import TooManyTexts, numbered_by_suffixes, numbered_texts
 from gpuetl.testing import assert_same
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -62,7 +61,7 @@ def test_texts_that_8_bytes_do_not_tell_apart_are_not_numbered(machine, texts):
 
 
 def test_a_text_behind_the_sample_may_have_another_prefix(machine, monkeypatch):
-    monkeypatch.setattr(text_suffixes, "SAMPLE", 2)
+    monkeypatch.setattr(string_codes, "SAMPLE", 2)
     assert numbers(["id0000000001", "id0000000002", "id0000000003"], machine) == [0, 1, 2]
     assert numbers(["id0000000001", "id0000000002", "x"], machine) is None
 
@@ -77,9 +76,9 @@ def test_nulls_have_any_number(machine, texts, expected):
 def test_larger_tables_take_more_texts(machine, monkeypatch):
     """Of 100 texts those of 16 and 64 slots have too many."""
     texts = [f"key {number:04}" for number in np.random.default_rng(1).permutation(100)]
-    monkeypatch.setattr(text_suffixes, "SLOTS", (16, 64, 256))
+    monkeypatch.setattr(string_codes, "SLOTS", (16, 64, 256))
     assert numbers(texts, machine) == [int(text.split()[1]) for text in texts]
-    monkeypatch.setattr(text_suffixes, "SLOTS", (16, 64))
+    monkeypatch.setattr(string_codes, "SLOTS", (16, 64))
     with pytest.raises(TooManyTexts):
         numbers(texts, machine)
     others = numbered_texts(from_arrow(pa.chunked_array([texts]), machine), machine)

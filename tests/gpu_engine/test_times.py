@@ -8,7 +8,7 @@ import pytest
 from expressions.given import typed, values
 from gpu_engine.differential import assert_same
 from gpu_engine.host_machine import COMPILER
-from gpuetl.engines.cudf.expressions.kernels import headers
+from gpuetl.engines.cudf.codegen.row_kernels import headers
 from gpuetl.engines.zones import zone_clock
 from gpuetl.types.data_types import parse_type
 

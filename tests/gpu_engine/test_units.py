@@ -6,8 +6,8 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import RunFailed
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.sources.units import in_microseconds
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.io.read import in_microseconds
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()

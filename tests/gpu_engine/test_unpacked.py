@@ -12,10 +12,10 @@ from fuzz.data import TYPES, pool
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.order import sort_rows
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.plan.node import SortKey
 from gpuetl.types.data_types import is_list
 

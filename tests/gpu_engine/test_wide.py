@@ -5,12 +5,12 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.aggregates.groups import Groups
-from gpuetl.engines.cudf.aggregates.reduce import reduced
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take_rows
-from gpuetl.engines.cudf.expressions.evaluate import evaluate
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
+from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.types.data_types import INT64, STRING

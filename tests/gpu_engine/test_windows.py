@@ -26,9 +26,9 @@ from gpu_engine.window_cases import (
     windowed,
     written,
 )
-from gpuetl.engines.cudf.windows import pass_kernels, scans
-from gpuetl.engines.cudf.windows import rows as window_rows
-from gpuetl.engines.cudf.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.engines.cudf.relational import window_frames as window_rows
+from gpuetl.engines.cudf.relational import window_scans
+from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Literal
 from gpuetl.plan.node import SortKey
@@ -107,8 +107,8 @@ def test_the_gpus_side_of_the_kernels_gives_the_same(by):
 @pytest.mark.parametrize("by", [(), ("g",), ("id",)], ids=["one group", "few groups", "a group a row"])
 def test_tiles_have_totals_of_several_levels(by, monkeypatch):
     header = window_rows.headers
-    monkeypatch.setattr(pass_kernels, "headers", lambda: header().replace("TILE_WORDS = 32", "TILE_WORDS = 1"))
-    monkeypatch.setattr(scans, "TILE_ROWS", 32)
+    monkeypatch.setattr(window_scans, "headers", lambda: header().replace("TILE_WORDS = 32", "TILE_WORDS = 1"))
+    monkeypatch.setattr(window_scans, "TILE_ROWS", 32)
     calls, table = many(32 * 32 * 2 + 5, "levels")
     some = {name: call for name, call in calls.items() if name in ("w0", "w3", "w5", "w9", "w17")}
     assert assert_same(windowed(table, some, by, ORDERS[0]), table, EmulatedMachine())

@@ -11,11 +11,11 @@ import pyarrow as pa
 from fuzz.data import pool
 from fuzz.signatures import Signature, constants
 from gpu_engine.host_machine import HostMachine
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.windows import window as cuda
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.relational import window as cuda
 from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
-from gpuetl.engines.pandas.windows import window as oracle
+from gpuetl.engines.pandas.relational import window as oracle
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Call, Column, Literal

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl import GpuetlError, Pipeline, col, count
-from gpuetl.engines.cudf.gpu import settings
+from gpuetl.engines.cudf.runtime import start
 from gpuetl.lost_device import is_lost
 from hostile.mutations import mutate
 from hostile.seed_files import SeedFile, own_files, public_files
@@ -240,5 +240,5 @@ if __name__ == "__main__":
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         options, folders = sys.argv[3 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
         if "--large" in options:
-            settings.HOST_VALUES = settings.HOST_VALUES_AT_FIRST = 0
+            start.HOST_VALUES = start.HOST_VALUES_AT_FIRST = 0
         main(sys.argv[2], "--verify-pages" in options, folders)

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 
-from gpuetl.engines.cudf.sinks.thrift import BINARY, I32, STRUCT, binary, i32, i64, list_of, struct
+from gpuetl.engines.cudf.io.parquet_metadata import BINARY, I32, STRUCT, binary, i32, i64, list_of, struct
 
 INT64 = 2
 GZIP = 2

@@ -205,7 +205,7 @@ def kill_at_random(
 
 def import_for_clusters() -> None:
     """Import what a run on a cluster imports, so that forked processes need not."""
-    for name in ("distributed", "gpuetl.executors.dask.run", "gpuetl.executors.dask.cluster"):
+    for name in ("distributed", "gpuetl.executors.dask.cluster_run", "gpuetl.executors.dask.cluster"):
         importlib.import_module(name)
     gc.freeze()
 

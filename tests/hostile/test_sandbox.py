@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
-from gpuetl import InvalidPipeline, RunFailed, in_sandbox, load, secrets
+from gpuetl import InvalidPipeline, RunFailed, in_sandbox, load, messages
 
 PIPELINE = """\
 gpuetl: 1
@@ -22,7 +22,7 @@ KERNEL = "kernel: {body: y = x;, inputs: x, outputs: {y: int64}, reference: 'k.p
 @pytest.fixture
 def box(tmp_path, monkeypatch):
     """A folder with a source inside of a sandbox, and one outside."""
-    monkeypatch.setattr(secrets, "_references", {})
+    monkeypatch.setattr(messages, "_references", {})
     inside = tmp_path / "box"
     (inside / "in").mkdir(parents=True)
     for path in (inside / "in/t.parquet", tmp_path / "secret.parquet"):

@@ -10,8 +10,8 @@ import pytest
 from pyarrow import csv
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, SinkExists, col
+from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import FileWriter, SinkWriter
-from gpuetl.io.target import Target
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
 from sink_files import OF_EARLIER_VERSION, leftovers, refuse_moves

@@ -6,12 +6,11 @@ import re
 import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions
-from gpuetl.engines.pandas.sources import csv_values
-from gpuetl.io import csv_quotes
+from gpuetl.engines.pandas.io import csv_values
+from gpuetl.io import csv_records
 from gpuetl.io.csv_header import Header, read_header
-from gpuetl.io.csv_quotes import check_quotes, record_end, split_fields
-from gpuetl.io.data_file import DataFile
-from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.csv_records import check_quotes, record_end, split_fields
+from gpuetl.io.data_file import DataFile, DatasetError
 from gpuetl.io.open_file import opened
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
@@ -25,7 +24,7 @@ STRINGS = {"x": "string", "s": "string"}
 def block_bytes(request, monkeypatch):
     """Bytes that one thread parses at a time; smaller ones are enlarged for records that are longer."""
     monkeypatch.setattr(csv_values, "BLOCK_BYTES", request.param)
-    monkeypatch.setattr(csv_quotes, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", request.param)
     return request.param
 
 
@@ -256,10 +255,10 @@ def test_every_small_file_is_read_in_blocks_as_in_one(pipeline, monkeypatch):
         body = "".join(draw.choices('a",\r\n', [4, 3, 3, 1, 3], k=draw.randrange(1, 30)))
         (pipeline.root / "s.csv").write_bytes(f"x,y\n{body}".encode())
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", 1 << 20)
-        monkeypatch.setattr(csv_quotes, "BLOCK_BYTES", 1 << 20)
+        monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", 1 << 20)
         whole = outcome()
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", draw.randrange(4, 12))
-        monkeypatch.setattr(csv_quotes, "BLOCK_BYTES", draw.randrange(4, 12))
+        monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", draw.randrange(4, 12))
         assert outcome() == whole, body
 
 
@@ -281,7 +280,7 @@ def by_hand(text):
 
 @pytest.mark.parametrize("block_bytes", [3, 1 << 20])
 def test_quotes_are_checked_as_a_parser_reads_them(tmp_path, monkeypatch, block_bytes):
-    monkeypatch.setattr(csv_quotes, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", block_bytes)
     draw, path, seen = random.Random(7), tmp_path / "s.csv", set()
     for _ in range(500):
         text = bytes(draw.choices(b'a",\r\n', [2, 5, 3, 1, 2], k=draw.randrange(12)))

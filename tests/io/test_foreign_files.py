@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions
-from gpuetl.io.commit import manifest, sinks
+from gpuetl.io.commit import commit_sinks, manifest
 from gpuetl.io.staging import SinkWriter
 from sink_files import OF_EARLIER_VERSION, leftovers, refuse_moves, sink_files
 from tables import table, write_source
@@ -103,7 +103,7 @@ def test_foreign_files_stay_where_a_later_move_fails(tmp_path, monkeypatch):
     def fails(*arguments):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(sinks.Journal, "apply", fails)
+    monkeypatch.setattr(commit_sinks.Journal, "apply", fails)
     with pytest.raises(RunFailed, match="No sink has changed"):
         run(tmp_path, mode="overwrite", keep_foreign=True)
     assert sink_files(tmp_path) == before
@@ -241,14 +241,14 @@ def test_a_list_that_cannot_be_read_lists_nothing(tmp_path):
 
 def test_a_file_that_comes_while_a_folder_is_replaced_goes_to_the_new_one(tmp_path, monkeypatch):
     run(tmp_path, **MODES[1])
-    decide = sinks.decide
+    decide = commit_sinks.decide
 
     def writing(staging, decision, durable):
         if decision == "forward":
             (tmp_path / "out/k=a/notes.txt").write_text("just now")
         decide(staging, decision, durable)
 
-    monkeypatch.setattr(sinks, "decide", writing)
+    monkeypatch.setattr(commit_sinks, "decide", writing)
     run(tmp_path, [("a", 9)], **MODES[1])
     assert (tmp_path / "out/k=a/notes.txt").read_text() == "just now"
     assert values(tmp_path / "out") == [2, 9]

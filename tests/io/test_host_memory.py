@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuetl.host_memory import HostMemory, host_memory
+from gpuetl.memory_limits import HostMemory, host_memory
 
 MEMINFO = "MemTotal:       1000 kB\nMemFree:         10 kB\nMemAvailable:    600 kB\nHugePages_Total:   0\n"
 FIRST, SECOND = ("limit_in_bytes", "usage_in_bytes", "stat"), ("max", "current", "stat")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpuetl import RunFailed
-from gpuetl.io.commit import moves, recovery, renames
-from gpuetl.io.commit.dead_runs import finish_dead_runs
+from gpuetl.io.commit import moves, recovery
+from gpuetl.io.commit.commit_sinks import finish_dead_runs
 from sink_files import leftovers, refuse_moves
 from text_sinks import NEW, NEW_RUN, OLD, OLD_RUN, SINKS, state, write
 
@@ -30,13 +30,13 @@ def killed(action, at: int) -> bool:
                 if not left[0]:
                     os._exit(9)
 
-        rename = renames._renameat2
+        rename = moves._renameat2
 
         def renamed(*arguments):
             dies("os.rename", ())
             rename(*arguments)
 
-        renames._renameat2 = renamed
+        moves._renameat2 = renamed
         sys.addaudithook(dies)
         try:
             action()
@@ -76,7 +76,7 @@ def exchanges(request, monkeypatch):
     if request.param == "no exchange":
 
         def refused(one, other):
-            raise renames.NoExchange
+            raise moves.NoExchange
 
         monkeypatch.setattr(moves, "exchange", refused)
     return request.param == "exchange"

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import Pipeline
-from gpuetl.io import large_texts
-from gpuetl.io.large_texts import narrow_texts
+from gpuetl.io import frames
+from gpuetl.io.frames import narrow_texts
 
 TEXTS = ["", "abc", None, "äöü", "x" * 7, None, "", "yz"]
 
@@ -13,7 +13,7 @@ TEXTS = ["", "abc", None, "äöü", "x" * 7, None, "", "yz"]
 @pytest.fixture(autouse=True)
 def few_bytes(monkeypatch):
     """An array holds eight bytes."""
-    monkeypatch.setattr(large_texts, "MOST_BYTES", 8)
+    monkeypatch.setattr(frames, "MOST_BYTES", 8)
 
 
 @pytest.mark.parametrize(("start", "rows"), [(0, 8), (1, 7), (3, 2), (5, 2), (8, 0)])

@@ -13,8 +13,8 @@ import pytest
 
 import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
+from gpuetl.io.data_file import DatasetError
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.listing import list_files
 from gpuetl.io.overlooked import overlooked_warnings
 from messages import without_codes

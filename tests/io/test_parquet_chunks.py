@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl.engines.cudf.sinks.thrift import STRUCT, list_of, struct
+from gpuetl.engines.cudf.io.parquet_metadata import STRUCT, list_of, struct
 from gpuetl.io import parquet_chunks
-from gpuetl.io.bad_footer import BadFooter
 from gpuetl.io.parquet_footer import footer_bytes, read_footer
+from gpuetl.io.thrift_reader import BadFooter
 from hostile.parquet_bytes import INT64, chunk, element, file_of
 
 MUTANTS = 1500

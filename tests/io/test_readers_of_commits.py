@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gpuetl.io.commit import renames
-from gpuetl.io.commit.sinks import commit_sinks
+from gpuetl.io.commit import moves
+from gpuetl.io.commit.commit_sinks import commit_sinks
 from gpuetl.io.listing import list_files
+from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import close_writers
-from gpuetl.io.target import Target
 from text_sinks import NEW_RUN, OLD_RUN, writer_of
 
 CHANGES = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link"}
@@ -81,8 +81,8 @@ class PausedCommit:
                 os.write(says, b"?")
                 os.read(waits, 1)
 
-        rename = renames._renameat2
-        renames._renameat2 = lambda *arguments: (pause("os.rename", ()), rename(*arguments))[1]
+        rename = moves._renameat2
+        moves._renameat2 = lambda *arguments: (pause("os.rename", ()), rename(*arguments))[1]
         sys.addaudithook(pause)
         try:
             action()
@@ -203,7 +203,7 @@ def test_another_user_reads_a_sink_while_a_run_writes_to_it(tmp_path):
     code = """
         import os
         from pathlib import Path
-        from gpuetl.io.commit.dead_runs import unfinished_commit
+        from gpuetl.io.commit.commit_sinks import unfinished_commit
         from gpuetl.io.dataset import Dataset
         os.setuid(65534)
         print(bool(unfinished_commit(Dataset("s", "csv", Path("sink")))))

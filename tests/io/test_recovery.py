@@ -13,9 +13,8 @@ import pytest
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed
 from gpuetl.io.commit import moves
-from gpuetl.io.commit.lease import LEASE, holder_of
-from gpuetl.io.commit.locks import locked
-from gpuetl.io.commit.names import staging_folder
+from gpuetl.io.commit.locks import LEASE, holder_of, locked
+from gpuetl.io.commit.moves import staging_folder
 from gpuetl.io.commit.recovery import stagings_beside
 from messages import without_place
 from sink_files import leftovers, sink_files

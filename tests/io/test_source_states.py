@@ -14,9 +14,7 @@ from gpuetl import InvalidPipeline, Pipeline, RunFailed, expr, loads
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.execution import Execution
 from gpuetl.io import footers, open_file, parquet_rows
-from gpuetl.io.data_file import DataFile
-from gpuetl.io.dataset_error import DatasetError
-from gpuetl.io.file_state import FileState
+from gpuetl.io.data_file import DataFile, DatasetError, FileState
 from gpuetl.io.open_file import opened, read_by_path
 
 TYPES = {"x": "int64", "y": "int64"}
@@ -256,11 +254,11 @@ def test_what_leaves_the_rows_as_they_are_is_no_change(lake, after_planning, tmp
 
 
 def test_verify_compares_both_engines_on_the_same_files(lake, monkeypatch):
-    from gpuetl.verify import check
+    from gpuetl.verify import verification
 
     pipeline, folder = lake("parquet")
     pipeline.table("s").filter(expr("x > 0")).stage("some")
-    whole, done = check.answers, []
+    whole, done = verification.answers, []
 
     def answers(*arguments):
         if done:
@@ -268,7 +266,7 @@ def test_verify_compares_both_engines_on_the_same_files(lake, monkeypatch):
         done.append(1)
         return whole(*arguments)
 
-    monkeypatch.setattr(check, "answers", answers)
+    monkeypatch.setattr(verification, "answers", answers)
     with pytest.raises(RunFailed, match=r"0\.parquet changed during the run: another file took its place"):
         pipeline.verify(engine="pandas")
 

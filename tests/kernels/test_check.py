@@ -14,12 +14,12 @@ from gpu_engine.host_machine import USER as FOR_THE_CPU
 from gpuetl import load
 from gpuetl.cli import kernel as command
 from gpuetl.engines import registry
-from gpuetl.engines.cudf.gpu.compiler import refuse_block
+from gpuetl.engines.cudf.codegen.nvrtc import refuse_block
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check import cases as generated
-from gpuetl.kernels.check import check as checking
+from gpuetl.kernels.check import kernel_check as checking
 from gpuetl.kernels.check.cases import SHAPES
-from gpuetl.kernels.check.check import check_kernel, kernels_of
+from gpuetl.kernels.check.kernel_check import check_kernel, kernels_of
 from tables import table, write_source
 
 FILES = Path(__file__).parent.parent / "kernels_files"

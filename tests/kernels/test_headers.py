@@ -7,7 +7,7 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.engines.cudf.gpu.compiler import is_c_function
+from gpuetl.engines.cudf.codegen.nvrtc import is_c_function
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Kernel
 from gpuetl.run import pipeline_run

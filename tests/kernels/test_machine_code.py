@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from gpuetl.engines.cudf import machine_code
-from gpuetl.engines.cudf.machine_code import (
+from gpuetl.engines.cudf.codegen import machine_code
+from gpuetl.engines.cudf.codegen.machine_code import (
     Compiler,
     Target,
     by_ptx,
@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.machine_code import (
     write_entry,
     write_mark,
 )
-from gpuetl.engines.cudf.user_options import user_options
+from gpuetl.engines.cudf.codegen.nvrtc import user_options
 
 TARGET = Target("sm_90", Compiler((12, 9), 106_244_480))
 

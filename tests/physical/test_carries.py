@@ -8,9 +8,9 @@ import pytest
 
 from gpuetl import RunOptions, col, expr
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.host_memory import HostMemory
-from gpuetl.physical.carried_window import CARRIED
-from gpuetl.physical.carries import Carried
+from gpuetl.memory_limits import HostMemory
+from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.window_state import CARRIED
 from gpuetl.plan.graph import walk_graph
 from gpuetl.run import planning
 from gpuetl.run.planning import lowered

@@ -7,9 +7,8 @@ import pytest
 
 from gpuetl import RunOptions, expr
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.physical.estimate import estimated_rows
-from gpuetl.physical.values import PARTS
-from gpuetl.physical.widths import column_widths
+from gpuetl.physical.column_statistics import PARTS
+from gpuetl.physical.size_estimates import column_widths, estimated_rows
 from plans import lowered
 from tables import table, write_source
 

@@ -6,13 +6,12 @@ import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.physical.estimate import estimated_rows
-from gpuetl.physical.explain_memory import memory_lines
+from gpuetl.physical.explain_physical import memory_lines
 from gpuetl.physical.fit import fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Scan
-from gpuetl.physical.widths import column_widths
+from gpuetl.physical.size_estimates import column_widths, estimated_rows
 from gpuetl.physical.working_sets import HOST_WORK, SORTING, SPLIT, WORK
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Filter, Join, Read, Sort, Window, Write

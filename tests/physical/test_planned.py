@@ -118,7 +118,7 @@ def test_a_plan_over_files_just_written_or_over_many_is_planned_each_time(plan, 
         patched.setattr(footers, "SETTLED_NS", 10**15)
         assert physical(plan()) is not physical(plan())
     with monkeypatch.context() as patched:
-        patched.setattr("gpuetl.plan.value.MOST_FILES", 0)
+        patched.setattr("gpuetl.plan.plan.MOST_FILES", 0)
         assert physical(plan()) is not physical(plan())
     assert physical(plan()) is physical(plan())
 

@@ -3,8 +3,7 @@
 import pytest
 
 from gpuetl import RunOptions, col, expr
-from gpuetl.physical.nodes import Exchange, Map
-from gpuetl.physical.ranges import Boundaries, by_range
+from gpuetl.physical.nodes import Boundaries, Exchange, Map, by_range
 from gpuetl.plan.graph import walk_graph
 from gpuetl.telemetry.origin import Origin
 from plans import lowered, physical_line, physical_lines

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col
-from gpuetl.engines.pandas.operations import union
+from gpuetl.engines.pandas.relational import row_operations
 from tables import table, write_source
 
 FOUR = table({"x": "int64"}, (1,), (2,), (3,), (4,))
@@ -72,7 +72,7 @@ def test_steps_that_may_drop_rows_bound_nothing(pipeline, fewer):
 
 
 def test_a_union_puts_many_chunks_together(pipeline, monkeypatch):
-    monkeypatch.setattr(union, "MOST_CHUNKS", 4)
+    monkeypatch.setattr(row_operations, "MOST_CHUNKS", 4)
     rows = united(write_source(pipeline, "t", FOUR), 6).stage("s")
     kept = rows.pipeline.run(engine="pandas")["s"].to_arrow()
     assert kept["x"].to_pylist() == [1, 2, 3, 4] * 64
@@ -80,7 +80,7 @@ def test_a_union_puts_many_chunks_together(pipeline, monkeypatch):
 
 
 def test_a_union_of_unknown_rows_is_refused_when_a_frame_cannot_hold_them(pipeline, monkeypatch):
-    monkeypatch.setattr(union, "MAX_ROWS", 100)
+    monkeypatch.setattr(row_operations, "MAX_ROWS", 100)
     (pipeline.root / "t.csv").write_text("x\n1\n2\n3\n4\n")
     united(pipeline.read_csv("t", "t.csv", {"x": "int64"}), 6).stage("s")
     text = "the union would have 128 rows, more than 100"

@@ -145,7 +145,7 @@ assert rmm.mr.get_current_device_resource() is own
 assert own.allocation_counts.current_bytes >= 16_000 and run.report.memory["device memory"] >= 16_000
 assert run["s"].to_arrow().num_rows == 1000
 del run, p
-import gc; from concurrent.futures import wait; from gpuetl.engines.cudf.gpu.kernel_cache import ahead
+import gc; from concurrent.futures import wait; from gpuetl.engines.cudf.runtime.kernel_cache import ahead
 wait(list(ahead().expected.values())); gc.collect()
 assert own.allocation_counts.current_bytes == 0, own.allocation_counts
 """

@@ -10,7 +10,7 @@ import pytest
 from command import gpuetl
 from gpuetl import RunOptions, col, count
 from gpuetl.engines.measured_limits import machine_name, save_ceilings
-from gpuetl.report.limits import limit_of
+from gpuetl.report.run_report import limit_of
 from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings
 from tables import table
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 import pytest
 
 from gpuetl.expressions.ir import Literal, Parameter
-from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
+from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.types.data_types import DATE, INT64, TIMESTAMP
 
 PARAMETERS = {

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, count, expr, loads, row_number
-from gpuetl.engines.cudf.operations import explode as cudf_explode
-from gpuetl.engines.pandas.operations import explode
+from gpuetl.engines.cudf.relational import row_operations as cudf_explode
+from gpuetl.engines.pandas.relational import row_operations
 from gpuetl.testing import assert_tables_equal
 from tables import NAN, table, write_source
 
@@ -215,7 +215,7 @@ def test_other_columns_are_not_exploded(t, problem):
 def test_too_many_rows_are_refused(engine, t, failure, monkeypatch):
     if engine == "dask-cuda":
         pytest.skip("the limit is lowered in this process, and its workers are others")
-    for module in (explode, cudf_explode):
+    for module in (row_operations, cudf_explode):
         monkeypatch.setattr(module, "MAX_ROWS", 0)
     message = failure(t.explode("tags"), RunFailed)
     assert message.startswith("stage 'result', step 1: the explode would have ")

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuetl import RunFailed, expr
-from gpuetl.engines.cudf.joins import checks as cudf_checks
-from gpuetl.engines.pandas.joins import checks as join_checks
+from gpuetl.engines.cudf.relational import join as cudf_checks
+from gpuetl.engines.pandas.relational import join as join_checks
 from tables import table
 
 LEFT, RIGHT = {"a": "int64", "s": "string"}, {"b": "float64"}

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, expr
-from gpuetl.engines.pandas.joins import checks as join_checks
+from gpuetl.engines.pandas.relational import join as join_checks
 from messages import without_place
 from tables import table, write_source
 

@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 import pytest
 
 from gpuetl import RunFailed, expr
-from gpuetl.engines import text_limits
+from gpuetl.engines import no_result
 from gpuetl.engines.pandas.expressions import text_sizes
 from tables import table
 
@@ -15,7 +15,7 @@ LONG = "abcdefghij" * 20 + "…"
 
 @pytest.fixture(autouse=True)
 def few_bytes(monkeypatch):
-    monkeypatch.setattr(text_limits, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(no_result, "MOST_BYTES", 1_000)
     monkeypatch.setattr(text_sizes, "SMALL_BYTES", 100)
 
 
@@ -69,6 +69,6 @@ def test_strings_for_which_the_host_has_no_memory_are_not_made(pipeline, monkeyp
 
 
 def text_sizes_memory(available):
-    from gpuetl.host_memory import HostMemory
+    from gpuetl.memory_limits import HostMemory
 
     return HostMemory(available, 1 << 34)

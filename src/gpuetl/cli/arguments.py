@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import GpuetlError
-from gpuetl.secrets import redacted
+from gpuetl.messages import read_size, redacted
 from gpuetl.signals import Stopped, stopping
-from gpuetl.sizes import read_size
 from gpuetl.uncaught import unexpected
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ def device(folder: Path | None = None, json: bool = False) -> None:
     """
     from json import dumps
 
-    from gpuetl.bench.measure import measure
+    from gpuetl.bench import measure
     from gpuetl.engines.measured_limits import ceilings_path
     from gpuetl.engines.registry import look_for_gpu
     from gpuetl.errors import RunFailed

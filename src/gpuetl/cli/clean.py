@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuetl.cli.recover import add_places, left_line, recovered_line, settled, stagings_at
 from gpuetl.errors import RunFailed
-from gpuetl.sizes import size
+from gpuetl.messages import size
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands

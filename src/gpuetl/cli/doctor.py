@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
-    from gpuetl.doctor.diagnosis import Diagnosis
+    from gpuetl.doctor import Diagnosis
 
 
 def add_to(commands: Commands) -> None:
@@ -25,7 +25,7 @@ def doctor(engine: str | None = None, json: bool = False) -> None:
     """Look at driver, GPUs, packages, settings and disk, and tell for each problem the line that fixes it."""
     from json import dumps
 
-    from gpuetl.doctor.diagnosis import diagnose
+    from gpuetl.doctor import diagnose
 
     diagnosis = diagnose()
     print(dumps(diagnosis.to_dict(), indent=2) if json else as_text(diagnosis))

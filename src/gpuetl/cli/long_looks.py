@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gpuetl.io.watching import watching
-from gpuetl.messages import printable
-from gpuetl.secrets import redacted
+from gpuetl.messages import printable, redacted
 
 AFTER_S = 2.0
 """Looks are shown when the command has taken this long."""

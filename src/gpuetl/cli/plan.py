@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options, show_warnings
-from gpuetl.secrets import redacted
+from gpuetl.messages import redacted
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -40,7 +40,7 @@ def plan(
     from gpuetl.cli.long_looks import long_looks
     from gpuetl.optimize import check_rung, optimize
     from gpuetl.pipeline import load
-    from gpuetl.plan.explain import explain_plan
+    from gpuetl.plan.plan import explain_plan
     from gpuetl.run.planning import explained
 
     options = run_options(skip, partition_rows, memory=memory)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded
-from gpuetl.sizes import size
+from gpuetl.messages import coded, size
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -65,7 +64,7 @@ def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
 
 def dead_hint(paths: Sequence[Path]) -> str:
     """Say what removes the folders of runs that died before their commit, where there are such folders."""
-    from gpuetl.io.commit.lease import holder_of
+    from gpuetl.io.commit.locks import holder_of
 
     count = sum(holder_of(staging).status == "dead" for staging in stagings_at(paths))
     if not count:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from gpuetl.messages import one_line
+from gpuetl.messages import one_line, size
 from gpuetl.report.run_report import STEP_COLUMNS, RunReport, rows_in, rows_out, step_lines
-from gpuetl.sizes import size
 from gpuetl.telemetry.hardware_limits import Link
 
 Side = Literal["left", "right"]

@@ -24,7 +24,7 @@ from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
-    from gpuetl.file_tests.report import TestResult
+    from gpuetl.file_tests.run_tests import TestResult
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import Pipeline
 
@@ -72,7 +72,7 @@ def run_tests(
     """Run the tests in a pipeline's file, on the rows that they give.  Writes no sink; exits with 5 if one fails."""
     from gpuetl.cli.long_looks import long_looks
     from gpuetl.engines.registry import choose_engine
-    from gpuetl.file_tests.report import result_lines
+    from gpuetl.file_tests.run_tests import result_lines
     from gpuetl.pipeline import load
 
     if json and from_run is not None:

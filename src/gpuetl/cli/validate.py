@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, show_warnings
 from gpuetl.errors import InvalidPipeline
-from gpuetl.secrets import redacted
+from gpuetl.messages import redacted
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -61,7 +61,7 @@ def _as_json(
     not_checked: Sequence[str] = (),
 ) -> str:
     """Return the outcome as JSON; a pipeline that is not valid has no counts, since some of it may not be readable."""
-    from gpuetl.json_text import as_json
+    from gpuetl.output_files import as_json
 
     return as_json(
         {

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.io.data_file import RowGroup
+from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
-from gpuetl.io.target import Target
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read

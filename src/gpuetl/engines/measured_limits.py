@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 
-from gpuetl.engines import driver
+from gpuetl.engines import gpu_driver
 from gpuetl.engines.interface import Device
 from gpuetl.engines.kernel_cache_folder import cache_folder
 from gpuetl.telemetry.hardware_limits import Ceilings
@@ -23,7 +23,7 @@ def machine_name(device: Device) -> str:
     host = f"{processor()}, {thread_count()} threads"
     if device == "CPU":
         return host
-    gpus = driver.find_driver().gpus
+    gpus = gpu_driver.find_driver().gpus
     return f"{gpus[0]}, {host}" if gpus else ""
 
 

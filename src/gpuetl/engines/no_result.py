@@ -1,4 +1,4 @@
-"""Values for which an expression has no result, told in the same words by every engine."""
+"""Values for which an operation has no result, worded the same by every engine."""
 
 from __future__ import annotations
 
@@ -17,6 +17,38 @@ from gpuetl.plan.nodes import CARRIED, Kernel, KernelReduction, Project, Window
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
+
+# How long one string may be, on every engine: Arrow and Parquet count its bytes in 32 bits.
+
+
+MOST_BYTES = (1 << 31) - 1
+
+
+def too_long(size: int) -> Message:
+    """Return why an expression has no result whose string would have so many bytes."""
+    return coded("GE2031", f"the string would have {size:,} bytes, and a string has {MOST_BYTES:,} at most")
+
+
+# Which columns are arrays of numbers, told in the same words by every engine.
+
+
+def check_array(name: str, dtype: DataType, nulls: int) -> None:
+    """Raise `EvaluationError` for a column that is not one of numbers or truth values, or has a null."""
+    if not (is_integer(dtype) or is_floating(dtype) or dtype == BOOL):
+        hint = "Cast it to a number, or leave it out, in a step before"
+        raise EvaluationError(
+            coded("GE3008", f"column '{name}' is {type_name(dtype)}, and an array has numbers.  {hint}")
+        )
+    if nulls:
+        raise EvaluationError(
+            coded(
+                "GE3008", f"column '{name}' has {nulls} nulls, and an array has none.  Use fill_null in a step before"
+            )
+        )
+
+
+# Values for which an expression has no result, told in the same words by every engine.
+
 
 DAY = 86_400_000_000
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,9})?")

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from gpuetl.engines import driver, gpu_packages, starting
+from gpuetl.engines import gpu_driver, starting
 from gpuetl.engines.starting import Phase, Starting, Step
 from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
 from gpuetl.messages import coded
@@ -47,18 +47,18 @@ class GpuSearch:
 
 def look_for_gpu() -> GpuSearch:
     """Look for a GPU and the packages to use it, importing none of them."""
-    missing, found = gpu_packages.missing_modules(), driver.find_driver()
+    missing, found = gpu_driver.missing_modules(), gpu_driver.find_driver()
     if found.cuda is None or found.problem:
         return GpuSearch(problem=found.problem, fix="Install a driver for CUDA 12 or 13, or let the process see a GPU")
-    if found.cuda < driver.OLDEST_CUDA:
-        return GpuSearch(problem=driver.too_old(found.cuda), fix="Update the driver")
-    install = f'pip install "{gpu_packages.extra_for(found.cuda)}"'
+    if found.cuda < gpu_driver.OLDEST_CUDA:
+        return GpuSearch(problem=gpu_driver.too_old(found.cuda), fix="Update the driver")
+    install = f'pip install "{gpu_driver.extra_for(found.cuda)}"'
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         return GpuSearch(
             problem=f"{found.gpus[0]} was found, but {', '.join(missing)} {verb} not installed", fix=install
         )
-    majors = gpu_packages.cuda_majors(gpu_packages.installed(gpu_packages.LOADED))
+    majors = gpu_driver.cuda_majors(gpu_driver.installed(gpu_driver.LOADED))
     if majors and min(majors) > found.cuda[0]:
         runs = ".".join(map(str, found.cuda))
         return GpuSearch(
@@ -79,8 +79,8 @@ def starting_steps(found: GpuSearch) -> Mapping[Phase, Iterable[Step]]:
     """Return what starts the GPU engine, if a GPU was found; the context is opened meanwhile."""
     if not found.gpu:
         return {}
-    driver.open_context()
-    from gpuetl.engines.cudf.gpu.start import STEPS
+    gpu_driver.open_context()
+    from gpuetl.engines.cudf.runtime.start import STEPS
 
     return STEPS
 
@@ -99,7 +99,7 @@ def choose_engine(wanted: str, begun: Starting[GpuSearch] | None = None) -> Choi
         found = begun.found() if begun else look_for_gpu()
         if not found.gpu:
             return Choice("pandas", found.problem)
-        driver.open_context()
+        gpu_driver.open_context()
         return Choice("cudf", found.gpu)
     if wanted == "cudf" and (found := begun.found() if begun else look_for_gpu()).problem:
         raise EngineUnavailable(
@@ -110,7 +110,7 @@ def choose_engine(wanted: str, begun: Starting[GpuSearch] | None = None) -> Choi
             )
         )
     if wanted == "cudf":
-        driver.open_context()
+        gpu_driver.open_context()
     if wanted in BACKENDS:
         return Choice(wanted, "asked for")
     if wanted in CLUSTERED:

@@ -166,7 +166,7 @@ example.yaml:9:9: stage 'result', step 1: the join would have 6,000,000,000 rows
 example.yaml:9:9: stage 'result', step 1: gpuetl failed unexpectedly: KeyError: 'amount'  [GE2009]
           - filter: amount > 0
             ^^^^^^
-This is a bug in gpuetl 0.1.0 (gpuetl/engines/pandas/operations/filter.py:20). Report it with this message and the step's text.""",
+This is a bug in gpuetl 0.1.0 (gpuetl/engines/pandas/relational/row_operations.py:20). Report it with this message and the step's text.""",
         untested="a bug that is known is fixed",
     ),
     ErrorPage(

@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 
 from gpuetl.errors import RunFailed
-from gpuetl.io.commit.dead_runs import finish_dead_runs, unfinished_commit
-from gpuetl.io.commit.sinks import commit_sinks
+from gpuetl.io.commit.commit_sinks import commit_sinks, finish_dead_runs, unfinished_commit
 from gpuetl.io.frames import FrameDataset
-from gpuetl.io.marks import marked_files
-from gpuetl.io.other_columns import added_beside
 from gpuetl.io.paths import is_hidden
+from gpuetl.io.sink_target import marked_files
 from gpuetl.io.staging import SinkWriter
-from gpuetl.messages import coded
+from gpuetl.io.write_files import added_beside
+from gpuetl.messages import coded, redacted
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.secrets import redacted
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder
 

@@ -11,7 +11,7 @@ from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import CLUSTERED
 from gpuetl.executors.outputs import Accepts, Outputs, execute
-from gpuetl.executors.restart import until_it_fits
+from gpuetl.executors.run_memory import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.records import dataclass
@@ -68,7 +68,7 @@ class Execution:
         if self.engine not in CLUSTERED:
             self.backend.compile_ahead(physical, plan)
         elif CLUSTERED[self.engine] != "pandas" and chosen("compile_ahead"):
-            from gpuetl.executors.dask.compile_ahead import compile_on_workers
+            from gpuetl.executors.dask.warm_up import compile_on_workers
 
             compile_on_workers(self.options, self.workers, CLUSTERED[self.engine], physical, plan)
 
@@ -76,7 +76,7 @@ class Execution:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         if self.engine not in CLUSTERED:
             return execute(physical, self, ahead)
-        from gpuetl.executors.dask.run import Workers, execute_on_cluster
+        from gpuetl.executors.dask.cluster_run import Workers, execute_on_cluster
 
         return execute_on_cluster(physical, self, Workers(self.workers, ahead > 0))
 

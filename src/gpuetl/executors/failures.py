@@ -16,9 +16,8 @@ from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.no_result import written_values
 from gpuetl.engines.registry import load_backend
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
-from gpuetl.io.data_file import RowGroup
+from gpuetl.io.data_file import DatasetError, RowGroup
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.lost_device import fault_message, is_fault, lose_device, suspects
 from gpuetl.messages import coded
@@ -107,7 +106,7 @@ def row_before(steps: Sequence[Node], read: Read, part: Sequence[RowGroup], row:
 
 def kept_rows(step: Filter, table: pa.Table) -> Any:
     """Return the rows that a filter keeps, with their numbers."""
-    from gpuetl.engines.pandas.operations.filter import filter_rows
+    from gpuetl.engines.pandas.relational.row_operations import filter_rows
 
     return filter_rows(step, table)
 

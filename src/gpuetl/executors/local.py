@@ -15,9 +15,9 @@ from gpuetl.engines.interface import Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store
-from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.passes import Pass, passes_of, with_needs
+from gpuetl.physical.stateful_window import Carried
 
 Take = Callable[[Frame], None]
 """What is done with each partition of a root."""

@@ -15,24 +15,21 @@ import pyarrow as pa
 
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.executors.ahead import ReadAhead
-from gpuetl.executors.budget import Budget
 from gpuetl.executors.committing import SinkReport, commit
-from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.executors.runner import Runner
+from gpuetl.executors.run_memory import Budget, Guard
+from gpuetl.executors.runner import Runner, write_traffic
 from gpuetl.executors.store import Store
-from gpuetl.executors.traffic import write_traffic
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
-from gpuetl.messages import coded
+from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
 from gpuetl.physical.working_sets import HOST
 from gpuetl.plan.nodes import Write
-from gpuetl.sizes import size
 from gpuetl.telemetry.memory_meter import Growth
 from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.telemetry.trace import spanned, timed

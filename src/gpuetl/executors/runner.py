@@ -1,25 +1,159 @@
-"""Does the work of physical nodes on frames that are there, and records it: what all executors share."""
+"""Does the work of physical nodes on frames that are there, and records it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
-from gpuetl.engines.interface import Backend, Frame
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gpuetl.engines.interface import Backend, Device, Frame
 from gpuetl.errors import EvaluationError, GpuetlError, OutOfMemory, RunFailed, StepError
-from gpuetl.executors.budget import Budget
-from gpuetl.executors.carries import carried_by_itself, carried_on, combined
 from gpuetl.executors.failures import row_in_source, row_values, step_failed
-from gpuetl.executors.guard import Guard
-from gpuetl.executors.ranges import boundaries, sampled, split_by_range
-from gpuetl.executors.traffic import copy_traffic, operation_traffic, read_traffic
-from gpuetl.physical.carries import Carried
-from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, gathers
-from gpuetl.physical.ranges import Boundaries, RangeExchange
+from gpuetl.executors.run_memory import Budget, Guard
+from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, RangeExchange, Scan, gathers
+from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.window_state_steps import CarriedWindow, WindowPass
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Read, Window
+from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder, Work
+from gpuetl.types.data_types import INT64
+
+# Boundaries between ranges of an order, found by a sample, and rows split by them.
+
+
+def sampled(backend: Backend, node: Boundaries, index: int, frame: Frame) -> Frame:
+    """Return the keys of a sample of partition `index`, with that number beside them."""
+    rows, (*names, partition) = sampled_rows(backend.rows(frame), node.one_in), node.schema
+    keys = backend.take(frame, names, rows)
+    numbers = pa.repeat(pa.scalar(index, INT64), len(rows))
+    return backend.from_arrow(backend.to_arrow(keys).append_column(partition, numbers))
+
+
+def sampled_rows(rows: int, one_in: int) -> NDArray[np.int64]:
+    """Return the numbers, ascending, of one row in `one_in`, each drawn from as many that follow each other.
+
+    They are the same for as many rows: a partition that is computed again has the same sample.
+    """
+    starts = np.arange(0, rows, one_in, dtype=np.int64)
+    places = starts + np.random.default_rng(0).integers(0, one_in, len(starts))
+    return places[places < rows]
+
+
+def boundaries(backend: Backend, node: Boundaries, pieces: Sequence[Frame]) -> Frame:
+    """Sort the sample, of which the partitions have given a piece each, in order; return its rows at even ranks."""
+    sample, nothing = backend.concat(pieces, node.schema), backend.concat([], node.schema)
+    (ordered,) = backend.split_by_order(sample, node.by, nothing, nothing)
+    return backend.take(ordered, node.schema, np.array(node.ranks(backend.rows(sample)), np.int64))
+
+
+def split_by_range(backend: Backend, node: RangeExchange, index: int, frame: Frame, boundaries: Frame) -> list[Frame]:
+    """Split rows by range; a boundary of this partition, or one before, comes before the rows that tie with it."""
+    table, pieces = backend.to_arrow(boundaries), [frame]
+    if table.num_rows:
+        partition, keys = table.column(-1).to_numpy(), table.select(table.column_names[:-1])
+        sides = (backend.from_arrow(keys.filter(pa.array(side))) for side in (partition <= index, partition > index))
+        pieces = backend.split_by_order(frame, node.by, *sides)
+    nothing = backend.concat([], node.schema)
+    return pieces + [nothing] * (node.partitions - len(pieces))
+
+
+# A window by carries on one partition, by operations of the backend: see `physical.carried_window`.
+
+
+def carried_on(
+    backend: Backend, steps: CarriedWindow, frame: Frame, before: Sequence[Frame], last: bool
+) -> list[Frame]:
+    """Return a partition with the window's columns and, unless it is the `last`, the rows for the next one.
+
+    `before` has the rows that were carried here: none, or one frame.
+    """
+    own = steps.ending if last else steps.whole
+    windowed = continued(backend, own.window, [*before, backend.run(steps.prepare, frame)])
+    result = through(backend, own.results if before else own.results[-1:], windowed)
+    return [result] if last else [result, through(backend, own.keep, windowed)]
+
+
+def carried_by_itself(backend: Backend, steps: CarriedWindow, frame: Frame) -> Frame:
+    """Return the rows that a partition carries on as though it were the first."""
+    return kept(backend, steps.carrying, [backend.run(steps.prepare, frame)])
+
+
+def combined(backend: Backend, steps: CarriedWindow, carried: Sequence[Frame]) -> list[Frame]:
+    """Return what each partition and those before it carry on, given what each carries by itself."""
+    found = list(carried[:1])
+    for frame in carried[1:]:
+        found.append(kept(backend, steps.carrying, [found[-1], frame]))
+    return found
+
+
+def kept(backend: Backend, carrying: WindowPass, frames: Sequence[Frame]) -> Frame:
+    """Return the rows to carry on, of rows that follow each other."""
+    return through(backend, carrying.keep, continued(backend, carrying.window, frames))
+
+
+def continued(backend: Backend, window: Window, frames: Sequence[Frame]) -> Frame:
+    """Run a window over rows that follow each other."""
+    rows = backend.concat(frames, window.source.schema)
+    del frames  # before more is computed
+    return backend.run(window, rows)
+
+
+def through(backend: Backend, operations: Iterable[Node], frame: Frame) -> Frame:
+    """Run operations one after another."""
+    for operation in operations:
+        frame = backend.run(operation, frame)
+    return frame
+
+
+# The bytes that an operation had to move over each link, at least: what it reads once, and what it writes.
+
+
+Traffic = Mapping[Link, int]
+
+MEMORY: dict[Device, Link] = {"GPU": "device memory", "CPU": "host memory"}
+TO_OTHER: dict[Device, Link] = {"GPU": "device to host", "CPU": "host to device"}
+FROM_FILE: dict[Device, Link] = {"GPU": "file to device", "CPU": "file to host"}
+
+
+def operation_traffic(backend: Backend, operation: Node, frames: Sequence[Frame], made: Frame) -> Traffic:
+    """Return what an operation moved: the columns that it touches, which also come and go where it ran elsewhere."""
+    read, written = operation.touched
+    schemas = (read, *(node.schema for node in operation.inputs[1:]))
+    came = sum(backend.nbytes(frame, names) for frame, names in zip(frames, schemas, strict=True))
+    went = backend.nbytes(made, written)
+    at, home = backend.device_of(operation), backend.device
+    crossed: Traffic = {TO_OTHER[home]: came, TO_OTHER[at]: went} if at != home else {}
+    return {MEMORY[at]: came + went, **crossed}
+
+
+def read_traffic(backend: Backend, read: Read, file_bytes: int, made: Frame) -> Traffic:
+    """Return what a source moved: bytes of files and of the frame, which the GPU gets of the CPU where that reads."""
+    at, home, size = backend.device_of(read), backend.device, backend.nbytes(made, read.schema)
+    if read.dataset.format == "memory":
+        return {"host to device": size} if home == "GPU" else {}
+    crossed: Traffic = {TO_OTHER[at]: size} if at != home else {}
+    return {FROM_FILE[at]: file_bytes, MEMORY[at]: file_bytes + size, **crossed}
+
+
+def copy_traffic(backend: Backend, made: Iterable[Frame], columns: Iterable[str]) -> Traffic:
+    """Return what was moved to copy frames."""
+    return {MEMORY[backend.device]: 2 * sum(backend.nbytes(frame, columns) for frame in made)}
+
+
+def write_traffic(backend: Backend, frame: Frame, columns: Iterable[str]) -> Traffic:
+    """Return what is moved to hand a frame over to whoever writes files."""
+    return {"device to host": backend.nbytes(frame, columns)} if backend.device == "GPU" else {}
+
+
+# Does the work of physical nodes on frames that are there, and records it: what all executors share.
+
 
 Result = TypeVar("Result")
 

@@ -1,8 +1,10 @@
-"""Constants and type names in SQL text: intervals, dates and timestamps, CAST's targets, EXTRACT's parts."""
+"""Constants in SQL text: numbers, strings, intervals, dates, timestamps and type names."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -10,10 +12,27 @@ from typing import Any
 
 from sqlglot import exp
 
+from gpuetl.errors import InvalidExpression, suggestion
+from gpuetl.expressions.dialect import Language, span_of
+from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant, Syntax
 from gpuetl.messages import coded
-from gpuetl.types.data_types import DATE, FLOAT64, INT64, TIMESTAMP, DataType, integer_fits, parse_type
-from gpuetl.types.decimal_types import MAX_DIGITS, constant_decimal, is_decimal
+from gpuetl.types.data_types import (
+    DATE,
+    FLOAT64,
+    INT64,
+    NAMED,
+    SQL_NAMES,
+    TIMESTAMP,
+    DataType,
+    integer_fits,
+    parse_type,
+)
+from gpuetl.types.decimal_types import MAX_DIGITS, Number, constant_decimal, exact_decimal, is_decimal
+from gpuetl.types.time_zones import UnknownZone
+
+# Constants and type names in SQL text: intervals, dates and timestamps, CAST's targets, EXTRACT's parts.
+
 
 SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.BOOLEAN: "bool",
@@ -146,3 +165,66 @@ def type_text(to: exp.DataType) -> str:
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"
     return "" if parameters else str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
+
+
+# Literals of a parsed tree: numbers, texts, intervals, and the types that casts name.
+
+
+def number_or_text(node: exp.Literal) -> Constant:
+    """Return a number or a text as a constant."""
+    return Constant(node.this if node.is_string else number_of(node), span=span_of(node))
+
+
+def number_of(node: exp.Literal) -> int | float | Number:
+    """Read a number, exactly to 38 digits: an int where it has digits only, a float where that has the same digits.
+
+    One of more digits is the nearest float64; raise `InvalidExpression` for one beyond it.
+    """
+    text = node.this.replace("_", "")
+    try:
+        value: int | float = int(text) if text.isdecimal() else float(text)
+    except ValueError:  # no digits after an exponent, or thousands of them
+        raise InvalidExpression(coded("GE1112", f"{text[:20]} is not a number"), span_of(node)) from None
+    if isinstance(value, int):
+        return value
+    if math.isinf(value):
+        raise InvalidExpression(coded("GE1112", f"{text} is not a valid float64"), span_of(node))
+    exact = Number.of(Decimal(text))
+    return exact if exact != exact_decimal(value) and has_type(exact) else value
+
+
+def interval(node: exp.Interval) -> Constant:
+    """Return an interval as a constant; raise `InvalidExpression` where it has no fixed length or two units."""
+    unit = node.args.get("unit")
+    if isinstance(unit, exp.IntervalSpan):
+        raise InvalidExpression(
+            coded("GE1112", "an interval has one unit"), span_of(node), "Write interval '90 minutes'."
+        )
+    try:
+        return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=span_of(node))
+    except UnknownUnit as error:
+        message = coded("GE1112", f"interval unit '{error}' is not supported")
+        raise InvalidExpression(message, span_of(node), error.hint) from None
+    except ValueError as error:
+        raise InvalidExpression(str(error), span_of(node), "Write interval '90 minutes'.") from None
+
+
+def cast_target(node: exp.Cast) -> DataType:
+    """Return the type that a cast names; raise `InvalidExpression` where the language has none of that name."""
+    to = node.args["to"]
+    try:
+        return parse_type(type_text(to))
+    except UnknownZone as error:
+        raise InvalidExpression(str(error), span_of(node), error.hint) from None
+    except ValueError:
+        name = to.sql(dialect=Language).lower()
+        hint = f"Types: {', '.join(NAMED)}, decimal(p,s). {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
+        raise InvalidExpression(coded("GE1025", f"unknown type '{name}'"), span_of(node), hint) from None
+
+
+LITERALS: dict[type[exp.Expr], Callable[[Any], Constant]] = {
+    exp.Literal: number_or_text,
+    exp.Interval: interval,
+    exp.Boolean: lambda node: Constant(bool(node.this)),
+    exp.Null: lambda node: Constant(None),
+}

@@ -1,4 +1,7 @@
-"""SQL text to written expressions.  sqlglot parses and nothing more: what we must not accept is refused here."""
+"""Lower SQL text to written expressions.
+
+sqlglot parses.  Everything the language does not have is refused here.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,58 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
-from gpuetl.expressions.constants import EXTRACT_PARTS, constant_form, converted
+from gpuetl.expressions.constants import EXTRACT_PARTS, LITERALS, cast_target, constant_form, converted
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
-from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.foreign import SIGNS, WORDS, reference_hint
 from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
-from gpuetl.expressions.literals import LITERALS, cast_target
+from gpuetl.expressions.functions.aggregates import FILTERED
+from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
 from gpuetl.messages import coded
 from gpuetl.types.decimal_types import Number
+
+# `FILTER (WHERE condition)` after a call, lowered to an argument that has the call skip the other rows.
+
+
+def filtered_call(call: Syntax, condition: Syntax, span: Span | None) -> Syntax:
+    """Return the call with null, or false as a condition, in the rows that are left out.
+
+    Raises
+    ------
+    InvalidExpression
+        For what is no aggregate, or a window that skips no rows.
+    """
+    function = find_function(call.function, ("aggregate", "window")) if isinstance(call, Apply) else None
+    if not isinstance(call, Apply) or function is None:
+        raise InvalidExpression(
+            coded("GE1107", "FILTER belongs to an aggregate"), span, "Write CASE WHEN condition THEN value END."
+        )
+    if function.kind == "window" and function.name not in SKIPPING:
+        message = coded("GE1107", f"{call.function} takes no FILTER: it does not skip nulls")
+        raise InvalidExpression(message, span, "Filter the rows in a step before.")
+    if function.name == "count_rows":
+        return Apply("count", (Apply("case", (condition, Constant(1))),), span=call.span)
+    names = [slot.name for slot in function.arguments]
+    return _narrowed(call, names, FILTERED.get(function.name, names[0]), condition)
+
+
+def _narrowed(call: Apply, names: list[str], name: str, condition: Syntax) -> Syntax:
+    """Narrow the argument `name`, wherever it is given."""
+
+    def narrow(argument: Syntax) -> Syntax:
+        return Apply("and" if name == "only" else "case", (condition, argument))
+
+    args, at = list(call.args), names.index(name)
+    if at < len(args):
+        args[at] = narrow(args[at])
+    keywords = tuple((key, narrow(value) if key == name else value) for key, value in call.keywords)
+    if name == "only" and at >= len(args) and name not in dict(keywords):
+        keywords = (*keywords, (name, condition))
+    return Apply(call.function, tuple(args), keywords, span=call.span)
+
+
+# SQL text to written expressions.  sqlglot parses and nothing more: what we must not accept is refused here.
+
 
 MOST_KEPT, LONGEST_KEPT = 1024, 1000
 _SOUND: OrderedDict[str, Syntax] = OrderedDict()

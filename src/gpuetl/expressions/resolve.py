@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained, substitute
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
@@ -355,3 +356,12 @@ def _signature(function: Function) -> str:
     words = [slot.name + ("…" if slot.repeats else "?" if slot.optional else "") for slot in function.arguments]
     rows = "  count(*) counts rows." if function.name == "count" else ""
     return f"It is {shown_name(function)}({', '.join(words)}).{rows}"
+
+
+# Typed expressions that the planner makes, written as in Python.
+
+
+def formula(expression: Expression, **operands: Expr) -> Expr:
+    """Type an expression over named operands, and put these in."""
+    scope = Scope({name: operand.dtype for name, operand in operands.items()}, {})
+    return substitute(resolve(expression.syntax, scope), operands)

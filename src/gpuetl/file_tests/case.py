@@ -17,8 +17,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
-from gpuetl.plan.order import promised_order
-from gpuetl.plan.plan import Plan
+from gpuetl.plan.plan import Plan, promised_order
 from gpuetl.records import dataclass
 from gpuetl.spec.bind import bind_source
 from gpuetl.spec.definition import PipelineDefinition
@@ -28,7 +27,7 @@ from gpuetl.spec.tests import Cell, RowsFile, RowsSpec, TestSpec
 from gpuetl.spec.values import BadValue, node_of
 from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
 from gpuetl.types.schema import Schema
-from gpuetl.verify.keys import stage_keys
+from gpuetl.verify.compare import stage_keys
 
 
 class Unwritten(PipelineDefinition):

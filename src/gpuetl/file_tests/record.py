@@ -23,6 +23,7 @@ from gpuetl.io.rejected import RejectedRows
 from gpuetl.messages import coded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
+from gpuetl.output_files import write_whole
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, passing
@@ -36,10 +37,9 @@ from gpuetl.spec.read import read_pipeline_text
 from gpuetl.spec.tests import Cell, RowsSpec, TestSpec, read_cell, write_test
 from gpuetl.spec.values import Text
 from gpuetl.spec.write import yaml_text
-from gpuetl.verify.check import answers
 from gpuetl.verify.compare import Contract, compare_tables
 from gpuetl.verify.sample import Traced, sample_filters, source_rows, traced_columns
-from gpuetl.whole_file import write_whole
+from gpuetl.verify.verification import answers
 
 GROWTH = 8
 """How many times the rows that are asked for are sampled, and how many times more where the stage has none."""

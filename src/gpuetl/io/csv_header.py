@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gpuetl.errors import have_hint
-from gpuetl.io.csv_quotes import (
+from gpuetl.io.csv_records import (
     BYTE_ORDER_MARK,
     fields_with_text_after,
     open_quote,
@@ -16,8 +16,7 @@ from gpuetl.io.csv_quotes import (
     split_fields,
     text_after_quote,
 )
-from gpuetl.io.data_file import DataFile
-from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.data_file import DataFile, DatasetError
 from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.messages import coded
 from gpuetl.records import dataclass

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from gpuetl.errors import have_hint
 from gpuetl.io.csv_header import case_hint, delimiter_hint, missing_hint
-from gpuetl.io.data_file import NULL_PARTITION, ColumnValues, DataFile, RowGroup
-from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.data_file import NULL_PARTITION, ColumnValues, DataFile, DatasetError, RowGroup
 from gpuetl.io.listing import Listing, list_files
 from gpuetl.io.paths import check_sandbox
 from gpuetl.io.watching import Look

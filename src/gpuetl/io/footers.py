@@ -12,10 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.io.bad_footer import BadFooter
-from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
-from gpuetl.io.dataset_error import DatasetError
-from gpuetl.io.file_state import FileState
+from gpuetl.io.data_file import ColumnValues, DataFile, DatasetError, FileState, RowGroup
 from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.io.parquet_chunks import Chunk, Chunks
 from gpuetl.io.parquet_footer import (
@@ -25,9 +22,10 @@ from gpuetl.io.parquet_footer import (
     footer_at,
     read_footer,
 )
-from gpuetl.io.parquet_limits import Limits, limits_of
+from gpuetl.io.row_group_limits import Limits, limits_of
+from gpuetl.io.thrift_reader import BadFooter
+from gpuetl.memory_limits import done_again, release_host_memory, told_of_host
 from gpuetl.messages import coded, recoded
-from gpuetl.out_of_memory import done_again, release_host_memory, told_of_host
 from gpuetl.types.data_types import DataType
 
 PLAIN = 0

@@ -1,23 +1,54 @@
-"""Sources in memory: frames of other libraries as Arrow tables, read in slices as files are in row groups."""
+"""Sources in memory: frames of other libraries as Arrow tables of the language's types, read in slices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, first_line
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.large_texts import narrow_texts
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import is_list, language_type
 from gpuetl.types.schema import Schema
+
+# Arrow's texts with offsets of 64 bits as the language's, whose offsets have 32: as many arrays as hold them.
+
+
+MOST_BYTES = (1 << 31) - 1
+"""Of texts in one array of Arrow's `string`."""
+
+
+def narrow_texts(texts: pa.Array) -> Iterator[pa.Array]:
+    """Yield the texts of a `large_string` array, in order, as arrays of `string`.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        For a single text of 2^31 bytes or more.
+    """
+    offsets = np.frombuffer(texts.buffers()[1] or bytes(8), np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    if not len(texts) or offsets[-1] <= MOST_BYTES:  # no byte is copied
+        yield texts.cast(pa.string())
+        return
+    start = 0
+    while start < len(texts):
+        end = int(np.searchsorted(offsets, offsets[start] + MOST_BYTES, side="right")) - 1
+        end = max(end, start + 1)
+        own = pa.concat_arrays([texts.slice(start, end - start)])  # whose offsets begin at 0
+        yield own.cast(pa.string())
+        start = end
+
+
+# Sources in memory: frames of other libraries as Arrow tables, read in slices as files are in row groups.
+
 
 SLICE_ROWS = 1 << 20
 

@@ -26,8 +26,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuetl.io.dataset_error import DatasetError
-from gpuetl.io.file_state import FileState
+from gpuetl.io.data_file import DatasetError, FileState
 from gpuetl.io.open_file import refuse_other_kinds
 from gpuetl.io.paths import LISTS, is_hidden
 from gpuetl.io.sinks_read import SinksRead

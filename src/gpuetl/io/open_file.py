@@ -11,8 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gpuetl.io.dataset_error import DatasetError
-from gpuetl.io.file_state import FileState, kind_of
+from gpuetl.io.data_file import DatasetError, FileState, kind_of
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 

@@ -4,7 +4,8 @@ A footer has a chunk for each leaf and row group.  A query asks about a few of t
 known only after the one before it.  So `Chunks` first matches each chunk against a regular expression of what writers
 write.  That checks what must hold of every chunk, and takes 2 µs where decoding takes 20.
 
-A chunk that does not match is read by the general reader of `gpuetl.io.thrift`.  The pattern accepts a chunk only where
+A chunk that does not match is read by the general reader of `gpuetl.io.thrift_reader`.  The pattern accepts a chunk
+only where
 the general reader gives the same fields, and where these are right: see `TAIL`.
 
 Source: github.com/apache/parquet-format, parquet.thrift; the numbers are those of its fields.
@@ -17,8 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, overload
 
-from gpuetl.io.bad_footer import malformed
-from gpuetl.io.thrift import (
+from gpuetl.io.thrift_reader import (
     BINARY,
     FALSE,
     I16,
@@ -34,6 +34,7 @@ from gpuetl.io.thrift import (
     Fields,
     list_head,
     list_of,
+    malformed,
     read_integer,
     skip,
     struct,

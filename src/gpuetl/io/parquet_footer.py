@@ -17,9 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.io.bad_footer import BadFooter, malformed
 from gpuetl.io.parquet_chunks import Chunks, FoundChunks, Leaf, find_chunks
-from gpuetl.io.thrift import (
+from gpuetl.io.thrift_reader import (
     BINARY,
     INTEGER32,
     INTEGER64,
@@ -27,11 +26,13 @@ from gpuetl.io.thrift import (
     PRESENT,
     STRUCT,
     TEXT,
+    BadFooter,
     Field,
     Fields,
     MalformedThrift,
     list_head,
     list_of,
+    malformed,
     parsed,
     read_binary,
     read_list_bytes,

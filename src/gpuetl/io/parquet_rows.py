@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.io.data_file import DataFile
-from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.data_file import DataFile, DatasetError
 from gpuetl.io.footers import Footer
 from gpuetl.io.open_file import opened
 from gpuetl.io.parquet_footer import INT96, footer_bytes, renamed

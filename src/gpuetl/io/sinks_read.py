@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.data_file import DatasetError
 from gpuetl.io.paths import LISTS
 from gpuetl.messages import coded
 

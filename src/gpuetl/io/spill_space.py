@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from gpuetl.host_memory import host_memory
+from gpuetl.memory_limits import host_memory
 from gpuetl.records import dataclass
 
 KEPT_SHARE = 0.25

@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuetl.errors import GpuetlError, RunFailed, SinkExists, first_line, system_reason
-from gpuetl.io.commit.durable import sync
-from gpuetl.io.commit.lease import Lease, boot_id, hold
-from gpuetl.io.commit.locks import LockedTooLong, locked
+from gpuetl.io.commit.locks import Lease, LockedTooLong, boot_id, hold, locked
 from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
-from gpuetl.io.commit.moves import Unclear
-from gpuetl.io.commit.names import staging_folder
+from gpuetl.io.commit.moves import Unclear, staging_folder, sync
 from gpuetl.io.commit.recovery import remove_staging
-from gpuetl.io.folders import make_folders
-from gpuetl.io.hive import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
-from gpuetl.io.marks import marked_files, part_prefix
-from gpuetl.io.paths import MAX_NAME_BYTES
-from gpuetl.io.target import Target
+from gpuetl.io.paths import MAX_NAME_BYTES, make_folders
+from gpuetl.io.sink_target import (
+    ImpossibleName,
+    ImpossiblePartition,
+    Target,
+    check_folder,
+    marked_files,
+    part_prefix,
+    split_by_value,
+)
 from gpuetl.lost_device import is_lost
 from gpuetl.messages import coded
 from gpuetl.records import dataclass

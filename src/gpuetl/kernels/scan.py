@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.pandas.windows.scans import Combine, States
-from gpuetl.engines.pandas.windows.segments import Segments
+from gpuetl.engines.pandas.relational.segmented_scans import Combine, Segments, States
 
 
 def scan_groups(offsets: NDArray[Any], combine: Combine, *states: NDArray[Any]) -> States:

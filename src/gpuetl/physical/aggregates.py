@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from gpuetl.expressions.build import col, when
-from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
     CARRIED,
@@ -24,6 +23,7 @@ from gpuetl.expressions.functions.aggregates import (
     edge_arguments,
 )
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr
+from gpuetl.expressions.resolve import formula
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
 from gpuetl.records import dataclass

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from gpuetl.errors import RunFailed
-from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.memory import Expected, expected_memory
 from gpuetl.physical.nodes import Exchange, Scan
+from gpuetl.physical.size_estimates import read_rows
 from gpuetl.physical.working_sets import DEVICE, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.plan import Plan

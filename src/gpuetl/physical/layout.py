@@ -1,4 +1,4 @@
-"""How rows are split: the options of lowering, and row groups put together to partitions."""
+"""How rows are split: the options of lowering, its choices, and row groups put together into partitions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,21 @@ from itertools import accumulate
 
 from gpuetl.io.data_file import RowGroup
 from gpuetl.records import dataclass
+
+# Ways to lower a plan that move fewer rows, or take fewer tasks; each may be left out by name, as a pass may.
+
+
+CHOICES = {
+    "carry_windows": "A window over partitions in its order takes rows along from one to the next, and exchanges none.",
+    "keys_apart": "Rows whose equal keys are in one partition, as footers tell, are not exchanged.",
+    "gather_groups": "Groups of which few are expected meet in one partition, without an exchange by key.",
+    "fetch_pieces": "Workers fetch the pieces of large exchanges from each other; no piece is a task of its own.",
+}
+"""A sentence for each choice."""
+
+
+# How rows are split: the options of lowering, and row groups put together to partitions.
+
 
 LEAST_SHARE = 1 << 20
 """Rows that are worth a partition of their own, so that one more worker has something to do."""

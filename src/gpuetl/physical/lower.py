@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import singledispatchmethod
 
-from gpuetl.io.pruning import may_hold
+from gpuetl.io.row_group_limits import may_hold
 from gpuetl.physical.aggregates import two_phases
-from gpuetl.physical.carries import Carried, carried
-from gpuetl.physical.estimate import Estimates
+from gpuetl.physical.column_statistics import are_apart, follow_each_other
 from gpuetl.physical.layout import Layout, first_groups, split_groups
-from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
-from gpuetl.physical.ranges import RangeExchange, by_range
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange, Scan, by_range
 from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
-from gpuetl.physical.sequence import are_apart, follow_each_other
+from gpuetl.physical.size_estimates import Estimates
+from gpuetl.physical.stateful_window import Carried, carried
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write

@@ -1,6 +1,7 @@
 """The memory that the local executor is expected to need at once: what is live while one partition is computed.
 
-Rows and widths are upper bounds (`estimate.py`), so this is one: filters keep every row, and groups have one each.
+Rows and widths are upper bounds (`size_estimates.py`), so this is one: filters keep every row, and groups have one
+each.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import TABLES_IN_FLIGHT
-from gpuetl.io.target import Target
-from gpuetl.physical.carries import Carried, carried_copies
-from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.passes import passes_of, separate_nodes
-from gpuetl.physical.widths import column_widths, total
+from gpuetl.physical.size_estimates import chunk_rows, column_widths, estimated_rows, total
+from gpuetl.physical.stateful_window import Carried, carried_copies
 from gpuetl.physical.working_sets import DEVICE, SLOWER_THAN_WRITING, TEXT_READING, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.records import dataclass

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from gpuetl.errors import RunFailed
 from gpuetl.messages import coded
-from gpuetl.physical.nodes import Concat, Exchange, Physical, Scan
-from gpuetl.physical.ranges import Boundaries
+from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (

@@ -1,10 +1,10 @@
-"""A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for."""
+"""A logical plan: the nodes that a run computes, what it promises of their rows, its text and its value."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cached_property
@@ -12,15 +12,52 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, StepError, have_hint
+from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.target import Target
+from gpuetl.io.sink_target import Target
 from gpuetl.messages import coded
-from gpuetl.plan.check import Check
-from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node
+from gpuetl.plan.graph import draw, walk_graph
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import DataType
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.user_kernels.kernel_texts import KernelTexts
+
+# What a plan promises of a stage's rows, and where a run finds how many rows break it.
+
+
+ROWS, REMOVED = ":rows", ":removed"
+"""Columns of a stage's own counts: its rows, and those that a rule drops or puts in quarantine."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule of a stage.
+
+    The column of its name in the relation `counts`, one of `Plan.checks`, has the number of rows that break it; that
+    named as the stage has the number of its rows.  A rule for the number of rows has `bounds` instead.  `shown` are the
+    rows that break it, which only a run computes that needs them.
+    """
+
+    stage: str
+    rule: str
+    on_fail: str
+    counts: str
+    max_fraction: float = 0.0
+    bounds: tuple[int | None, int | None] | None = None
+    shown: Node | None = field(default=None, repr=False, compare=False)
+    place: Place | None = field(default=None, compare=False)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What makes rules differ, besides what is counted."""
+        return self.on_fail, self.max_fraction, self.bounds
+
+
+# A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for.
+
 
 NOT_DIGESTED = ("mark", "twin")
 """Fields that are left out of digests: what is made of them, and the text of a file that is named by its path."""
@@ -156,3 +193,92 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Target | KernelContract | KernelTexts):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name not in NOT_DIGESTED]
     return value
+
+
+# A logical plan as an indented tree, sinks first.
+
+
+def explain_plan(plan: Plan) -> str:
+    """Return the tree of every root."""
+    counts = plan.consumers()
+    return "\n".join(draw(plan.roots, lambda node: node.describe(), lambda node: counts[id(node)] > 1))
+
+
+# The order that a relation's rows leave in, on every engine and in any number of partitions.
+
+
+def promised_order(node: Node) -> tuple[str, ...]:
+    """Return the columns in whose order a stage's rows leave on every engine: a sort's, as far as they are still there.
+
+    Windows leave an order too, in each partition; across partitions none is promised.
+    """
+    below = node
+    while isinstance(below, Filter | Project | Limit | Explode) or (isinstance(below, Kernel) and not below.grouped):
+        below = below.source
+    return tuple(key.column for key in node.ordering) if isinstance(below, Sort) else ()
+
+
+# A plan as a value: equal for plans that are the same in all that a run of them can tell, names and origins too.
+
+
+DATA = (str, bool, int, type(None), DataType, Call, Cast, Column, Literal, Parameter, Origin, SortKey, Target)
+"""What is compared by value and never changes."""
+MOST_FILES = 256
+"""Of a source, beyond which its footers take much memory to keep them with a plan."""
+
+
+class NoValue(Exception):
+    """Of a plan with what may change while it looks the same: kernels' files, rows in memory, files just written."""
+
+
+def value_of(plan: Plan) -> Hashable:
+    """Return a plan's value, with the state in which its sources' files are.
+
+    Raises
+    ------
+    NoValue
+        Where it has none.
+    DatasetError
+        For a source's file that cannot be read.
+    """
+    named = [*plan.stages.items(), *plan.sinks.items(), *plan.kept.items(), *plan.checks.items()]
+    numbers: dict[int, int] = {}
+    nodes: list[Hashable] = []
+    for node in walk_graph(*(node for _, node in named)):
+        numbers[id(node)] = len(nodes)
+        nodes.append((type(node).__name__, tuple(numbers[id(child)] for child in node.inputs), *own_fields(node)))
+    names = tuple((name, numbers[id(node)]) for name, node in named)
+    return tuple(nodes), names, len(plan.sinks), len(plan.kept), len(plan.checks)
+
+
+def own_fields(node: Node) -> Iterator[Hashable]:
+    """Yield the values of a node's fields, without its inputs, and what follows from them."""
+    for name in node.__dataclass_fields__:
+        if name not in node.input_names and name != "locality":
+            yield frozen(getattr(node, name))
+
+
+def frozen(value: Any) -> Hashable:
+    """Return a field's value as one that can be a key."""
+    if isinstance(value, DATA):
+        return type(value), value
+    if isinstance(value, tuple):
+        return tuple(map(frozen, value))
+    if isinstance(value, Mapping):
+        return tuple((name, frozen(item)) for name, item in value.items())
+    if isinstance(value, Dataset) and value.format == "parquet":
+        allowed = (value.extra_columns, value.missing_columns, value.verify_checksums, value.verify_pages)
+        declared = (value.declared, value.partitions, value.nulls, value.delimiter, allowed)
+        return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
+    raise NoValue
+
+
+def file_states(dataset: Dataset) -> Iterator[Hashable]:
+    """Yield the states of the files."""
+    if len(dataset.files) > MOST_FILES:
+        raise NoValue
+    for file in dataset.files:
+        state = dataset.footers.footer(file).state
+        if state is None:
+            raise NoValue
+        yield file.path, frozen(file.partition), state

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gpuetl.errors import Place
 from gpuetl.messages import coded, one_line
-from gpuetl.plan.check import REMOVED, ROWS, Check
+from gpuetl.plan.plan import REMOVED, ROWS, Check
 from gpuetl.records import dataclass
 from gpuetl.value_texts import values_of
 

@@ -11,16 +11,47 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.executors.committing import SinkReport
-from gpuetl.json_text import as_json
-from gpuetl.messages import one_line, printable
+from gpuetl.messages import one_line, printable, size
+from gpuetl.output_files import as_json, write_whole
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
-from gpuetl.report.limits import Limit, limit_of
 from gpuetl.telemetry.hardware_limits import Ceilings, Link
 from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.value_texts import values_of
-from gpuetl.whole_file import write_whole
+
+# How close work came to what the links that it used can carry.
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The slowest link of some work: the seconds that its bytes need at the measured rate, and their share of all.
+
+    A share above 1 says that the bytes lay in a cache, or that links were used at once by several threads.
+    """
+
+    link: Link
+    bytes_per_s: float
+    seconds: float
+    share: float
+
+    def __str__(self) -> str:
+        share = f"{100 * self.share:.0f}" if self.share >= 0.01 else "under 1"
+        return f"{self.link}, {share} % of {size(round(self.bytes_per_s))}/s"
+
+
+def limit_of(moved: Mapping[Link, int], seconds: float, ceilings: Ceilings | None) -> Limit | None:
+    """Return the limit; None where nothing was moved, or the rate of a link that was used is not known."""
+    used = {link: count for link, count in moved.items() if count}
+    rates = {link: found.bytes_per_s for link in used if ceilings and (found := ceilings.highest(link))}
+    if not used or rates.keys() != used.keys() or not seconds:
+        return None
+    slowest = max(used, key=lambda link: used[link] / rates[link])
+    alone = used[slowest] / rates[slowest]
+    return Limit(slowest, rates[slowest], alone, alone / seconds)
+
+
+# The report of a run, as data, as lines of a table and as a page.
 
 # The report of a run.
 

@@ -1,41 +1,42 @@
-"""One run: choose the engine, plan, optimize, lower, execute, commit, report."""
+"""One run: choose the engine, plan, execute, hold stages to what is expected of them, commit, report."""
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+
 from gpuetl import messages
 from gpuetl.engines import starting
+from gpuetl.engines.capacity import Capacity
 from gpuetl.engines.cudf.choices import skipping
 from gpuetl.engines.interface import Backend, Device
 from gpuetl.engines.measured_limits import load_ceilings
 from gpuetl.engines.registry import CLUSTERED, Choice, load_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
-from gpuetl.executors.execution import Execution, on_workers
+from gpuetl.executors.execution import Execution, accept_all, on_workers
 from gpuetl.io.rejected import without_rejected
 from gpuetl.io.watching import watching
-from gpuetl.messages import coded
+from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
-from gpuetl.physical.explain_memory import chunk_lines, cut_lines, limit_warning
+from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import Fitted
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.report.checks import check_reports, failure
+from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
 from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
 from gpuetl.report.run_report import RunReport, device_label, stage_reports
-from gpuetl.run.contracts import accepted, with_samples
 from gpuetl.run.planning import check_sinks, lowered_again, overlooked, planned
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
-from gpuetl.sizes import size
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
 from gpuetl.telemetry.trace import Trace, timed, tracing
@@ -43,6 +44,49 @@ from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
+
+
+# A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
+
+
+def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
+    """Tell whether no rule of the plan has failed."""
+    return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
+
+
+def with_samples(
+    plan: Plan, checks: Sequence[CheckReport], execution: Execution, capacity: Capacity
+) -> tuple[CheckReport, ...]:
+    """Return the reports, those of rules that failed with the first rows that break them.
+
+    These rows are computed again, alone: a run whose rules hold does nothing for them.  Where they cannot be had any
+    more, the reports stay as they are.
+    """
+    shown = {
+        str(place): rule.shown
+        for place, (rule, check) in enumerate(zip(plan.rules, checks, strict=True))
+        if check.verdict == "failed" and rule.shown is not None
+    }
+    if not shown:
+        return tuple(checks)
+    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
+    execution = replace(execution, seconds={}, accepts=accept_all)
+    try:
+        with recording(execution.recorder):  # its remarks are of steps that the user has not written
+            fit = planned(plan, execution.options, execution.engine, capacity).fit
+            again = partial(lowered_again, plan, execution.options, execution.engine)
+            _, outputs = execution.run_to_fit(fit.plan, again)
+    except GpuetlError:
+        return tuple(checks)
+    with recording(execution.recorder):
+        tables = {name: execution.backend.to_arrow(frame) for name, frame in outputs.kept.items()}
+    return tuple(
+        with_sample(check, tables[str(place)]) if str(place) in tables else check for place, check in enumerate(checks)
+    )
+
+
+# One run: choose the engine, plan, optimize, lower, execute, commit, report.
+
 
 UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
 FRAMES: dict[str, Device] = {"dask-cuda": "GPU"}

@@ -10,18 +10,16 @@ from typing import NamedTuple
 from gpuetl.engines.capacity import HOST_SHARE, Capacity, free_memory
 from gpuetl.engines.registry import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
-from gpuetl.host_memory import host_memory
-from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.data_file import DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import reached_by_another_name
 from gpuetl.io.overlooked import overlooked_warnings
 from gpuetl.io.rejected import RejectedRows
+from gpuetl.memory_limits import host_memory, planned_in_memory
 from gpuetl.messages import coded, recoded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
-from gpuetl.out_of_memory import planned_in_memory
-from gpuetl.physical.explain import explain_physical
-from gpuetl.physical.explain_memory import memory_lines
+from gpuetl.physical.explain_physical import explain_physical, memory_lines
 from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
@@ -30,8 +28,7 @@ from gpuetl.physical.row_limits import check_partitions, check_rows
 from gpuetl.physical.working_sets import DEVICE, HOST, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read, Write
-from gpuetl.plan.plan import Plan
-from gpuetl.plan.value import NoValue, value_of
+from gpuetl.plan.plan import NoValue, Plan, value_of
 
 CARRIED_SHARE = 0.25
 """Of a partition, what a window may carry to the next one: far less than an exchange would move."""

@@ -53,7 +53,7 @@ class Result:
             Without the package cudf.
         """
         needed("cudf", "to_cudf", "gpuetl[cu12]")
-        from gpuetl.engines.cudf.gpu.dataframes import to_dataframe
+        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
 
         return to_dataframe(self.frame)
 

@@ -11,28 +11,25 @@ from pathlib import Path
 from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
+from gpuetl.io.data_file import DatasetError
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.frames import FrameDataset
-from gpuetl.io.marks import mark_of
-from gpuetl.io.overlap import Locations, conflicts
-from gpuetl.io.path_index import PathIndex
+from gpuetl.io.overlap import Locations, PathIndex, conflicts
 from gpuetl.io.paths import ImpossiblePath, checked_path, plain_part, url_problem
 from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
-from gpuetl.io.target import Target
+from gpuetl.io.sink_target import Target, mark_of
 from gpuetl.messages import coded
-from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
-from gpuetl.plan.plan import Plan, digests_of
+from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
+from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.places import node_in, place_of
-from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
@@ -214,7 +211,7 @@ class _Binder:
 
     def undeclared(self, name: str) -> str:
         """Tell how to declare a column that folders of a source have, if any does."""
-        from gpuetl.io.undeclared import declaring_hint
+        from gpuetl.io.overlooked import declaring_hint
 
         return declaring_hint(name, self.datasets)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl.errors import Problems
-from gpuetl.out_of_memory import planned_in_memory
+from gpuetl.memory_limits import planned_in_memory
 from gpuetl.spec.bind import bind
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.spec.parameters import bind_parameters

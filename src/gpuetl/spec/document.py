@@ -16,9 +16,8 @@ from ruamel.yaml.nodes import Node as YamlNode
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
-from gpuetl.spec import flow_commas
-from gpuetl.spec.scanner import new_yaml
-from gpuetl.spec.yaml_errors import QUOTE, mistake_of
+from gpuetl.spec import yaml_text
+from gpuetl.spec.yaml_text import QUOTE, mistake_of, new_yaml
 
 MAX_CHARACTERS = 1 << 20
 MAX_FILE_BYTES = 4 * MAX_CHARACTERS  # as many as they can take
@@ -219,15 +218,15 @@ class _Reader:
                 values[name], keys[name] = self.node(value), place
         return self.at(yaml, values, keys)
 
-    def entries(self, yaml: MappingNode) -> Iterator[flow_commas.Entry]:
+    def entries(self, yaml: MappingNode) -> Iterator[yaml_text.Entry]:
         """Iterate over a mapping's keys and values; an expression that commas have cut is told, and whole again."""
         if not yaml.flow_style:
             yield from yaml.value
             return
-        for entry, cut in flow_commas.whole_entries(yaml.value):
+        for entry, cut in yaml_text.whole_entries(yaml.value):
             if cut:
                 message = coded("GE1015", f"a comma in {{ }} ends the value '{cut}'")
-                self.problems.add(message, flow_commas.HINT, self.at(entry[1], None).place())
+                self.problems.add(message, yaml_text.HINT, self.at(entry[1], None).place())
             yield entry
 
     def at(self, yaml: YamlNode, value: Any, keys: dict[str, Place] | None = None) -> Node:

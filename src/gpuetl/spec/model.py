@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from gpuetl.errors import Place
 from gpuetl.io.dataset import ExtraColumns, Format, MissingColumns, OnBadRow
 from gpuetl.io.frames import SLICE_ROWS
-from gpuetl.io.target import Mode, OnEmpty
+from gpuetl.io.sink_target import Mode, OnEmpty
 from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key

@@ -12,9 +12,8 @@ from threading import RLock, current_thread, get_ident
 from typing import Protocol
 
 from gpuetl import messages
-from gpuetl.messages import one_line, printable
+from gpuetl.messages import one_line, printable, redacted
 from gpuetl.records import dataclass
-from gpuetl.secrets import redacted
 from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.telemetry.memory_meter import MemoryMeter
 from gpuetl.telemetry.origin import Origin

@@ -18,8 +18,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from gpuetl.output_files import write_whole
 from gpuetl.records import dataclass
-from gpuetl.whole_file import write_whole
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.messages import coded
-from gpuetl.physical.estimate import CSV_ROW_BYTES
+from gpuetl.physical.size_estimates import CSV_ROW_BYTES
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Explode, Filter, Grouped, Join, Project, Read, Union

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl.engines.pandas import pandas_engine  # noqa: F401  registers the handlers
-from gpuetl.engines.pandas.operation import run_operation
+from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.plan.nodes import NODES, Write
 
 

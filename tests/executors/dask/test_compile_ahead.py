@@ -20,10 +20,10 @@ pytest.importorskip("distributed")
 from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
 from gpu_engine.test_programs import listed
-from gpuetl.engines.cudf.sources.kinds import KnownScan, scan_kinds
-from gpuetl.executors.dask import compile_ahead
-from gpuetl.executors.dask.compile_ahead import pack_plan, shares_of, unpack_plan
-from gpuetl.executors.dask.once import forget
+from gpuetl.engines.cudf.io.source_kinds import KnownScan, scan_kinds
+from gpuetl.executors.dask import warm_up
+from gpuetl.executors.dask.installed import forget
+from gpuetl.executors.dask.warm_up import pack_plan, shares_of, unpack_plan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
 
@@ -188,7 +188,7 @@ def test_tasks_ask_for_what_was_listed(cluster, asked, pipeline, monkeypatch):
 @needs_compiler
 def test_nothing_is_listed_where_that_is_skipped_or_the_engine_is_pandas(on_workers, monkeypatch):
     """Workers are not even told."""
-    monkeypatch.setattr(compile_ahead, "compile_on_workers", lambda *given: pytest.fail("compiled"))
+    monkeypatch.setattr(warm_up, "compile_on_workers", lambda *given: pytest.fail("compiled"))
     on_workers(skip_passes=("compile_ahead",))
     on_workers("dask")
 
@@ -197,7 +197,7 @@ def test_nothing_is_listed_where_that_is_skipped_or_the_engine_is_pandas(on_work
 @pytest.mark.parametrize("place", ["scan_kinds", "unpack_plan", "shares_of"])
 def test_a_list_that_fails_costs_nothing(on_workers, asked, monkeypatch, place):
     """Neither where the driver packs the plan nor on the threads of workers."""
-    monkeypatch.setattr(compile_ahead, place, lambda *given: 1 // 0)
+    monkeypatch.setattr(warm_up, place, lambda *given: 1 // 0)
     assert on_workers().notes == ()
     assert asked.plans == []
 

@@ -12,10 +12,10 @@ import pytest
 
 from command import gpuetl
 from gpuetl import EngineUnavailable, RunOptions
-from gpuetl.executors.dask import greeting, workers
+from gpuetl.executors.dask import cluster as greeting
+from gpuetl.executors.dask import workers
 from gpuetl.executors.dask.cluster import client_at
-from gpuetl.executors.dask.installed import check_installed, installed
-from gpuetl.executors.dask.once import note
+from gpuetl.executors.dask.installed import check_installed, installed, note
 from gpuetl.options import Cluster
 from gpuetl.telemetry.recorder import silent
 from tables import table, write_source

@@ -15,9 +15,9 @@ from distributed import get_worker
 
 from gpuetl import RunFailed, RunOptions, col, row_number
 from gpuetl.executors.dask import fetching, job, tasks
-from gpuetl.executors.dask.graph import TaskGraph
-from gpuetl.executors.dask.packing import nodes_of, pack_nodes
-from gpuetl.executors.dask.run import job_of
+from gpuetl.executors.dask.accounts import nodes_of, pack_nodes
+from gpuetl.executors.dask.cluster_run import job_of
+from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.physical.nodes import Exchange
 from gpuetl.testing import assert_tables_equal
 from plans import lowered

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("distributed")
 
 from gpuetl import RunOptions, col, expr
-from gpuetl.executors.dask import graph
-from gpuetl.executors.dask.graph import TaskGraph
-from gpuetl.executors.dask.packing import nodes_of, pack_nodes
-from gpuetl.executors.dask.run import job_of
+from gpuetl.executors.dask import task_graph
+from gpuetl.executors.dask.accounts import nodes_of, pack_nodes
+from gpuetl.executors.dask.cluster_run import job_of
+from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.run import planning
 from plans import kept_plan, lowered
 from tables import table, write_source
@@ -55,7 +55,7 @@ def test_what_takes_long_or_has_many_readers_is_a_task(pipeline, t, small, monke
     """Others read and compute it meanwhile."""
     t.join(small("a").filter(col("a") > 1), "k").stage("joined")
     assert verbs(pipeline, ROWS) == {"keep": 1, "compute": 3}  # the small one, and each partition joined to it
-    monkeypatch.setattr(graph, "FEW_ROWS", 1)
+    monkeypatch.setattr(task_graph, "FEW_ROWS", 1)
     assert verbs(pipeline) == {"keep": 1, "compute": 1}
 
 

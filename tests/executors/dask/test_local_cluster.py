@@ -10,7 +10,7 @@ import pytest
 
 from gpuetl import InvalidPipeline
 from gpuetl.executors.dask.cluster import closing, connected, settings
-from gpuetl.executors.dask.logs import quiet
+from gpuetl.executors.dask.local_cluster import quiet
 from gpuetl.options import Cluster
 from gpuetl.signals import Stopped, stopping
 
@@ -18,7 +18,7 @@ pytest.importorskip("distributed")
 SAID = """
 import dask
 from gpuetl.executors.dask.cluster import connected
-from gpuetl.executors.dask.logs import quiet
+from gpuetl.executors.dask.local_cluster import quiet
 from gpuetl.options import Cluster
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, host_backend
 from gpuetl.engines.cudf.columns.concat import concat
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.pieces import split_rows
-from gpuetl.engines.cudf.columns.shared_dictionaries import MOST_BYTES, content_of, dictionary_of, shared
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
+from gpuetl.engines.cudf.columns.string_dictionaries import MOST_BYTES, content_of, dictionary_of, shared
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.executors.dask.one_buffer import buffers_of, held_bytes, in_one
 from gpuetl.types.data_types import STRING
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunOptions, col, expr
-from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.registry import BACKENDS, CLUSTERED, load_backend
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.testing import assert_tables_equal

@@ -7,8 +7,8 @@ pytest.importorskip("distributed")
 from distributed import get_task_stream, get_worker
 
 from gpuetl import RunOptions, col, row_number
-from gpuetl.executors.dask import graph, tasks
-from gpuetl.executors.dask.placing import placed
+from gpuetl.executors.dask import task_graph, tasks
+from gpuetl.executors.dask.results import placed
 from tables import table, write_source
 
 ROWS = RunOptions(partition_rows=2)
@@ -40,7 +40,7 @@ def seen(monkeypatch):
 
 def test_large_partitions_go_to_all_workers_neighbours_to_one(joined, cluster, seen, monkeypatch):
     """A scheduler would give all to the worker that has the small table."""
-    monkeypatch.setattr(graph, "LARGE_ROWS", 2)
+    monkeypatch.setattr(task_graph, "LARGE_ROWS", 2)
     joined.run(engine="dask", client=cluster, options=ROWS)
     first, second = sorted(cluster.nthreads())
     assert seen == {0: first, 1: first, 2: second, 3: second}
@@ -48,7 +48,7 @@ def test_large_partitions_go_to_all_workers_neighbours_to_one(joined, cluster, s
 
 def test_workers_that_are_lost_leave_tasks_to_the_others(joined, cluster, seen, monkeypatch):
     """They had been there when the run began."""
-    monkeypatch.setattr(graph, "LARGE_ROWS", 2)
+    monkeypatch.setattr(task_graph, "LARGE_ROWS", 2)
     monkeypatch.setattr(
         "gpuetl.executors.dask.results.placed", lambda all_, shares, _: placed(all_, shares, ["tcp://127.0.0.1:1"])
     )

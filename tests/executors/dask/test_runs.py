@@ -11,14 +11,13 @@ import pytest
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.engines import registry
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
-from gpuetl.executors.dask import account
-from gpuetl.executors.dask.fragments import Step
-from gpuetl.executors.dask.graph import what_is_read
+from gpuetl.executors.dask import accounts
+from gpuetl.executors.dask.accounts import nodes_of, pack_nodes
+from gpuetl.executors.dask.cluster_run import job_of
 from gpuetl.executors.dask.job import OpenJob, TaskRunner
-from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import check
-from gpuetl.executors.dask.run import job_of
-from gpuetl.executors.dask.tasks import RowsInMemory, stepped
+from gpuetl.executors.dask.task_graph import what_is_read
+from gpuetl.executors.dask.tasks import RowsInMemory, Step, stepped
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
@@ -138,7 +137,7 @@ def test_an_error_says_stage_and_step_and_no_sink_changes(flights, cluster, tmp_
 
 def test_a_worker_that_does_not_see_the_folder_of_a_sink_is_an_error(flights, cluster, monkeypatch):
     """Workers of a cluster may have disks of their own."""
-    from gpuetl.executors.dask.sinks import SharedSinkWriter
+    from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
 
     monkeypatch.setattr(SharedSinkWriter, "attempts", property(lambda self: self.staging / "elsewhere"))
     with pytest.raises(RunFailed, match=r"sink '.*': the worker on .* does not see the folder .*/attempts"):
@@ -223,7 +222,7 @@ def test_small_results_come_with_what_tasks_tell(flights, cluster, monkeypatch):
 
 def test_large_results_are_gathered(flights, cluster, monkeypatch):
     """A scheduler would keep them for long.  Workers of this test are in this process."""
-    monkeypatch.setattr(account, "MOST_TOLD", 0)
+    monkeypatch.setattr(accounts, "MOST_TOLD", 0)
     run = flights.run(engine="dask", client=cluster, keep=["sums"], options=TINY)
     assert run["sums"].to_arrow().num_rows == 3
 
@@ -233,6 +232,6 @@ def test_a_client_that_was_connected_again_hears_of_its_tasks(flights, cluster, 
     flights.run(engine="dask", client=cluster, options=TINY)
     (tmp_path / "out").rename(tmp_path / "before")
     cluster.unsubscribe_topic(cluster.id)
-    monkeypatch.setitem(account._CONNECTIONS, cluster, "the one before")
+    monkeypatch.setitem(accounts._CONNECTIONS, cluster, "the one before")
     report = flights.run(engine="dask", client=cluster, keep=["joined"], options=TINY).report
     assert {stage.name: stage.rows_out for stage in report.stages}["joined"] == 10

@@ -9,12 +9,12 @@ from pathlib import Path
 import dask
 import pytest
 
-from gpuetl.executors.dask.scratch import PREFIX, remove_dead, scratch_folder
+from gpuetl.executors.dask.local_cluster import PREFIX, remove_dead, scratch_folder
 
 pytest.importorskip("distributed")
 HOLDS = """
 import sys, time
-from gpuetl.executors.dask import scratch
+from gpuetl.executors.dask import local_cluster as scratch
 
 scratch.REMOVE = sys.argv[1]
 with scratch.scratch_folder() as folder:
@@ -59,7 +59,7 @@ def test_a_folder_is_for_its_owner_alone_and_goes_with_the_run(base):
 
 
 def test_the_folder_of_a_killed_run_is_removed_at_once(killed):
-    from gpuetl.executors.dask.scratch import REMOVE
+    from gpuetl.executors.dask.local_cluster import REMOVE
 
     folder, deadline = killed(REMOVE), time.monotonic() + 20
     while folder.exists():

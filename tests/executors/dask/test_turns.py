@@ -15,7 +15,7 @@ pytest.importorskip("distributed")
 from conftest import COMPILER, ON_CPU, workers_here
 from gpuetl import RunOptions, col, row_number
 from gpuetl.engines.registry import CLUSTERED
-from gpuetl.executors.dask import tasks, turns, writing
+from gpuetl.executors.dask import cluster_sinks, tasks, turns
 from gpuetl.executors.dask.job import TaskRunner
 from gpuetl.executors.dask.turns import Turn, Turns
 from tables import write_source
@@ -221,7 +221,7 @@ def taken(monkeypatch):
 
     for name in ("scan", "split", "merge", "apply", "opened"):
         monkeypatch.setattr(TaskRunner, name, noted(name, getattr(TaskRunner, name)))
-    monkeypatch.setattr(writing, "write_frame", noted("write", writing.write_frame))
+    monkeypatch.setattr(cluster_sinks, "write_frame", noted("write", cluster_sinks.write_frame))
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from gpuetl.executors.dask import once, warm
+from gpuetl.executors.dask import installed, warm_up
 
 UNTIL_S = 20
 
@@ -27,9 +27,9 @@ def note(frames):
 @pytest.fixture
 def moved(monkeypatch):
     """Return how many frames each worker gets, which has been asked for none."""
-    once.forget()
-    monkeypatch.setattr(warm, "some_rows", nothing)
-    monkeypatch.setattr(warm, "take", note)
+    installed.forget()
+    monkeypatch.setattr(warm_up, "some_rows", nothing)
+    monkeypatch.setattr(warm_up, "take", note)
     GOT.clear()
     return GOT
 
@@ -37,22 +37,22 @@ def moved(monkeypatch):
 def ended():
     """Wait until nothing is held."""
     until = time.monotonic() + UNTIL_S
-    while warm._WARMING and time.monotonic() < until:
+    while warm_up._WARMING and time.monotonic() < until:
         time.sleep(0.01)
-    return not warm._WARMING
+    return not warm_up._WARMING
 
 
 def test_each_worker_takes_a_frame_from_all(cluster, moved):
     """Whether or not the run still goes on; nothing is kept afterwards."""
-    warm.warm(cluster, frozenset(cluster.nthreads()))
+    warm_up.warm(cluster, frozenset(cluster.nthreads()))
     assert ended()
     assert moved == [2, 2]
 
 
 def test_workers_are_warmed_once(cluster, moved):
     """Each run would wait for it otherwise."""
-    warm.warm(cluster, frozenset(cluster.nthreads()))
+    warm_up.warm(cluster, frozenset(cluster.nthreads()))
     assert ended()
-    warm.warm(cluster, frozenset(cluster.nthreads()))
+    warm_up.warm(cluster, frozenset(cluster.nthreads()))
     assert ended()
     assert len(moved) == 2

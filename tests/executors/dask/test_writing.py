@@ -12,9 +12,9 @@ pytest.importorskip("distributed")
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
-from gpuetl.executors.dask import writing
+from gpuetl.executors.dask import cluster_sinks
+from gpuetl.executors.dask.cluster_sinks import files_at_once
 from gpuetl.executors.dask.turns import Turns
-from gpuetl.executors.dask.writing import files_at_once
 from gpuetl.io.staging import MOST_PARTS
 
 
@@ -27,7 +27,7 @@ def write_rows(path, rows):
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
     """Let there be as many threads as dask gives a worker."""
-    monkeypatch.setattr(writing, "thread_count", lambda: 1)
+    monkeypatch.setattr(cluster_sinks, "thread_count", lambda: 1)
 
 
 def test_a_worker_for_a_processor_writes_one_file_at_a_time():
@@ -76,7 +76,7 @@ def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, clust
 
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
     monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
-    frames, alive, give_up, write = [], [], Turns.give_up, writing.write_frame
+    frames, alive, give_up, write = [], [], Turns.give_up, cluster_sinks.write_frame
 
     def note_frame(runner, work, frame, *given):
         frames.append(weakref.ref(frame))
@@ -87,7 +87,7 @@ def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, clust
             alive.append(frames[-1]() is not None)
         give_up(self, kind, turn)
 
-    monkeypatch.setattr(writing, "write_frame", note_frame)
+    monkeypatch.setattr(cluster_sinks, "write_frame", note_frame)
     monkeypatch.setattr(Turns, "give_up", note_turn)
     rows = pipeline.read_parquet("t", write_rows(pipeline.root / "t.parquet", pa.table({"x": range(30)})))
     rows.with_columns(y="x + 1").write_parquet("out", "out")

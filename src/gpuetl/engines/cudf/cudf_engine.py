@@ -12,27 +12,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.engines.arrays import check_array
 from gpuetl.engines.cudf import handlers  # noqa: F401  each operation's registers
 from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.cudf.columns.concat import concat
+from gpuetl.engines.cudf.columns.frame import Frame, check_rows
 from gpuetl.engines.cudf.columns.gather import first_rows, take_rows
-from gpuetl.engines.cudf.exchange import split_by_hash, split_by_order
-from gpuetl.engines.cudf.frame import Frame, check_rows
-from gpuetl.engines.cudf.interchange import from_arrow, is_small, to_table
+from gpuetl.engines.cudf.columns.interchange import from_arrow, is_small, to_table
+from gpuetl.engines.cudf.gpu_operation import run_operation
+from gpuetl.engines.cudf.io.parquet_writer import FileRows, Part, parts_of, split_by_value, write_file, writes
+from gpuetl.engines.cudf.io.read import read_row_groups
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.engines.cudf.operation import run_operation
-from gpuetl.engines.cudf.sinks.files import Rows, split_by_value, write_file
-from gpuetl.engines.cudf.sinks.parquet import writes
-from gpuetl.engines.cudf.sinks.parts import Part, parts_of
-from gpuetl.engines.cudf.sources.read import read_row_groups
-from gpuetl.engines.cudf.spilled import SpilledFrame, spilled
-from gpuetl.engines.cudf.traced import traced_machine
+from gpuetl.engines.cudf.relational.exchange import split_by_hash, split_by_order
+from gpuetl.engines.cudf.runtime.spilled_frame import SpilledFrame, spilled
+from gpuetl.engines.cudf.runtime.traced_machine import traced_machine
 from gpuetl.engines.interface import ALONE, Device, Share
+from gpuetl.engines.no_result import check_array
 from gpuetl.io.data_file import RowGroup
+from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
-from gpuetl.io.target import Target
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
@@ -50,7 +48,7 @@ class CudfBackend:
 
     def __init__(self, machine: Machine | None = None) -> None:
         if machine is None:
-            from gpuetl.engines.cudf.gpu.machine import machine as gpu
+            from gpuetl.engines.cudf.runtime.gpu_machine import machine as gpu
 
             machine = gpu()
         self.machine = machine
@@ -62,7 +60,7 @@ class CudfBackend:
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """List the plan's programs on a thread, and compile them on others, unless an earlier process did."""
         if chosen("compile_ahead") and self.machine.begins(plan):
-            from gpuetl.engines.cudf.compile_ahead import expect_programs
+            from gpuetl.engines.cudf.codegen.compile_ahead import expect_programs
 
             expect_programs(physical, plan, self.machine, share)
 
@@ -164,11 +162,11 @@ class CudfBackend:
             return None
         machine, alone = self.machine, target.is_file
 
-        def write(rows: Rows | Part, path: Path) -> None:
+        def write(rows: FileRows | Part, path: Path) -> None:
             with machine.stage(f"sink '{target.name}': write", "writing"):
                 write_file(rows, written, path, machine, alone)
 
-        def split(frame: Frame, keys: tuple[str, ...]) -> Sequence[tuple[str, Rows]]:
+        def split(frame: Frame, keys: tuple[str, ...]) -> Sequence[tuple[str, FileRows]]:
             with machine.stage(f"sink '{target.name}': split"):
                 return split_by_value(frame, keys, machine)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.records import dataclass
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.types.data_types import DataType
@@ -36,7 +36,7 @@ class WrittenFile(Protocol):
     """A file that threads write while the device goes on."""
 
     def write(self, offset: int, piece: Any) -> None:
-        """Begin to write a piece (see sinks/pieces.py) at an offset.
+        """Begin to write a piece (see io/threaded_file.py) at an offset.
 
         What is on the device is copied when it has done what was asked of it up to now.  The host waits until no
         more than what one other call began is still to be written.

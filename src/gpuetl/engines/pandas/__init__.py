@@ -5,7 +5,7 @@ checked and Kleene kernels, group-by is Acero's on encoded keys, windows are Num
 with another backend.
 
     pandas_engine.py     what executors ask for; imports the handler of every operation
-    operation.py   the table of handlers, one for each node of the plan
+    pandas_operation.py   the table of handlers, one for each node of the plan
     columns/       columns as arrays with masks, taken by row, and as numbers to group and to sort by
     expressions/   evaluation, casts, decimals, times; functions/ has the handlers of scalar functions
     sources/       Read
@@ -14,5 +14,5 @@ with another backend.
     windows/       Window; functions.py has the table of handlers
     operations/    every other node, a file each
 
-A room imports from those above it; operations/kernel.py sorts its groups as windows do.
+A room imports from those above it; relational/kernel.py sorts its groups as windows do.
 """

@@ -11,31 +11,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.engines.arrays import check_array
 from gpuetl.engines.interface import ALONE, Device, Share
-from gpuetl.engines.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
-from gpuetl.engines.pandas.allocation import release_free_memory, returned_when_freed
-from gpuetl.engines.pandas.columns.gather import take_rows
-from gpuetl.engines.pandas.exchange import split_by_hash, split_by_order
-from gpuetl.engines.pandas.joins import join  # noqa: F401
-from gpuetl.engines.pandas.operation import run_operation
-from gpuetl.engines.pandas.operations import (  # noqa: F401
-    distinct,
-    explode,
-    filter,  # noqa: A004
-    kernel,
-    kernel_reduction,
-    project,
-    sort,
-    union,
-)  # fmt: skip
-from gpuetl.engines.pandas.sources.read import read_row_groups
-from gpuetl.engines.pandas.spilled import SpilledTable, spilled
-from gpuetl.engines.pandas.windows import window  # noqa: F401
-from gpuetl.host_memory import host_memory
+from gpuetl.engines.no_result import check_array
+from gpuetl.engines.pandas.columns.column import take_rows
+from gpuetl.engines.pandas.host_memory import SpilledTable, release_free_memory, returned_when_freed, spilled
+from gpuetl.engines.pandas.io.read import read_row_groups
+from gpuetl.engines.pandas.pandas_operation import run_operation
+from gpuetl.engines.pandas.relational import (
+    aggregate,  # noqa: F401  it registers its handler, as do those below
+    join,  # noqa: F401
+    kernel,  # noqa: F401
+    row_operations,  # noqa: F401
+    window,  # noqa: F401
+)
+from gpuetl.engines.pandas.relational.exchange import split_by_hash, split_by_order
 from gpuetl.io.data_file import RowGroup
+from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
-from gpuetl.io.target import Target
+from gpuetl.memory_limits import host_memory
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read

@@ -24,8 +24,8 @@ from distributed.utils import sync
 from gpuetl.errors import GpuetlError
 from gpuetl.executors.dask.liveness import asked as asked_all
 from gpuetl.executors.dask.parcels import bundled
-from gpuetl.physical.estimate import estimated_bytes
 from gpuetl.physical.nodes import Exchange
+from gpuetl.physical.size_estimates import estimated_bytes
 
 MOST_PIECES = 256
 """Of an exchange, that are tasks of their own."""

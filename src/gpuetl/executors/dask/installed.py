@@ -1,22 +1,56 @@
-"""What scheduler and workers must have as the driver has it: plans travel as Python objects, which they unpack.
+"""What scheduler and workers must have as the driver has it.
 
-They import this module before anything is known of them, so it imports next to nothing of gpuetl.
+Workers import this module before anything is known of them, so it imports next to nothing of gpuetl.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gpuetl.errors import EngineUnavailable, RunFailed, first_line
 from gpuetl.executors.dask.liveness import asked
-from gpuetl.executors.dask.once import is_noted, note
 from gpuetl.messages import coded
 from gpuetl.tracebacks import PACKAGE
 from gpuetl.version import __version__
+
+# What is known of workers, or was asked of them, which takes milliseconds of a run and need not be done again.
+
+
+_NOTED: WeakKeyDictionary[Any, set[Hashable]] = WeakKeyDictionary()
+
+
+def is_noted(client: Any, what: Hashable, workers: frozenset[str]) -> bool:
+    """Tell whether something was noted for these workers of a client."""
+    return (what, workers) in _NOTED.get(client, ())
+
+
+def note(client: Any, what: Hashable, workers: frozenset[str]) -> None:
+    """Note something for workers; others may come, for which it is not."""
+    _NOTED.setdefault(client, set()).add((what, workers))
+
+
+def is_first_time(client: Any, what: Hashable, workers: frozenset[str]) -> bool:
+    """Tell whether something was not noted yet, and note it."""
+    if is_noted(client, what, workers):
+        return False
+    note(client, what, workers)
+    return True
+
+
+def forget() -> None:
+    """Take nothing for noted."""
+    _NOTED.clear()
+
+
+# What scheduler and workers must have as the driver has it: plans travel as Python objects, which they unpack.
+#
+# They import this module before anything is known of them, so it imports next to nothing of gpuetl.
 
 
 def check_installed(client: Any, workers: frozenset[str]) -> None:

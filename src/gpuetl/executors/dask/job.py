@@ -14,15 +14,14 @@ from gpuetl.engines.cudf.choices import skipping
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.registry import load_backend
 from gpuetl.errors import RunFailed
-from gpuetl.executors.dask.account import Told, tell, told_if_small
-from gpuetl.executors.dask.packing import operation_of, unpack_nodes
+from gpuetl.executors.dask.accounts import Told, operation_of, tell, told_if_small, unpack_nodes
 from gpuetl.executors.dask.parcels import opened
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost
-from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
+from gpuetl.physical.stateful_window import Carried
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuetl.engines.cudf.columns.packed import packed, unpacked
-from gpuetl.engines.cudf.columns.piece import Layout, PieceColumns
+from gpuetl.engines.cudf.columns.frame import Frame, Layout, PieceColumns
+from gpuetl.engines.cudf.columns.interchange import packed_frame as packed
+from gpuetl.engines.cudf.columns.interchange import unpacked_frame
 from gpuetl.engines.cudf.columns.pieces import ALIGNMENT, aligned
-from gpuetl.engines.cudf.columns.shared_dictionaries import Content, content_of, dictionary_of
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.vector import Buffer, Vector
+from gpuetl.engines.cudf.columns.string_dictionaries import Content, content_of, dictionary_of
+from gpuetl.engines.cudf.columns.vector import Buffer, Vector
 
 BYTE = np.dtype("uint8")
 Places = list[tuple[int, str, tuple[int, ...]]]
@@ -57,7 +57,7 @@ class PackedFrame(NamedTuple):
 
     def frame(self, whole: Buffer) -> Frame:
         """Return the frame, on the memory of the buffer."""
-        frame = unpacked(self.header, taken_apart(self.places, whole))
+        frame = unpacked_frame(self.header, taken_apart(self.places, whole))
         columns = dict(frame.columns)
         for name, content in self.dictionaries.items():
             columns[name] = columns[name].numbering(dictionary_of(content, arrays_of([whole])))

@@ -22,14 +22,14 @@ from distributed.protocol import to_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.spilled import SpilledFrame
-from gpuetl.engines.cudf.vector import Buffer
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.vector import Buffer
+from gpuetl.engines.cudf.runtime.spilled_frame import SpilledFrame
 from gpuetl.engines.interface import Backend
 from gpuetl.executors.dask.one_buffer import arrays_of, buffers_of, held_bytes, in_one
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.io.spill_space import SpillSpace
-from gpuetl.out_of_memory import done_again, is_out_of_memory
+from gpuetl.memory_limits import done_again, is_out_of_memory
 
 LOG = logging.getLogger("distributed.worker")
 Result = TypeVar("Result")
@@ -145,7 +145,7 @@ def stage(name: str, parcels: Sequence[Parcel]) -> AbstractContextManager[None]:
     """Return the engine's stage for what is done with parcels, if any is on a device."""
     if not any(parcel.on_device for parcel in parcels):
         return nullcontext()
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     return machine().stage(name)
 
@@ -255,7 +255,7 @@ def from_host(header: dict[str, Any], frames: list[Any]) -> Bundle:
 
 def on_device(whole: Any) -> Any:
     """Copy bytes to the device."""
-    from gpuetl.engines.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     with machine().stage("copy to device"):
         return machine().arrays.asarray(whole)

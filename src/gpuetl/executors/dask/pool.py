@@ -7,8 +7,8 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
-from gpuetl.engines.cudf.gpu.settings import POOL_SHARE
-from gpuetl.sizes import size
+from gpuetl.engines.cudf.runtime.start import POOL_SHARE
+from gpuetl.messages import size
 
 MOST_SHARE = 0.6
 """Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""

@@ -17,17 +17,16 @@ from functools import reduce
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.durations import or_durations
 from gpuetl.expressions.functions.function import (
-    Function,
-    Rule,
-    TypeMismatch,
-    Typing,
-    check_between,
-    code_of_types,
-    fixed,
-    takes_one,
-)  # fmt: skip
+    Function,  # fmt: skip
+    Rule,  # fmt: skip
+    TypeMismatch,  # fmt: skip
+    Typing,  # fmt: skip
+    check_between,  # fmt: skip
+    code_of_types,  # fmt: skip
+    fixed,  # fmt: skip
+    takes_one,  # fmt: skip
+)
 from gpuetl.expressions.functions.meeting import exact_types, meet, mixed, types_beside
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
@@ -46,14 +45,26 @@ from gpuetl.types.data_types import (
     is_temporal,
     type_name,
 )
-from gpuetl.types.decimal_types import (
-    integer_decimal,
-    is_decimal,
-    product_type,
-    quotient_type,
-    rounded_type,
-    sum_type,
-)
+from gpuetl.types.decimal_types import integer_decimal, is_decimal, product_type, quotient_type, rounded_type, sum_type
+
+# The rules of operators between durations and numbers.
+
+
+def or_durations(numbers: Rule, **results: DataType) -> Rule:
+    """The rule of numbers, and where an argument is a duration the result by shape: `di` is a duration and an integer."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        shape = "".join(map(_letter, args))
+        if shape not in results:
+            return numbers(args)
+        return [DURATION if letter == "d" else INT64 for letter in shape], results[shape]
+
+    return rule
+
+
+def _letter(arg: Expr) -> str:
+    return "d" if arg.dtype == DURATION else "i" if is_integer(arg.dtype) or arg.dtype == NULL else "-"
+
 
 number = takes_one(is_number, "a number")
 

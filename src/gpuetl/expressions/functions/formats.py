@@ -18,11 +18,11 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from gpuetl.expressions.formats import check_readable, letters_of
 from gpuetl.expressions.functions.calendar import MOMENT, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.moments import moment_type
 from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.text_rules import check_readable, letters_of
 from gpuetl.messages import coded
 from gpuetl.types.data_types import DATE, STRING, TIMESTAMP, type_name
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, check_between, fixed
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.like import InvalidLike, parse_like
+from gpuetl.expressions.text_rules import InvalidLike, parse_like
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, INT64, STRING
 

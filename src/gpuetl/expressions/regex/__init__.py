@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gpuetl.expressions.regex.characters import InvalidPattern
-from gpuetl.expressions.regex.parser import Parser
+from gpuetl.expressions.regex.parser import InvalidPattern, Parser
 from gpuetl.expressions.regex.tree import Node, can_be_empty, repeated_groups, written
 from gpuetl.records import dataclass
 

@@ -7,15 +7,15 @@ files.  Hadoop's first committer renames file after file without a record, and l
 
 | module | what it holds |
 |---|---|
-| `sinks.py` | the commit of a run |
-| `steps.py` | what the commit of one sink will change, by its mode |
-| `moves.py`, `renames.py` | one change, which can be repeated and undone |
+| `commit_sinks.py` | the commit of a run |
+| `commit_steps.py` | what the commit of one sink will change, by its mode |
+| `moves.py`, `moves.py` | one change, which can be repeated and undone |
 | `journal.py` | the list of changes, and the record that decides |
-| `lease.py`, `locks.py` | which runs are alive, and who may change a folder |
+| `locks.py`, `locks.py` | which runs are alive, and who may change a folder |
 | `recovery.py` | what becomes of the staging folders of dead runs |
 | `manifest.py` | which files of a folder are gpuetl's |
-| `ownership.py` | modes and owners of what is replaced |
-| `late_files.py` | files that others wrote while a folder was replaced |
-| `dead_runs.py` | what a run does about the dead runs that it finds |
-| `durable.py` | files and folders brought to disk |
+| `manifest.py` | modes and owners of what is replaced |
+| `recovery.py` | files that others wrote while a folder was replaced |
+| `commit_sinks.py` | what a run does about the dead runs that it finds |
+| `moves.py` | files and folders brought to disk |
 """

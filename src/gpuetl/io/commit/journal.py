@@ -19,9 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from gpuetl.io.commit.durable import sync, write_atomically
-from gpuetl.io.commit.moves import Put, Remove, Step, Unclear
-from gpuetl.io.commit.names import RUN, staging_folder
+from gpuetl.io.commit.moves import RUN, Put, Remove, Step, Unclear, staging_folder, sync, write_atomically
 from gpuetl.records import dataclass
 from gpuetl.sandbox import current_sandbox
 

@@ -1,13 +1,4 @@
-"""The files of a sink's folder that gpuetl wrote, so that a later run removes these only.
-
-`<sink>/.gpuetl/<run id>.json` lists all files that gpuetl wrote and that are there after that run, with their sizes.
-The commit of the run adds its list first and removes the lists before it last.  In the middle of a commit there are
-several, and all of them hold.  A list names those that it replaces: while one of them is there, the commit has not
-ended.
-
-An entry whose file is gone does no harm, and the next list lacks it.  A file whose size differs was changed by someone
-else, and counts as foreign.
-"""
+"""The files of a sink's folder that gpuetl wrote, and the modes and owners that they get."""
 
 from __future__ import annotations
 
@@ -16,11 +7,25 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
 from gpuetl.io.paths import LISTS, is_hidden
 from gpuetl.records import dataclass
+
+# The files of a sink's folder that gpuetl wrote, so that a later run removes these only.
+#
+# `<sink>/.gpuetl/<run id>.json` lists all files that gpuetl wrote and that are there after that run, with their sizes.
+# The commit of the run adds its list first and removes the lists before it last.  In the middle of a commit there are
+# several, and all of them hold.  A list names those that it replaces: while one of them is there, the commit has not
+# ended.
+#
+# An entry whose file is gone does no harm, and the next list lacks it.  A file whose size differs was changed by
+# someone
+# else, and counts as foreign.
+
 
 VERSION = 1
 NAME_OF_EARLIER_VERSIONS = re.compile(r"part-([0-9a-f]{12}-)?\d{8}T\d{6}-[0-9a-f]{8}-\d{5,}\.(parquet|csv)")
@@ -142,3 +147,38 @@ def file_of(folder: Path, run_id: str) -> Path:
 def first_list_of(folder: Path, run_id: str) -> Path:
     """Return the path of the list that a run gives to a folder without one, for the time of its commit."""
     return folder / LISTS / f"{run_id}.before.json"
+
+
+# Modes and owners: what replaces a file or folder gets those that it had.
+
+
+def keep_ownership(status: os.stat_result, path: Path) -> None:
+    """Give a new file or folder the mode of an old one, and its owner and group as far as the system lets us."""
+    new = os.lstat(path)
+    for owner in ({"uid": status.st_uid, "gid": -1}, {"uid": -1, "gid": status.st_gid}):
+        if (owner["uid"] not in (-1, new.st_uid)) or (owner["gid"] not in (-1, new.st_gid)):
+            with suppress(PermissionError):
+                os.chown(path, owner["uid"], owner["gid"])
+    if stat.S_IMODE(new.st_mode) != stat.S_IMODE(status.st_mode):
+        path.chmod(stat.S_IMODE(status.st_mode))
+
+
+def keep_ownership_below(old: Path, replaced: Iterable[Entry], new: Path) -> None:
+    """Give a new folder, and the folders in it, the modes of those that they replace, and files a mode of their own.
+
+    New files replace all old ones together.  They get the permissions that every one of these had, so nobody may read a
+    new file who could not read the old ones.
+    """
+    entries = list(replaced)
+    keep_ownership(os.lstat(old), new)
+    for entry in entries:
+        if entry.is_folder and (new / entry.name).is_dir():
+            keep_ownership(entry.status, new / entry.name)
+    modes = [stat.S_IMODE(entry.status.st_mode) for entry in entries if stat.S_ISREG(entry.status.st_mode)]
+    if not modes:
+        return
+    mode, first = reduce(lambda one, other: one & other, modes), next(e for e in entries if not e.is_folder)
+    status = os.stat_result((stat.S_IFREG | mode, *first.status[1:10]))
+    for place, _, names in os.walk(new):
+        for name in names:
+            keep_ownership(status, Path(place, name))

@@ -1,18 +1,152 @@
-"""One change at a target, which can be repeated and undone any number of times: inodes say how far it got.
-
-A rename keeps the inode of a file or folder, and so does an exchange.  The device number is not compared: it may change
-when the machine starts again.
-"""
+"""Changes of files at a target: durable, repeatable, and undone any number of times."""
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
+import platform
+import re
 import stat
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from gpuetl.io.commit.renames import NoExchange, exchange, rename_to_free
+from gpuetl.io.paths import MAX_NAME_BYTES
 from gpuetl.records import dataclass
+from gpuetl.threads import in_threads
+
+# The names of staging folders, which say for which sink and of which run they are.
+
+
+RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
+STAGING = re.compile(rf"\.(?P<name>.*)\.(?P<run>{RUN.pattern})", re.DOTALL)
+
+
+def staging_folder(path: Path, run_id: str) -> Path:
+    """Return the folder beside a sink's path in which a run writes, hidden from readers of the sink."""
+    name = path.name.encode(errors="surrogateescape")[: MAX_NAME_BYTES - len(run_id) - 2].decode(errors="ignore")
+    return path.parent / f".{name}.{run_id}"
+
+
+# Files and folders brought to disk: what is there after a power failure.
+
+
+SYNCING_THREADS = 16
+"""A file system syncs files that are asked for at the same time together."""
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's bytes, or a folder's names, are on disk; some file systems cannot sync folders."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_all(paths: Iterable[Path]) -> None:
+    """Sync files and folders, several at a time."""
+    in_threads(sync, dict.fromkeys(paths), SYNCING_THREADS)
+
+
+def folders_below(folder: Path) -> list[Path]:
+    """Return a folder and those below it; links are not followed."""
+    return [Path(place) for place, _, _ in os.walk(folder)]
+
+
+def write_atomically(path: Path, text: str, durable: bool) -> None:
+    """Write a file that is there whole or not at all."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+# Renames that the standard library lacks: exchange two paths, and rename to a free path only.
+
+
+RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
+AT_FDCWD = -100
+SYSTEM_CALLS = {"x86_64": 316, "aarch64": 276, "ppc64le": 357, "s390x": 347, "riscv64": 276}
+"""The number of `renameat2`, for C libraries without the function."""
+UNSUPPORTED = frozenset((errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM))
+"""Errors of a kernel, a file system or a sandbox that lacks the call."""
+
+
+class NoExchange(OSError):
+    """The file system cannot exchange two paths."""
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Exchange two files or folders in one step.
+
+    Raises
+    ------
+    NoExchange
+        Where the system or the file system cannot.
+    OSError
+        Where one of them is missing or must not be moved.
+    """
+    try:
+        _renameat2(one, other, RENAME_EXCHANGE)
+    except OSError as error:
+        if error.errno in UNSUPPORTED:
+            raise NoExchange(*error.args) from error
+        raise
+
+
+def rename_to_free(old: Path, new: Path) -> None:
+    """Move a file or folder to a path where nothing is; raise `FileExistsError` if something is there."""
+    try:
+        _renameat2(old, new, RENAME_NOREPLACE)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+        if os.path.lexists(new):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new)) from None
+        old.rename(new)
+
+
+def _renameat2(old: Path, new: Path, flags: int) -> None:
+    call = _system_call()
+    if call is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), str(new))
+    if call(AT_FDCWD, os.fsencode(old), AT_FDCWD, os.fsencode(new), flags):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(old), None, str(new))
+
+
+@cache
+def _system_call() -> Callable[[int, bytes, int, bytes, int], int] | None:
+    """Return `renameat2`, from the C library or by its number; None on systems other than Linux."""
+    if platform.system() != "Linux":
+        return None
+    library = ctypes.CDLL(None, use_errno=True)
+    if hasattr(library, "renameat2"):
+        function = library.renameat2
+        function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+        return lambda *arguments: int(function(*arguments))
+    if (number := SYSTEM_CALLS.get(platform.machine())) is None:
+        return None
+    system = library.syscall
+    system.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    return lambda *arguments: int(system(number, *arguments))
+
+
+# One change at a target, which can be repeated and undone any number of times: inodes say how far it got.
+#
+# A rename keeps the inode of a file or folder, and so does an exchange.  The device number is not compared: it may
+# change
+# when the machine starts again.
+
 
 State = Literal["done", "open", "unclear"]
 

@@ -1,4 +1,4 @@
-"""What becomes of the staging folders of dead runs: commits are finished or undone, and the folders are removed."""
+"""What becomes of the staging folders of dead runs: commits are finished or undone."""
 
 from __future__ import annotations
 
@@ -10,15 +10,54 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from gpuetl.io.commit.durable import sync_all
 from gpuetl.io.commit.journal import JOURNAL, Journal, absolute, decide, decision_in, record, undo_all
-from gpuetl.io.commit.late_files import bring_back_late_files
-from gpuetl.io.commit.lease import LEASE, Holder, holder_of
-from gpuetl.io.commit.locks import locked
-from gpuetl.io.commit.moves import Unclear
-from gpuetl.io.commit.names import STAGING, staging_folder
-from gpuetl.io.folders import remove_folder
+from gpuetl.io.commit.locks import LEASE, Holder, holder_of, locked
+from gpuetl.io.commit.manifest import entries_below
+from gpuetl.io.commit.moves import STAGING, Put, Unclear, inode_of, rename_to_free, staging_folder, sync_all
+from gpuetl.io.paths import remove_folder
 from gpuetl.records import dataclass
+
+# Files that others wrote to a folder in the moment in which it was replaced: they go to the new folder.
+
+
+def bring_back_late_files(journal: Journal) -> None:
+    """Move files that gpuetl does not know from replaced folders to those that replaced them.
+
+    A commit looks for files of others before it decides.  One that comes later is only found here, before what was
+    replaced is removed.
+
+    Raises
+    ------
+    OSError
+        Where a file cannot be moved; what was replaced must stay.
+    """
+    for step in journal.steps:
+        if isinstance(step, Put) and (old := replaced_folder(step)):
+            for name in late_files(journal, old, step.target):
+                place = step.target / name
+                if not os.path.lexists(place):  # one that was kept is there, too
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    rename_to_free(old / name, place)
+
+
+def replaced_folder(step: Put) -> Path | None:
+    """Return where the folder is that a step has replaced; None where it replaced none, or was undone."""
+    for path in (step.new, step.kept):
+        inode = inode_of(path)
+        if inode not in (None, step.inode) and stat.S_ISDIR(os.lstat(path).st_mode):
+            return path
+    return None
+
+
+def late_files(journal: Journal, old: Path, target: Path) -> Iterator[Path]:
+    """Yield the files in the folder that `target` had before, and that gpuetl did not write; relative to it."""
+    for entry in entries_below(old):
+        if not entry.is_folder and target / entry.name not in journal.replaced:
+            yield entry.name
+
+
+# What becomes of the staging folders of dead runs: commits are finished or undone, and the folders are removed.
+
 
 Ending = Literal["finished", "undone", "removed"]
 

@@ -1,4 +1,4 @@
-"""One launch of a kernel on generated inputs: its outputs, and what it did that it must not."""
+"""One launch of a kernel on generated inputs, between guard bands."""
 
 from __future__ import annotations
 
@@ -8,20 +8,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.cudf.aggregates.groups import Groups
-from gpuetl.engines.cudf.frame import Frame
-from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.kernel_guards import unwritten
+from gpuetl.engines.cudf.codegen.user_kernels import GUARD, PATTERN, damage, unwritten
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.vector import Vector, storage_type
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.engines.cudf.operations.kernel import call, run_texts
-from gpuetl.engines.cudf.operations.kernel_reduction import reduced
-from gpuetl.engines.cudf.vector import Vector, storage_type
-from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.cudf.relational.grouping import Groups
+from gpuetl.engines.cudf.relational.kernel import call, run_texts
+from gpuetl.engines.cudf.relational.kernel_reduction import reduced
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, to_masked
 from gpuetl.kernels.check.cases import Case
-from gpuetl.kernels.check.guarded import Guarded, never_written
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.records import dataclass
 from gpuetl.user_kernels.kernel_texts import KernelTexts
+
+# Arrays between guard bands: values before and after them that a kernel must leave as they are.
+
+
+class Guarded:
+    """Values in device memory, or room for them; `inside` is what a kernel gets."""
+
+    def __init__(self, name: str, values: NDArray[Any], machine: Any) -> None:
+        self.name, self.machine, self.values = name, machine, values
+        whole = unwritten(len(values) + 2 * GUARD, values.dtype)
+        whole[GUARD : GUARD + len(values)] = values
+        self.whole = machine.arrays.asarray(whole)
+        self.inside = self.whole[GUARD : GUARD + len(values)]
+
+    def result(self) -> NDArray[Any]:
+        """Return what stands between the bands now."""
+        result: NDArray[Any] = self.machine.host(self.inside)
+        return result
+
+    def damage(self) -> str:
+        """Say which guard values have changed; nothing where none has."""
+        whole = self.machine.host(self.whole)
+        return damage(self.name, whole[:GUARD], whole[len(whole) - GUARD :])
+
+    def is_changed(self) -> bool:
+        """Tell whether an input has been written to."""
+        return self.result().tobytes() != self.values.tobytes()
+
+
+def never_written(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values have the pattern still."""
+    words = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
+    same: NDArray[np.bool_] = (words == PATTERN).all(axis=1)
+    return same
+
+
+# One launch of a kernel on generated inputs: its outputs, and what it did that it must not.
 
 
 @dataclass(frozen=True, eq=False)

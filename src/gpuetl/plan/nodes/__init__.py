@@ -5,8 +5,7 @@ from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter
 from gpuetl.plan.nodes.join import Join
-from gpuetl.plan.nodes.kernel import Kernel
-from gpuetl.plan.nodes.kernel_reduction import KernelReduction
+from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort

@@ -1,16 +1,16 @@
-"""Kernel: columns computed by a user's CUDA kernel, or by its NumPy twin."""
+"""Kernel and KernelReduction: columns, or one row a group, computed by a user's CUDA kernel or by its NumPy twin."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import ClassVar
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.plan.node import Locality, SortKey
+from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.plan.nodes.window import Grouped
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, type_name
@@ -18,8 +18,8 @@ from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.user_kernels.kernel_texts import KernelTexts
 
-if TYPE_CHECKING:
-    from gpuetl.plan.nodes.kernel_reduction import KernelReduction
+# Kernel: columns computed by a user's CUDA kernel, or by its NumPy twin.
+
 
 Kind = Choice["rows", "groups", "elementwise", "scan"]
 
@@ -95,3 +95,45 @@ def call_text(kernel: Kernel | KernelReduction) -> str:
     args = ", ".join([*kernel.reads, *(f"{name} = {to_sql(value)}" for name, value in kernel.arguments.items())])
     outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in kernel.outputs.items())
     return f"{kernel.contract.entry}({args}) gives {outputs}"
+
+
+# KernelReduction: each group's rows reduced to one by a user's expressions, or by their NumPy twin.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KernelReduction(SingleInput):
+    """Group by columns and reduce each group's rows, as `Aggregate` does; without keys there is one row.
+
+    `reads` are the inputs, `outputs` the one result; a group of which no row has all its inputs gets null.
+    """
+
+    contract: KernelTexts
+    by: tuple[str, ...]
+    reads: tuple[str, ...]
+    outputs: Mapping[str, DataType]
+    arguments: Mapping[str, Expr]
+    nulls: Choice["propagate", "forbid"] = "propagate"
+    locality: ClassVar[Locality] = Locality.KEY
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the keys, then the result."""
+        return schemas[0].select(self.by).updated(self.outputs)
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the keys and the inputs."""
+        return (frozenset(self.by) | frozenset(self.reads),)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group keys."""
+        return self.by
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The scalar arguments."""
+        return tuple(self.arguments.values())
+
+    def describe(self) -> str:
+        """Return the call, its output and its keys."""
+        by = f" by {', '.join(self.by)}" if self.by else ""
+        return f"KernelReduction {call_text(self)}{by}"

@@ -14,10 +14,9 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, RunId
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
-from gpuetl.plan.check import REMOVED, ROWS, Check
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
-from gpuetl.plan.order import promised_order
+from gpuetl.plan.plan import REMOVED, ROWS, Check, promised_order
 from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import REMOVES, Rule, counting
 from gpuetl.spec.expect.terms import KeyTerm, Repeats, RowCount, RowTerm, Term, call, either

@@ -1,11 +1,16 @@
-"""The kernel step."""
+"""The kernel step: its source, texts and NumPy twin, compared with its columns before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.io.paths import url_problem
 from gpuetl.messages import coded, recoded
@@ -15,15 +20,214 @@ from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
-from gpuetl.spec.steps.kernel_texts import check_texts, texts_of
-from gpuetl.spec.steps.kernel_twin import twin_of
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_texts import REDUCED, KernelTexts, names, unusable_names
+
+# The NumPy twin of a kernel step, looked for in its source, which is not run.
+
+
+MOST_KEPT = 16
+"""Twins whose syntax is kept by their text and path: nothing changes it."""
+
+
+def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[Path, str, bytes | None]:
+    """Return the twin's file and function, of which `reference` is `file.py:function`, and the text of the file.
+
+    What is wrong is a problem; without a text, the file cannot be read.
+    """
+    file, _, function = reference.rpartition(":")
+    path, text = Path(context.folder / file), None
+    if not file or not function.isidentifier():
+        context.problem(coded("GE1303", f"reference '{reference}' is not file.py:function"), "", reference)
+    elif not path.is_file():
+        context.problem(
+            coded("GE1303", f"the kernel's twin {path} does not exist"), "Write the kernel in NumPy there.", reference
+        )
+    else:
+        text = check_twin(context, path, function, reference, arguments)
+    return path, function, text
+
+
+def check_twin(context: Context, path: Path, function: str, reference: str, arguments: Iterable[str]) -> bytes | None:
+    """Look for the twin and its arguments; return the text of the file, if it is Python."""
+    try:
+        text = path.read_bytes()
+        tree = syntax_tree(text, path)
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        reason = getattr(error, "msg", None) or getattr(error, "strerror", None) or "it cannot be read"
+        context.problem(coded("GE1303", f"the kernel's twin {path}{line}: {reason}"), "Write it in Python.", reference)
+        return None
+    if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
+        defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
+        context.problem(
+            coded("GE1303", f"{path.name} has no function '{function}'"),
+            have_hint(function, defined, noun="Functions"),
+            reference,
+        )
+    for item in tree.body:
+        if isinstance(item, ast.FunctionDef) and item.name == function:
+            check_arguments(context, item.args, arguments)
+    return text
+
+
+def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[str]) -> None:
+    """The twin takes the arguments by name."""
+    names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
+    for name in arguments:
+        if name not in names and takes.kwarg is None:
+            context.problem(
+                coded("GE1303", f"the twin has no argument '{name}'"), have_hint(name, names, noun="Arguments"), name
+            )
+
+
+@lru_cache(MOST_KEPT)
+def syntax_tree(text: bytes, path: Path) -> ast.Module:
+    """Parse and compile the text of a Python file, of which nothing is run; raise as `compile` does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # loading it warns
+        tree = ast.parse(text, str(path))
+        compile(tree, str(path), "exec", dont_inherit=True)
+    return tree
+
+
+def _bound_name(item: ast.AST) -> str | None:
+    """Return the name that a function, an import or an assignment makes."""
+    if isinstance(item, ast.FunctionDef):
+        return item.name
+    if isinstance(item, ast.alias):
+        return item.asname or item.name
+    return item.id if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) else None
+
+
+# The texts of a kernel step, compared with its columns and names before anything runs.
+
+
+def texts_of(step: Kernel) -> dict[str, str]:
+    """Return the texts that the kernel is generated around; those that may be left out are written."""
+    if step.form == "elementwise":
+        return {"body": step.body.rstrip()}
+    mapped, post, operator = step.map, step.post, "reduce"
+    one = step.inputs[0] if len(step.inputs) == 1 else ""
+    if step.form == "reduction":
+        mapped, post = mapped or one, post or REDUCED[0]
+    else:
+        operator, fields = "combine", [*(step.state or step.outputs)]
+        mapped = mapped or (f"{fields[0]} = {one};" if one and len(fields) == 1 else "")
+    texts = {"map": mapped, operator: getattr(step, operator), "identity": step.identity, "post": post}
+    return {name: text.rstrip() for name, text in texts.items()}
+
+
+def check_texts(step: Kernel, contract: KernelTexts, context: Context, schema: Schema | None) -> None:
+    """Check names and types, and that the texts name what they must; `schema` is None where it is not known."""
+    for told in unusable(step, contract):
+        context.problem(told, "", step.reference)
+    types = {**{name: schema[name] for name in step.inputs}, **step.outputs} if schema else step.outputs
+    for name, dtype in [*types.items(), *step.state.items()]:
+        try:
+            device_type(dtype)
+        except KernelMismatch as error:
+            context.problem(recoded(f"'{name}': {error}", error), "Cast it in a step before.", name)
+    if step.form == "elementwise":
+        for name in step.outputs:
+            if not names(step.body, name):
+                context.problem(
+                    coded("GE1304", f"the body does not set output '{name}'"), f"Write {name} = …;", step.body
+                )
+        return
+    check_operator(step, contract, context)
+    (check_reduction if step.form == "reduction" else check_scan)(step, contract, context)
+
+
+def unusable(step: Kernel, contract: KernelTexts) -> list[str]:
+    """Return, in words, the names that the texts cannot have."""
+    masked = ("input", "output") if step.nulls == "masks" and step.form != "reduction" else ()
+    if step.form != "scan":
+        return [*unusable_names({"input": step.inputs, "output": step.outputs, "argument": step.args}, masked)]
+    fields, outputs = contract.state, step.outputs if step.post and step.state else ()
+    in_map = unusable_names({"input": step.inputs, "state's field": fields, "argument": step.args}, masked)
+    in_post = unusable_names({"output": outputs, "state's field": fields, "argument": step.args}, masked)
+    return [*dict.fromkeys([*in_map, *in_post])]
+
+
+def check_operator(step: Kernel, contract: KernelTexts, context: Context) -> None:
+    """Of two values, or states, one is made."""
+    operator = "reduce" if step.form == "reduction" else "combine"
+    text = contract.texts[operator]
+    made, such = ("value", "a + b") if operator == "reduce" else ("state", "y = a.y + b.y;")
+    for name in REDUCED:
+        if not names(text, name):
+            context.problem(
+                coded("GE1304", f"{operator} does not use {name}"),
+                f"It makes one {made} of a and b, such as {such}",
+                text,
+            )
+        if name in step.args:
+            context.problem(
+                coded("GE1304", f"argument '{name}' has the name of a {made} that is {operator}d"), "Rename it.", name
+            )
+    if not contract.texts["map"]:
+        context.problem(
+            coded("GE1304", "the key 'map' is missing"), f"It makes one {made} of a row's inputs.", step.reference
+        )
+
+
+def check_reduction(step: Kernel, contract: KernelTexts, context: Context) -> None:
+    """One result; nulls are no values."""
+    if len(step.outputs) != 1:
+        context.problem(coded("GE1307", "a reduction has one output"), "Write a step for each.", step.reference)
+    for name in step.by:
+        if name in step.outputs:
+            context.problem(coded("GE1023", f"output '{name}' is a key too"), "Give it another name.", name)
+    if step.nulls == "masks":
+        context.problem(
+            coded("GE1307", "a reduction has no masks"),
+            "Fill the nulls in a step before, or propagate them.",
+            step.nulls,
+        )
+
+
+def check_scan(step: Kernel, contract: KernelTexts, context: Context) -> None:
+    """Each field of the state is set, and each output comes from the state."""
+    for name in contract.state:
+        if name in REDUCED:
+            context.problem(
+                coded("GE1304", f"the state's field '{name}' has the name of a state that is combined"),
+                "Rename it.",
+                name,
+            )
+        for part in ("map", "combine"):
+            text = contract.texts[part]
+            if text and not names(text, name):
+                context.problem(
+                    coded("GE1304", f"{part} does not set the state's field '{name}'"), f"Write {name} = …;", text
+                )
+    for name, dtype in step.outputs.items():
+        if step.post:
+            if not names(step.post, name):
+                context.problem(coded("GE1304", f"post does not set output '{name}'"), f"Write {name} = …;", step.post)
+        elif contract.state.get(name) != dtype:
+            found = f"is {type_name(dtype)}, and the state has no such field"
+            context.problem(
+                coded("GE1304", f"output '{name}' {found}"),
+                f"Declare it in the state, or write post: {name} = …;",
+                name,
+            )
+    if step.post and not step.state:
+        context.problem(
+            coded("GE1304", "the key 'state' is missing"),
+            "It has the fields of which post makes the outputs.",
+            step.post,
+        )
+
+
+# The kernel step.
+
 
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 NEEDED = {

@@ -1,15 +1,16 @@
-"""What a step of the language is: its keys, read from YAML or given from Python, and the plan nodes it becomes."""
+"""What a step of the language is, and how expressions over aggregates or windows are taken apart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint, nearest, suggestion
-from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.mistakes import doubts_in, mistakes_in
+from gpuetl.expressions.advice import doubts_in, mistakes_in
+from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
 from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
 from gpuetl.expressions.syntax import Name, refuse_depth
 from gpuetl.messages import coded
@@ -21,7 +22,9 @@ from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import is_list, type_name
-from gpuetl.types.schema import Schema
+from gpuetl.types.schema import Schema, free_name
+
+# What a step of the language is: its keys, read from YAML or given from Python, and the plan nodes it becomes.
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ class Step:
 
     def expression_of(self, output: str) -> Located | None:
         """Return where the expression of an output column stands; of the only expression where `output` is empty."""
-        for name in (field.name for field in keys_of(type(self)).values()):
+        for name in (declared.name for declared in keys_of(type(self)).values()):
             value = getattr(self, name)
             if isinstance(value, Formula) and not output:
                 return value.node
@@ -207,3 +210,54 @@ class Unknown(Project):
         """Return the columns; any other is there where these are not known."""
         columns = {**schemas[0], **{name: expr.dtype for name, expr in self.columns.items()}}
         return Schema(columns, open=schemas[0].open or not self.columns)
+
+
+# Expressions over aggregates or windows, taken apart: what to compute before, bare calls, what to compute after.
+
+
+@dataclass
+class Calls:
+    """`sum(a * b) / count(*)` as a projection, calls on columns, and a projection.
+
+    `before` are computed arguments, `calls` the calls by name, `after` the outputs in terms of the calls.  Names
+    made here carry the output's name, so that errors point to it, and a colon, which keeps them apart.
+    """
+
+    before: dict[str, Expr] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+    after: dict[str, Expr] = field(default_factory=dict)
+
+
+def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], columns: Container[str]) -> Calls:
+    """Take the outputs' expressions apart at their calls of `kind`; equal calls are made once.
+
+    A call that is an output as it is has the output's name, unless that name is `taken` by an input column that the
+    operation passes on.  No name made here is one of the input's `columns`, or an output's.
+    """
+    parts = Calls()
+    names: dict[Expr, str] = {}
+    arguments: dict[Expr, str] = {}
+    for output, expr in outputs.items():
+        for call in calls_of(kind, [expr]):
+            if call not in names:
+                made = free_name(f"{output}:", columns, outputs, parts.calls)
+                names[call] = output if call == expr and output not in taken else made
+                parts.calls[names[call]] = _on_columns(call, output, arguments, parts.before, columns)
+    for output, expr in outputs.items():
+        parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)
+    return parts
+
+
+def _on_columns(
+    call: Call, output: str, arguments: dict[Expr, str], before: dict[str, Expr], columns: Container[str]
+) -> Call:
+    """Return a call on columns; `arguments` has the names of those that are computed `before`."""
+    args: list[Expr] = []
+    for argument in call.args:
+        if isinstance(argument, Column | Literal | Parameter):
+            args.append(argument)
+            continue
+        name = arguments.setdefault(argument, free_name(f"{output}:argument", columns, before))
+        before[name] = argument
+        args.append(Column(name, argument.dtype))
+    return replace(call, args=tuple(args))

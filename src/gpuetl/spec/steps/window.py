@@ -13,9 +13,8 @@ from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
-from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.rows import sort_keys
-from gpuetl.spec.steps.step import Context, Others, Step
+from gpuetl.spec.steps.step import Context, Others, Step, split_calls
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import DURATION, is_temporal, type_name
 from gpuetl.types.schema import Schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuetl.engines.pandas.columns.words import argsort_words, packed_words
+from gpuetl.engines.pandas.columns.order import argsort_words, packed_words
 
 LEAST, GREATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 

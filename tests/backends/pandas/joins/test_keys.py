@@ -4,8 +4,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gpuetl.engines.pandas.joins.keys import MAX_SIZE, Codes, combined, dense, encode_sides
-from gpuetl.engines.pandas.joins.lookup import BLOCK_ROWS, Lookup
+from gpuetl.engines.pandas.relational.join_keys import (
+    BLOCK_ROWS,
+    MAX_SIZE,
+    Codes,
+    Lookup,
+    combined,
+    dense,
+    encode_sides,
+)
 from tables import INT64_MAX, INT64_MIN, NAN
 
 TOP = 2**64 - 1
@@ -26,7 +33,7 @@ def test_a_lookup_finds_what_is_there_and_nothing_else(known):
 
 
 def test_the_greatest_hash_is_not_taken_for_the_guard(monkeypatch):
-    monkeypatch.setattr("gpuetl.engines.pandas.joins.lookup.mix_bits", lambda patterns: patterns)
+    monkeypatch.setattr("gpuetl.engines.pandas.relational.join_keys.mix_bits", lambda patterns: patterns)
     assert Lookup.of(bits(1, 2)).find(bits(TOP, 2)).tolist() == [-1, 1]
     assert Lookup.of(bits(TOP, 2)).find(bits(TOP, 2, 3)).tolist() == [1, 0, -1]
     assert Lookup.of(bits(*range(50))).find(bits(49, 0, 50)).tolist() == [49, 0, -1]  # all in one bucket

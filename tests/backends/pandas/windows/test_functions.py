@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.pandas.windows import twins
-from gpuetl.engines.pandas.columns.masked import Masked
-from gpuetl.engines.pandas.windows import segments as segments_module
-from gpuetl.engines.pandas.windows.functions import WINDOW_FUNCTIONS, WindowRows
-from gpuetl.engines.pandas.windows.segments import Segments, integer_frame_sums
+from gpuetl.engines.pandas.columns.column import Masked
+from gpuetl.engines.pandas.relational import segmented_scans as segments_module
+from gpuetl.engines.pandas.relational.segmented_scans import Segments, integer_frame_sums
+from gpuetl.engines.pandas.relational.window_functions import WINDOW_FUNCTIONS, WindowRows
 
 MIN, MAX = -(2**63), 2**63 - 1
 SECOND = 1_000_000

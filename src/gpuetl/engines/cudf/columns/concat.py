@@ -9,22 +9,20 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.engines.cudf.columns.arrays import joined, shifted, unpack
-from gpuetl.engines.cudf.columns.dictionaries import (
+from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, check_rows
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.pieces import addresses, by_width, device_table, widths_of
+from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.string_dictionaries import (
     MOST_TEXTS,
     decoded,
     renumbered,
     sorted_dictionary,
     text_of_each,
 )
-from gpuetl.engines.cudf.columns.piece import PieceColumns, Places
-from gpuetl.engines.cudf.columns.pieces import addresses, by_width, device_table, widths_of
-from gpuetl.engines.cudf.columns.texts import numbered_texts
-from gpuetl.engines.cudf.columns.validity import empty_bits, words_of
-from gpuetl.engines.cudf.columns.written import empty_values, list_offsets, offsets_type
-from gpuetl.engines.cudf.frame import Frame, check_rows
-from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.columns.validity import empty_bits, empty_values, list_offsets, offsets_type, words_of
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.types.data_types import STRING, DataType, is_list
 
 

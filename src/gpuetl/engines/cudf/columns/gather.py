@@ -1,4 +1,4 @@
-"""Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of texts."""
+"""Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of strings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,30 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import iota, scan
-from gpuetl.engines.cudf.columns.text_bytes import with_bytes
-from gpuetl.engines.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.engines.cudf.columns.written import check_elements, empty_values
-from gpuetl.engines.cudf.device.closed_set import integer_name
-from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.validity import check_elements, empty_bits, empty_values, offsets_of_sizes, with_nulls
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.types.data_types import STRING, is_list
+
+# The bytes of texts that are gathered.
+
+
+def with_bytes(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
+    """Copy the texts of these rows side by side, `total` bytes; `made` has their sizes, after a first 0."""
+    offsets = offsets_of_sizes(made.data, total, machine)
+    data = machine.arrays.empty(total, "uint8")
+    if total:
+        kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))
+        arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
+        machine.launch(machine.closed("copy_texts"), f"copy_texts_{kinds}", len(rows), arguments)
+    return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
+
+
+# Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of texts.
+
 
 MOST_COLUMNS = 100
 WIDTHS, OFFSETS = (1, 2, 4, 8, 16), (4, 8)

@@ -1,4 +1,4 @@
-"""Key columns as digits: unsigned integers that sort as the values do. Kernels read them (device/keys.cuh)."""
+"""Key columns as unsigned integers that sort as the values do, and where their bits lie in 64-bit words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.columns.texts import numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.vector import Vector, storage_type
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
-from gpuetl.engines.cudf.vector import Vector, storage_type
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL
+
+# Key columns as digits: unsigned integers that sort as the values do. Kernels read them (device/keys.cuh).
+
 
 KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
 """Each kernel exists for these numbers of digits."""
@@ -115,3 +118,53 @@ def keys_of(columns: Mapping[str, Vector], keys: Sequence[SortKey], rows: int, m
     """Return a frame's keys; columns of the type null tell no rows apart and are left out."""
     told = [key for key in keys if columns[key.column].dtype != NULL]
     return Keys(tuple(key_of(columns[key.column], key, machine) for key in told), rows)
+
+
+# Where the digits of keys lie in words of 64 bits.
+
+
+WIDTH = 64
+ALL, SIGN = (1 << WIDTH) - 1, 1 << (WIDTH - 1)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the digits of keys lie in words: least values, and bits from that to the greatest, of each digit.
+
+    `in_order` tells whether the rows stand in the order of the keys.
+    """
+
+    least: tuple[int, ...]
+    bits: tuple[int, ...]
+    in_order: bool
+
+    @property
+    def words(self) -> list[list[int]]:
+        """The digits of each word, whole ones, the most significant first; those without bits are in none."""
+        words: list[list[int]] = []
+        for digit, bits in enumerate(self.bits):
+            if not bits:
+                continue
+            if words and self.width(words[-1]) + bits <= WIDTH and len(words[-1]) < MOST_DIGITS:
+                words[-1].append(digit)
+            else:
+                words.append([digit])
+        return words
+
+    def width(self, digits: Sequence[int]) -> int:
+        """Return the bits of some digits together."""
+        return sum(self.bits[digit] for digit in digits)
+
+    def shift(self, word: Sequence[int], digit: int) -> int:
+        """Return how many bits of a word stand below a digit."""
+        return self.width(word[word.index(digit) + 1 :])
+
+    def place(self, digit: int) -> tuple[int, int]:
+        """Return the number of a digit's word and how many of its bits stand below; 0 and 0 of one without bits."""
+        places = ((place, self.shift(word, digit)) for place, word in enumerate(self.words) if digit in word)
+        return next(places, (0, 0))
+
+
+def unsigned_type(bits: int) -> int:
+    """Return the width of the narrowest unsigned type that holds `bits` bits."""
+    return next(width for width in (8, 16, 32, 64) if bits <= width)

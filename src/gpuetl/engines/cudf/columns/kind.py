@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import STRING, DataType, is_list
 

@@ -6,17 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.columns.arrays import iota
-from gpuetl.engines.cudf.columns.compact import numbers_where
+from gpuetl.engines.cudf.columns.arrays import iota, numbers_where
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take_rows
-from gpuetl.engines.cudf.columns.keys import Keys, keys_of
-from gpuetl.engines.cudf.columns.layout import Layout
-from gpuetl.engines.cudf.columns.marks import Marks, mark_columns, mark_words, single
-from gpuetl.engines.cudf.columns.unpacked import MOST_OUTPUTS, Unpacked, is_told_by_digits
-from gpuetl.engines.cudf.columns.words import measured, packed
-from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.columns.keys import Keys, Layout, keys_of
+from gpuetl.engines.cudf.columns.packed_keys import (
+    MOST_OUTPUTS,
+    Marks,
+    Unpacked,
+    is_told_by_digits,
+    mark_columns,
+    mark_words,
+    measured,
+    packed,
+    single,
+)
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.engines.cudf.vector import Vector
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import note

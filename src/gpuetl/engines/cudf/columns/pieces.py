@@ -1,6 +1,6 @@
 """Columns of fixed width split into pieces by one kernel, whatever their types; `concat.py` has the way back.
 
-A piece's columns lie side by side in one buffer (`piece.py`): to keep it costs one allocation, and to send it no copy.
+A piece's columns lie side by side in one buffer (`frame.py`): to keep it costs one allocation, and to send it no copy.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.engines.cudf.codegen.device_headers import integer_name
+from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, Stored, layout_of
 from gpuetl.engines.cudf.columns.gather import take, take_rows
-from gpuetl.engines.cudf.columns.piece import PieceColumns, Places, Stored, layout_of
-from gpuetl.engines.cudf.device.closed_set import integer_name
-from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.engines.cudf.vector import Vector
 
 ALIGNMENT = 256
 """Bytes: what CUDA's allocators give, so that kernels find arrays as they would alone."""

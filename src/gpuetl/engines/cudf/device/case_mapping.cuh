@@ -1,4 +1,4 @@
-// Upper and lower case, code point by code point; the tables are arguments, made of Python's (code_points.py).
+// Upper and lower case, code point by code point; the tables are arguments, made of Python's (like.py).
 #pragma once
 #include "strings.cuh"
 

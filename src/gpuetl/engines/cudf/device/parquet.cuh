@@ -54,7 +54,7 @@ struct Page {
 
 // ---- least and greatest values --------------------------------------------------------------------------------------
 
-// Unsigned numbers in the order of the values: `statistics.py` turns them back.
+// Unsigned numbers in the order of the values: `encoded_columns.py` turns them back.
 template <class T> DEVICE uint64_t ordered(T value) {
     return is_signed<T>::value ? uint64_t(int64_t(value)) ^ (uint64_t(1) << 63) : uint64_t(value);
 }

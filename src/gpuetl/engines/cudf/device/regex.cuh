@@ -1,7 +1,7 @@
 // Regular expressions: Thompson's and Pike's virtual machine, in time linear in the text, of several matches the one
 // that the order of the pattern prefers.
 //
-// Source: R. Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).  Programs: regex_programs.py.
+// Source: R. Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).  Programs: regex.py.
 #pragma once
 #include "strings.cuh"
 

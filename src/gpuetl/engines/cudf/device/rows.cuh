@@ -199,7 +199,7 @@ DEVICE void raise_to(uint64_t* place, uint64_t value) {
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
 
-// Why a value has no result.  `engines/cudf/expressions/faults.py` has the words, in this order.
+// Why a value has no result.  `engines/cudf/codegen/evaluate.py` has the words, in this order.
 enum Reason : int {
     OVERFLOW_ = 1,        // the result leaves its type
     NOT_EXACT = 2,        // the target type does not hold the value

@@ -11,7 +11,7 @@
 namespace states {
 
 enum Kind { NONE, COUNT_VALID, COUNT_TRUE, FLOAT_SUM, INTEGER_SUM, UNSIGNED_SUM, LEAST_INTEGER, LEAST_UNSIGNED,
-            LEAST_FLOAT, GREATEST_INTEGER, GREATEST_UNSIGNED, GREATEST_FLOAT };  // in the order of aggregates/states.py
+            LEAST_FLOAT, GREATEST_INTEGER, GREATEST_UNSIGNED, GREATEST_FLOAT };  // in the order of relational/aggregate_states.py
 enum Stored { WORDS, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT32 };       // WORDS are 8 bytes of any type
 
 // A state, and the column that it reads.  Its words lie `first` words behind those of the first term of a chunk.

@@ -39,7 +39,7 @@ struct DistinctTexts {
 
 // Distinct codes with linear probing, of which 0 stands for none.
 struct CodeTable {
-    enum Failure : uint64_t { TOO_MANY = 1, OTHER_TEXT = 2 };  // as in columns/text_suffixes.py
+    enum Failure : uint64_t { TOO_MANY = 1, OTHER_TEXT = 2 };  // as in columns/string_codes.py
     uint64_t* codes;
     uint64_t mask;
     int64_t most_tries;

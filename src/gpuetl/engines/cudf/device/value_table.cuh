@@ -8,7 +8,7 @@ namespace value_table {
 
 constexpr uint64_t FREE = ~uint64_t(0);  // no value has it: a group with such a NaN is given up
 constexpr int MOST_STEPS = 512;          // from a value's first place; in tables half full it is never so far
-constexpr int64_t SAMPLE = 1 << 12, MOST_SAMPLED = 4032;  // as in sinks/distinct_values.py
+constexpr int64_t SAMPLE = 1 << 12, MOST_SAMPLED = 4032;  // as in io/dictionary_encoders.py
 
 #ifdef GPUETL_HOST
 DEVICE uint64_t claim(uint64_t* place, uint64_t key) {

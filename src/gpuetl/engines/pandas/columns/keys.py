@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.engines.pandas.columns.column import canonical, whole
-from gpuetl.engines.pandas.columns.masked import has_numbers, to_masked, to_words
-from gpuetl.engines.pandas.columns.words import argsort_words, measured
+from gpuetl.engines.pandas.columns.column import canonical, has_numbers, to_masked, to_words, whole
+from gpuetl.engines.pandas.columns.order import argsort_words, measured
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import is_floating
 

@@ -1,4 +1,4 @@
-"""Sorting: keys as integers whose order is the contract's, packed into one where their ranges allow."""
+"""Sorting: keys as integers whose order is the contract's, packed into 64-bit words."""
 
 from __future__ import annotations
 
@@ -10,18 +10,78 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.engines.pandas.columns.column import canonical, whole
-from gpuetl.engines.pandas.columns.gather import take_rows
-from gpuetl.engines.pandas.columns.masked import has_numbers, to_masked
-from gpuetl.engines.pandas.columns.words import Word, argsort_words, packed_words
+from gpuetl.engines.pandas.columns.column import canonical, has_numbers, take_rows, to_masked, whole
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import note
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import STRING, is_floating
 
-SAMPLE_ROWS = 1 << 15
+# Sort keys packed into 64-bit words by their measured ranges, and sorted by.
+
+
 Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Word:
+    """Rows' keys, or a part of them, as unsigned integers of `bits` bits that have the keys' order."""
+
+    values: Words
+    bits: int
+
+    def joined(self, less: Word) -> Word:
+        """Return this word with one that weighs less after it."""
+        return Word((self.values << np.uint64(less.bits)) | less.values, self.bits + less.bits)
+
+
+def packed_words(digits: Sequence[Ints]) -> list[Word]:
+    """Pack keys, the first of which weighs most, into as few words as their ranges need."""
+    words: list[Word] = []
+    for digit in digits:
+        word = measured(digit)
+        if words and words[-1].bits + word.bits <= WORD_BITS:
+            words[-1] = words[-1].joined(word)
+        else:
+            words.append(word)
+    return words
+
+
+def measured(digit: Ints) -> Word:
+    """Return a key less its least value, and the bits that its range needs."""
+    if not len(digit):
+        return Word(digit.view(np.uint64), 0)
+    low = digit.min()
+    span = int(digit.max()) - int(low)
+    return Word(digit.view(np.uint64) - low.view(np.uint64), span.bit_length())
+
+
+def argsort_words(words: Sequence[Word]) -> Ints:
+    """Return the row numbers that sort stably by words, the first of which weighs most.
+
+    Least significant part first, as a radix sort: each pass sorts values that hold as many bits of the key as the
+    row's place leaves room for.  NumPy sorts values with vector instructions, many times as fast as it finds an order.
+    """
+    count = len(words[0].values)
+    place_bits = max(count - 1, 1).bit_length()
+    part_bits = WORD_BITS - place_bits
+    places = np.arange(count, dtype=np.uint64)
+    rows: Ints | None = None
+    for word in reversed(words):
+        for shift in range(0, word.bits, part_bits):
+            values = word.values if rows is None else word.values[rows]
+            part = (values >> np.uint64(shift)) << np.uint64(place_bits)
+            moved = (np.sort(part | places) & np.uint64((1 << place_bits) - 1)).view(np.int64)
+            rows = moved if rows is None else rows[moved]
+    return places.view(np.int64) if rows is None else rows
+
+
+# Sorting: keys as integers whose order is the contract's, packed into one where their ranges allow.
+
+
+SAMPLE_ROWS = 1 << 15
 Flags = NDArray[np.bool_]
 
 

@@ -14,9 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.pandas.columns.column import Column, over_columns
-from gpuetl.engines.pandas.columns.gather import take_or_null
-from gpuetl.engines.pandas.columns.masked import Masked
+from gpuetl.engines.pandas.columns.column import Column, Masked, over_columns, take_or_null
 from gpuetl.engines.pandas.expressions.decimals import fitted, from_text, to_float, to_text
 from gpuetl.engines.pandas.expressions.functions.formats import iso_text
 from gpuetl.errors import EvaluationError

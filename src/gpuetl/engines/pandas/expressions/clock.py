@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.engines.no_result import BEYOND_DATES, BEYOND_TIMESTAMPS
-from gpuetl.engines.pandas.columns.column import over_columns
-from gpuetl.engines.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked, from_masked, to_masked
+from gpuetl.engines.pandas.columns.column import INT64_MAX, INT64_MIN, Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
 from gpuetl.records import dataclass

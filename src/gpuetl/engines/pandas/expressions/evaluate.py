@@ -12,9 +12,7 @@ import pyarrow.compute as pc
 
 from gpuetl.engines.no_result import OVERFLOW, NoResult
 from gpuetl.engines.pandas.columns.column import Column as Values
-from gpuetl.engines.pandas.columns.column import repeated, whole
-from gpuetl.engines.pandas.columns.gather import take_or_null
-from gpuetl.engines.pandas.columns.masked import Masked
+from gpuetl.engines.pandas.columns.column import Masked, repeated, take_or_null, whole
 from gpuetl.engines.pandas.expressions.casts import cast_value
 from gpuetl.engines.pandas.expressions.functions import SCALARS
 from gpuetl.engines.pandas.expressions.text_sizes import check_sizes

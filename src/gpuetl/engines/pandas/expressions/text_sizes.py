@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.engines import text_limits
+from gpuetl.engines import no_result
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.regex import parse_pattern, parse_replacement
 from gpuetl.expressions.unparse import shown_sql
-from gpuetl.host_memory import host_memory
+from gpuetl.memory_limits import host_memory
 from gpuetl.messages import coded
 
 SMALL_BYTES = 1 << 28
@@ -41,21 +41,21 @@ def check_sizes(expr: Call, values: Sequence[Any]) -> None:
         Where all of them have more bytes than the host has left.
     """
     count = COUNTS.get(expr.function.name)
-    if count is None or most_bytes(expr.function.name, values) <= min(SMALL_BYTES, text_limits.MOST_BYTES):
+    if count is None or most_bytes(expr.function.name, values) <= min(SMALL_BYTES, no_result.MOST_BYTES):
         return
     columns = [value for value in values if isinstance(value, pa.Array | pa.ChunkedArray)]
     rows = len(columns[0]) if columns else 1
     sizes = np.broadcast_to(count(*values), rows)
     if not rows:
         return
-    if sizes.max() > text_limits.MOST_BYTES:
-        row = int(np.argmax(sizes > text_limits.MOST_BYTES))
+    if sizes.max() > no_result.MOST_BYTES:
+        row = int(np.argmax(sizes > no_result.MOST_BYTES))
         found = [value if isinstance(value, pa.Scalar) else value[row] for value in values]
-        raise NoResult(expr, row if columns else None, found, text_limits.too_long(int(sizes[row])))
+        raise NoResult(expr, row if columns else None, found, no_result.too_long(int(sizes[row])))
     ends = np.cumsum([len(chunk) for chunk in chunks_of(columns)]) if columns else np.array([1])
-    if (largest := int(np.add.reduceat(sizes, [0, *ends[:-1]]).max())) > text_limits.MOST_BYTES:
+    if (largest := int(np.add.reduceat(sizes, [0, *ends[:-1]]).max())) > no_result.MOST_BYTES:
         what = coded("GE2008", f"{shown_sql(expr)} makes {largest:,} bytes of strings in one partition")
-        hint = f"A column holds {text_limits.MOST_BYTES:,} of them.  Run with fewer rows a partition: --partition-rows."
+        hint = f"A column holds {no_result.MOST_BYTES:,} of them.  Run with fewer rows a partition: --partition-rows."
         raise EvaluationError(what, hint)
     if (total := int(sizes.sum())) > host_memory().available:
         raise MemoryError(f"allocating {total} B")

@@ -1,4 +1,4 @@
-// Expressions computed by instructions, for rows whose own kernel is not compiled yet: see expressions/bytecode.py.
+// Expressions computed by instructions, for rows whose own kernel is not compiled yet: see codegen/bytecode.py.
 //
 // All threads run the same instructions, each for its row.  Numbers are in registers of 64 bits: integers, times, decimals
 // of up to 18 digits, and floats by their bits.  Booleans are bits of two words: whether they are true, and whether they
@@ -37,7 +37,7 @@ struct Code {
     int64_t words[WORDS];
 };
 
-// In the order of expressions/bytecode.py.
+// In the order of codegen/bytecode.py.
 enum Operation : int {
     LOAD_INT8, LOAD_INT16, LOAD_INT32, LOAD_INT64, LOAD_UINT8, LOAD_UINT16, LOAD_UINT32, LOAD_BOOLEAN,
     VALID, VALID_BOOLEAN, NUMBER, NULL_NUMBER, BOOLEAN, NULL_BOOLEAN,

@@ -1,4 +1,4 @@
-// Rows counted by their code, and where groups begin by these counts: see aggregates/counting.py.
+// Rows counted by their code, and where groups begin by these counts: see relational/grouping.py.
 #include "rounds.cuh"
 
 namespace counting {

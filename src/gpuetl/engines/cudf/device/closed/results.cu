@@ -7,7 +7,7 @@ namespace results {
 
 enum Kind { ROWS, COUNT, FLOAT_SUM, FLOAT_MEAN, EXTREME, INTEGER_SUM, WIDE_SUM, INTEGER_MEAN, WHOLE_MEAN,
             DECIMAL_SUM, HIGH_SUM, LOW_SUM, DECIMAL_MEAN,
-            COVARIANCE, DEVIATION, CORRELATION, CENTER, CO_MOMENT };  // in the order of aggregates/states.py
+            COVARIANCE, DEVIATION, CORRELATION, CENTER, CO_MOMENT };  // in the order of relational/aggregate_states.py
 enum State { NARROW, INTEGERS, DECIMALS, LEAST, GREATEST, MOMENTS };   // how states lie in memory
 enum Stored { BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16, FLOAT_4, FLOAT_8 };
 

@@ -39,7 +39,7 @@ DEVICE void add_row(STATE& state, const Arguments& arguments, int64_t row) {
 }  // namespace wide
 
 static_assert(sizeof(IntegerSum) == 32 && sizeof(DecimalSum) == 48 && sizeof(Moments) == 48 &&
-              sizeof(Least<int128_t>) == 32, "as in aggregates/states.py");
+              sizeof(Least<int128_t>) == 32, "as in relational/aggregate_states.py");
 
 // As `states::reduce` and its like.
 #define WIDE_STATES(NAME, STATE, VALUE, COUNT)                                                                        \

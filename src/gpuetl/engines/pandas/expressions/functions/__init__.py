@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuetl.engines.pandas.expressions.functions import (
+from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     arithmetic,
     calendar,
-    durations,
     formats,
     hashing,
     lists,
@@ -20,7 +19,7 @@ from gpuetl.engines.pandas.expressions.functions import (
     regex,
     strings,
     zones,
-)  # fmt: skip
+)
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
@@ -28,5 +27,5 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
-SCALARS |= {name: durations.in_microseconds(SCALARS[name], dtype) for name, dtype in durations.OPERATORS.items()}
+SCALARS |= {name: moments.in_microseconds(SCALARS[name], dtype) for name, dtype in moments.OPERATORS.items()}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.engines.no_result import OVERFLOW
-from gpuetl.engines.pandas.columns.column import over_columns
-from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.pandas.expressions import decimals
 from gpuetl.errors import EvaluationError
 from gpuetl.types.data_types import FLOAT64, is_floating

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from gpuetl.engines.pandas.columns.column import over_columns
 from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.engines.zones import Ints
-from gpuetl.expressions.formats import DAYS, MONTHS
+from gpuetl.expressions.text_rules import DAYS, MONTHS
 from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, DataType
 
 DAY_NAMES, MONTH_NAMES = pa.array(DAYS), pa.array(MONTHS)

@@ -11,13 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.engines.no_result import OFFSET_SECONDS, YEAR_DIGITS
-from gpuetl.engines.pandas.columns.column import over_columns
-from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.pandas.expressions.clock import SECOND, Clock
 from gpuetl.engines.pandas.expressions.functions.calendar import DAY_NAMES, MONTH_NAMES
 from gpuetl.engines.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.formats import letters_of, parse_format
+from gpuetl.expressions.text_rules import letters_of, parse_format
 from gpuetl.types.data_types import DATE, INT64, STRING, DataType
 
 HOUR, MINUTE = 3600 * SECOND, 60 * SECOND

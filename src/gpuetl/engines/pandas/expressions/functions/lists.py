@@ -9,9 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.pandas.columns.column import list_parts, over_columns, repeated
-from gpuetl.engines.pandas.columns.gather import take_or_null
-from gpuetl.engines.pandas.columns.masked import Masked, to_masked
+from gpuetl.engines.pandas.columns.column import Masked, list_parts, over_columns, repeated, take_or_null, to_masked
 
 
 def contains_value(lists: Any, value: Any) -> Any:

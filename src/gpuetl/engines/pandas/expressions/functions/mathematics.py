@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.pandas.columns.column import over_columns
-from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 
 
 def radians(x: Any) -> Any:

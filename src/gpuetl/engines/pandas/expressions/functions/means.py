@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.pandas.columns.column import over_columns
-from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.pandas.expressions.decimals import units_of_halves
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, nearest_floats, nearest_integers
 from gpuetl.types.data_types import DURATION, FLOAT64, DataType

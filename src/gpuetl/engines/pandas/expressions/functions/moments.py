@@ -6,15 +6,42 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.engines.no_result import BEYOND_DATES, BEYOND_MICROSECONDS, BEYOND_TIMESTAMPS, OVERFLOW, not_valid
-from gpuetl.engines.pandas.columns.masked import INT64_MAX, INT64_MIN
+from gpuetl.engines.pandas.columns.column import INT64_MAX, INT64_MIN
 from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.engines.pandas.expressions.functions.zones import instants
 from gpuetl.engines.zones import Ints
 from gpuetl.errors import EvaluationError
-from gpuetl.types.data_types import DATE, DURATION, INT64, TIMESTAMP, DataType
+from gpuetl.types.data_types import DATE, DURATION, FLOAT64, INT64, TIMESTAMP, DataType
+
+# Operators on durations and timestamps: those of their microseconds; the result is cast back where it is one of them.
+#
+# Arrow's own checked ones look at what lies behind nulls, too; those of integers do not.
+
+
+OPERATORS = {
+    "add": INT64, "subtract": INT64, "multiply": INT64, "divide": FLOAT64, "int_divide": INT64, "modulo": INT64,
+    "negate": INT64, "abs": INT64,
+}  # fmt: skip
+"""The type in which each computes; Arrow's `divide` is the integers' where both are."""
+
+
+def in_microseconds(handler: Callable[..., Any], dtype: DataType) -> Callable[..., Any]:
+    """Return the handler, which takes durations and timestamps as numbers of `dtype`."""
+
+    def converted(value: Any) -> Any:
+        counts = value.type == DURATION or pa.types.is_timestamp(value.type)
+        return pc.cast(pc.cast(value, INT64), dtype, safe=False) if counts else value
+
+    return lambda *values: handler(*map(converted, values))
+
+
+# Dates and timestamps made, moved and truncated, and durations.
+
 
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND,

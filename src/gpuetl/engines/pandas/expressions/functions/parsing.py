@@ -12,13 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.engines.no_result import OF_ANOTHER_FORM
-from gpuetl.engines.pandas.columns.column import over_columns
-from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, THURSDAY, Clock, first_day
 from gpuetl.engines.pandas.expressions.functions.formats import HOUR, MINUTE, WRITERS, compose
 from gpuetl.engines.zones import Ints
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.formats import SPECIFIERS, Field, letters_of, parse_format
+from gpuetl.expressions.text_rules import SPECIFIERS, Field, letters_of, parse_format
 from gpuetl.types.data_types import INT64, TIMESTAMP
 
 NAMES = ("a", "A", "b", "B", "p")

@@ -1,0 +1,316 @@
+"""What this machine has, what is wrong with it, and what mends that: `gpuetl doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gpuetl.engines import gpu_driver
+from gpuetl.engines.gpu_driver import OLDEST_CUDA, WHEELS, Driver, cuda_majors, extra_for, too_old
+from gpuetl.engines.kernel_cache_folder import cache_folder
+from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED, look_for_gpu
+from gpuetl.messages import size
+from gpuetl.records import dataclass
+from gpuetl.version import __version__
+
+# What was found, and what is wrong.
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    section: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Ailment:
+    """One thing that is wrong, and the line that mends it; `stops` names the engine that cannot run before that."""
+
+    problem: str
+    fix: str
+    stops: str = ""
+
+
+Found = Finding | Ailment
+
+
+# GPUs with their memory and links: by NVML where its package is installed, else by nvidia-smi, else by the driver.
+
+
+LEAST_FREE_SHARE = 0.1
+NVLINKS = 18
+"""The most links that a GPU has."""
+QUERY = "name,memory.total,memory.used,pcie.link.gen.current,pcie.link.width.current"
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU; `links` says how it is connected."""
+
+    name: str
+    memory_bytes: int
+    used_bytes: int
+    links: str
+
+
+def gpu_findings(driver: Driver) -> Iterator[Found]:
+    """Yield the driver, the GPUs, and those that are full."""
+    runs = ".".join(map(str, driver.cuda)) if driver.cuda else ""
+    yield Finding("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
+    if runs and driver.problem:
+        yield Ailment(driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?")
+    found = by_nvml()
+    source, gpus = ("NVML", found) if found is not None else ("nvidia-smi", by_nvidia_smi())
+    if gpus is None:
+        source, gpus = "the driver", [Gpu(name, 0, 0, "") for name in driver.gpus]
+    for number, gpu in enumerate(gpus):
+        memory = f", {size(gpu.memory_bytes)}, {size(gpu.used_bytes)} in use" if gpu.memory_bytes else ""
+        yield Finding("GPU", f"GPU {number}", f"{gpu.name}{memory}{gpu.links and f', {gpu.links}'} (by {source})")
+        free = gpu.memory_bytes - gpu.used_bytes
+        if gpu.memory_bytes and free < LEAST_FREE_SHARE * gpu.memory_bytes:
+            problem = f"GPU {number} has {size(free)} of {size(gpu.memory_bytes)} free"
+            yield Ailment(problem, "nvidia-smi   # end the processes that hold its memory")
+
+
+def by_nvml() -> list[Gpu] | None:
+    """Return what NVML says, or None where its package or the driver is not there."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+        count = pynvml.nvmlDeviceGetCount()
+        return [_nvml_gpu(pynvml, pynvml.nvmlDeviceGetHandleByIndex(index)) for index in range(count)]
+    except pynvml.NVMLError:
+        return None
+
+
+def _nvml_gpu(nvml: Any, device: Any) -> Gpu:
+    memory, name = nvml.nvmlDeviceGetMemoryInfo(device), nvml.nvmlDeviceGetName(device)
+    nvlinks = sum(_is_up(nvml, device, link) for link in range(NVLINKS))
+    try:
+        pcie = (nvml.nvmlDeviceGetCurrPcieLinkGeneration(device), nvml.nvmlDeviceGetCurrPcieLinkWidth(device))
+    except nvml.NVMLError:
+        pcie = ("", "")
+    return Gpu(name if isinstance(name, str) else name.decode(), memory.total, memory.used, links(*pcie, nvlinks))
+
+
+def _is_up(nvml: Any, device: Any, link: int) -> bool:
+    try:
+        return bool(nvml.nvmlDeviceGetNvLinkState(device, link))
+    except nvml.NVMLError:
+        return False
+
+
+def by_nvidia_smi() -> list[Gpu] | None:
+    """Return what nvidia-smi says, or None where it is not there or fails."""
+    listed = nvidia_smi(f"--query-gpu={QUERY}", "--format=csv,noheader,nounits")
+    if listed is None:
+        return None
+    blocks = re.split(r"^GPU \d+:.*$", nvidia_smi("nvlink", "--status") or "", flags=re.MULTILINE)[1:]
+    nvlinks = [block.count("GB/s") for block in blocks]
+    gpus = []
+    for number, line in enumerate(listed.strip().splitlines()):
+        name, total, used, generation, width = (field.strip() for field in line.split(","))
+        memory, taken = (int(field) * MIB if field.isdecimal() else 0 for field in (total, used))
+        count = nvlinks[number] if number < len(nvlinks) else 0
+        gpus.append(Gpu(name, memory, taken, links(generation, width, count)))
+    return gpus
+
+
+def nvidia_smi(*arguments: str) -> str | None:
+    """Return what nvidia-smi prints, or None."""
+    command = shutil.which("nvidia-smi")
+    if command is None:
+        return None
+    try:
+        done = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def links(generation: object, width: object, nvlinks: int) -> str:
+    """Return a GPU's links in words."""
+    pcie: Sequence[str] = [f"PCIe {generation} x{width}"] if str(generation).isdecimal() else []
+    return ", ".join([*pcie, *([f"{nvlinks} NVLinks"] if nvlinks else [])])
+
+
+# Packages: their versions, and whether they fit together and to the driver.
+
+
+BASE = ("pandas", "pyarrow", "numpy", "nvidia-ml-py")
+PANDAS = "3.0."
+"""The releases that the GPU packages pin."""
+BROKEN_CUPY = "14.1.0"
+"""RAPIDS excludes it."""
+
+
+def package_findings(packages: Mapping[str, str], missing: tuple[str, ...], driver: Driver) -> Iterator[Found]:
+    """Yield versions, and what does not fit."""
+    for name in BASE:
+        yield Finding("packages", name, version_of(name) or "not installed")
+    for name, installed in packages.items():
+        yield Finding("packages", name, installed)
+    if not packages:
+        yield Finding("packages", "RAPIDS, CuPy", "not installed")
+    if driver.cuda and driver.cuda < OLDEST_CUDA:
+        yield Ailment(too_old(driver.cuda), "sudo apt install cuda-drivers   # then reboot", stops="cudf")
+    elif driver.gpus and missing:
+        problem = f"the cudf engine needs {', '.join(missing)}"
+        yield Ailment(problem, f'pip install "{extra_for(driver.cuda)}"', stops="cudf")
+    yield from misfits(packages, driver)
+    pandas = version_of("pandas")
+    if not pandas.startswith(PANDAS):
+        yield Ailment(
+            f"pandas {pandas} is not {PANDAS}x, which the GPU packages need", 'pip install "pandas>=3.0,<3.1"'
+        )
+
+
+def misfits(packages: Mapping[str, str], driver: Driver) -> Iterator[Ailment]:
+    """Yield what does not fit together: releases, CUDA versions, a broken CuPy."""
+    releases = {".".join(installed.split(".")[:2]) for name, installed in packages.items() if "cupy" not in name}
+    extra = extra_for(driver.cuda)
+    if len(releases) > 1:
+        mixed = ", ".join(f"{name} {installed}" for name, installed in packages.items() if "cupy" not in name)
+        yield Ailment(f"RAPIDS packages of several releases: {mixed}", f'pip install --upgrade "{extra}"', stops="cudf")
+    majors = cuda_majors(packages)
+    if len(majors) > 1:
+        ending, cupy = WHEELS[min(majors) if extra.endswith("13]") else max(majors)]
+        names = " ".join(name for name in packages if name.endswith(ending) or name == cupy)
+        yield Ailment("packages for CUDA 12 and 13 are installed side by side", f"pip uninstall {names}", stops="cudf")
+    elif majors and driver.cuda and majors[0] > driver.cuda[0] >= OLDEST_CUDA[0]:
+        runs = ".".join(map(str, driver.cuda))
+        problem = f"the packages are for CUDA {majors[0]}, and the driver runs CUDA {runs}"
+        yield Ailment(problem, f'pip install "{extra}"', stops="cudf")
+    for name, installed in packages.items():
+        if "cupy" in name and installed == BROKEN_CUPY:
+            yield Ailment(
+                f"CuPy {BROKEN_CUPY} does not work with RAPIDS", f'pip install "{name}!={BROKEN_CUPY}"', stops="cudf"
+            )
+
+
+def version_of(name: str) -> str:
+    """Return a package's version, or nothing where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+# Settings of the machine: threads that read, memory that may be locked, folders that are written.
+
+
+THREADS = 16
+"""What the engine sets where nothing is set."""
+FEW_THREADS = 8
+LEAST_FREE_BYTES = 1 << 30
+LEAST_LOCKED = 64 << 20
+
+
+def setting_findings(has_gpu: bool) -> Iterator[Found]:
+    """Yield threads, locked memory and folders."""
+    yield from kvikio_threads(os.environ.get("KVIKIO_NTHREADS"))
+    yield from locked_memory(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], has_gpu)
+    yield from folder("work folder", Path.cwd(), "cd to a folder that you may write to")
+    yield from folder("TMPDIR", temporary(), "export TMPDIR=/a/folder/with/room")
+    yield from folder("kernel cache", cache_folder(), "export GPUETL_KERNEL_CACHE=/a/folder/with/room")
+
+
+def kvikio_threads(value: str | None) -> Iterator[Found]:
+    """Yield the threads with which files are read."""
+    yield Finding("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
+    if value is not None and not (value.isdecimal() and int(value) >= FEW_THREADS):
+        yield Ailment(f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}")
+
+
+def locked_memory(limit: int, has_gpu: bool) -> Iterator[Found]:
+    """Yield how much memory a process may lock, which links between GPUs and network cards need."""
+    text = "no limit" if limit == resource.RLIM_INFINITY else f"up to {size(limit)}"
+    yield Finding("settings", "locked memory", text)
+    if has_gpu and limit != resource.RLIM_INFINITY and limit < LEAST_LOCKED:
+        yield Ailment(f"a process may lock {size(limit)} of memory only", "ulimit -l unlimited")
+
+
+def folder(name: str, path: Path, fix: str) -> Iterator[Found]:
+    """Yield a folder's free space, and whether it can be written; of one that is not there yet, its parent's."""
+    there = next((p for p in (path, *path.parents) if p.exists()), Path("/"))
+    free, writable = shutil.disk_usage(there).free, there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    yield Finding("disk", name, f"{path}, {size(free)} free{'' if writable else ', not writable'}")
+    if not writable:
+        yield Ailment(f"the {name} {path} cannot be written", fix)
+    elif free < LEAST_FREE_BYTES:
+        yield Ailment(f"the {name} {path} has {size(free)} free", fix)
+
+
+def temporary() -> Path:
+    """Return the folder for temporary files, also where it cannot be written."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        return Path(os.environ.get("TMPDIR", "/tmp"))
+
+
+# All findings and ailments of this machine, and which engines it can run.
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found; `engines` has, for each engine, why it cannot run here, or nothing where it can."""
+
+    engines: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    ailments: tuple[Ailment, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as plain data."""
+        return asdict(self)
+
+
+def diagnose() -> Diagnosis:
+    """Look at this machine; imports none of the packages that it tells the versions of."""
+    found = list(all_found())
+    ailments = tuple(item for item in found if isinstance(item, Ailment))
+    stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == "cudf")
+    engines = {"pandas": "", "cudf": look_for_gpu().problem or stopped}
+    engines |= {engine: missing_package(engine) or engines[CLUSTERED[engine]] for engine in CLUSTER_PACKAGES}
+    return Diagnosis(
+        engines=engines,
+        findings=tuple(item for item in found if isinstance(item, Finding)),
+        ailments=ailments,
+    )
+
+
+def missing_package(engine: str) -> str:
+    """Say that the package of an engine's cluster is not installed; nothing where it is."""
+    module, install = CLUSTER_PACKAGES[engine]
+    package = module.replace("_", "-")
+    return "" if find_spec(module) else f'{package} is not installed: pip install "{install}"'
+
+
+def all_found() -> Iterator[Found]:
+    """Yield all that was found, section by section."""
+    asked = gpu_driver.find_driver()
+    yield Finding("gpuetl", "version", f"{__version__}, Python {platform.python_version()} at {sys.executable}")
+    yield Finding("gpuetl", "system", f"{platform.system()} {platform.release()} {platform.machine()}, "
+                                      f"{os.cpu_count()} processors")  # fmt: skip
+    yield from gpu_findings(asked)
+    yield from package_findings(gpu_driver.installed(), gpu_driver.missing_modules(), asked)
+    yield from setting_findings(has_gpu=bool(asked.gpus))

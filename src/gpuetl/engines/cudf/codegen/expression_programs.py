@@ -1,0 +1,114 @@
+"""The programs that expressions are computed by, listed by the kinds of the columns that they read: see `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpuetl.engines.cudf.choices import chosen
+from gpuetl.engines.cudf.codegen.bytecode import is_covered
+from gpuetl.engines.cudf.codegen.coded_strings import (
+    Choice,
+    choice_of,
+    matches_patterns,
+    only_dictionary,
+)
+from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
+from gpuetl.engines.cudf.codegen.evaluate import columns_read
+from gpuetl.engines.cudf.codegen.list_columns import listed_columns, numbered, source_of
+from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
+from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
+from gpuetl.engines.cudf.gpu_operation import Needed
+from gpuetl.engines.cudf.machine import Text
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, columns_of
+from gpuetl.types.data_types import STRING, is_list
+
+Columns = Mapping[str, Kind]
+
+
+def evaluated(exprs: Mapping[str, Expr], frame: Kinds) -> Needed:
+    """List the programs of `evaluate` for the columns of a frame, and the kinds of the results."""
+    first, outputs = prepared(exprs)
+    texts, known, rows = list[Text](), dict(frame.columns), frame.rows
+    for name, expr in first.items():
+        needed = computed({name: expr}, known, rows)
+        texts += needed.texts
+        known |= needed.columns
+    needed = computed(outputs, known, rows)
+    return Needed([*texts, *needed.texts], {name: needed.columns[name] for name in exprs})
+
+
+def computed(exprs: Mapping[str, Expr], known: Columns, rows: float) -> Needed:
+    """List the programs of prepared expressions: one for each text and list, then those of all other columns."""
+    texts, made = list[Text](), dict[str, Kind]()
+    fixed, choices = dict[str, Expr](), dict[str, Choice]()
+    for name, expr in exprs.items():
+        if isinstance(expr, Column):
+            made[name] = known[expr.name]
+            continue
+        own = only_dictionary(expr, known, rows)
+        if is_library(expr):
+            needed = split(expr, known)
+        elif is_list(expr.dtype):
+            needed = list_column(expr, known, rows)
+        elif expr.dtype != STRING:
+            if own is None or not matches_patterns(expr):
+                fixed[name] = expr
+                continue
+            needed = by_dictionary(expr, own)
+        elif choice := choice_of(name, expr, known):
+            fixed[name], choices[name] = choice.numbered(), choice
+            known = {**known, **{n: Kind(each.dtype) for n, _, each in choice.numbers}}
+            continue
+        else:
+            needed = written(expr, known) if own is None else by_dictionary(expr, own)
+        texts += needed.texts
+        made[name] = needed.columns[""]
+    together = computed_together(fixed, known)
+    for name, kind in together.columns.items():
+        made[name] = Kind.coded(choices[name].texts) if name in choices else kind
+    return Needed(texts + together.texts, made)
+
+
+def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
+    """List the programs of columns of fixed width, equal ones once."""
+    columns, texts = columns_of_kinds(known), list[Text]()
+    for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, columns):
+        read = columns_read(outputs, columns)
+        covered = chosen("interpret") and is_covered(outputs, read)
+        texts.append(Text(fixed_kernel(ColumnKinds.of(read), tuple(outputs)).source, covered=covered))
+    return Needed(texts, {name: Kind(expr.dtype) for name, expr in exprs.items()})
+
+
+def written(expr: Expr, known: Columns) -> Needed:
+    """List the program that writes a column of texts."""
+    columns = columns_read([expr], columns_of_kinds(known))
+    return Needed([Text(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(STRING)})
+
+
+def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
+    """List the program that computes an expression for each text of a dictionary, and for null."""
+    (name,) = columns_of(expr)
+    if expr.dtype != STRING:
+        return computed_together({"": expr}, {name: dictionary})
+    return Needed(written(expr, {name: dictionary}).texts, {"": Kind.coded(dictionary.rows)})
+
+
+def split(expr: Expr, known: Columns) -> Needed:
+    """List the program that cuts texts into lists."""
+    assert isinstance(expr, Call)
+    text, separator = expr.args
+    assert isinstance(separator, Literal)
+    columns = columns_of_kinds({"text": known[text.name]}) if isinstance(text, Column) else {}
+    constant = text.value if isinstance(text, Literal) else None
+    return Needed([Text(source_of(columns, constant, separator.value))], {"": Kind.of(expr.dtype)})
+
+
+def list_column(expr: Expr, known: Columns, rows: float) -> Needed:
+    """List the programs that choose among columns of lists."""
+    lists = listed_columns(expr)
+    if not lists:
+        return Needed([], {"": Kind.of(expr.dtype)})
+    assert isinstance(expr, Call)
+    by_case = expr.function.name == "case"
+    texts = evaluated({"": numbered(expr, lists)}, Kinds(known, rows)).texts if by_case else []
+    return Needed(texts, {"": known[lists[0].name]})

@@ -1,0 +1,94 @@
+"""Arithmetic: overloaded by type; what is done to decimals has their digits and scales as template parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal as Choice
+
+from gpuetl.engines.cudf.codegen.cuda_types import c_float
+from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
+from gpuetl.expressions.ir import Call, Cast, Expr, Literal
+from gpuetl.types.data_types import FLOAT64, is_floating
+from gpuetl.types.decimal_types import is_decimal
+
+HEADER = "arithmetic.cuh"
+MOST_PLACES = 99
+"""Beyond any digit of a float32."""
+Parameters = Callable[[Expr], Sequence[int]]
+
+
+def with_digits(name: str, parameters: Parameters, gives: Choice["value", "maybe"] = "value") -> Device:
+    """Return a function that takes template parameters where it takes a decimal."""
+
+    def spelling(call: Call | Cast, arguments: Sequence[str]) -> str:
+        assert isinstance(call, Call)
+        template = f"<{', '.join(map(str, parameters(call)))}>" if is_decimal(call.args[0].dtype) else ""
+        return f"{name}{template}({', '.join([*['at'] * call.function.can_fail, *arguments])})"
+
+    return Device(spelling, gives)
+
+
+def sum_digits(call: Expr) -> list[int]:
+    """Return the result's digits, and how many digits after the point each operand gains."""
+    assert isinstance(call, Call)
+    return [call.dtype.precision, *(call.dtype.scale - arg.dtype.scale for arg in call.args)]
+
+
+def product_digits(call: Expr) -> list[int]:
+    """Return the result's digits."""
+    return [call.dtype.precision]
+
+
+def rounded_digits(call: Expr) -> list[int]:
+    """Return the result's digits and scale."""
+    return [call.dtype.precision, call.dtype.scale]
+
+
+def scale(call: Expr) -> list[int]:
+    """Return the result's scale."""
+    return [call.dtype.scale]
+
+
+def rounded(call: Call | Cast, arguments: Sequence[str]) -> str:
+    """Return a rounding; of floats by the power of ten nearest to it, which is known here."""
+    if not is_floating(call.dtype) or len(arguments) == 1:
+        return with_digits("round", rounded_digits).text(call, arguments)
+    assert isinstance(call, Call)
+    digits = call.args[1]
+    assert isinstance(digits, Literal)
+    power = c_float(float(f"1e{abs(digits.value)}"), FLOAT64)
+    if call.dtype != FLOAT64:
+        return f"rounded_single<{max(-MOST_PLACES, min(digits.value, MOST_PLACES))}>(at, {arguments[0]}, {power})"
+    return f"rounded_float(at, {arguments[0]}, {arguments[1]}, {power})"
+
+
+def operator(symbol: str) -> Device:
+    """Return an operator of C++."""
+    return Device(lambda _, arguments: f"{arguments[0]} {symbol} {arguments[1]}")
+
+
+FUNCTIONS: dict[str, Device | Library] = {
+    "add": with_digits("add", sum_digits),
+    "subtract": with_digits("subtract", sum_digits),
+    "multiply": with_digits("multiply", product_digits),
+    "divide": Device("divide"),
+    "int_divide": Device("int_divide", gives="maybe"),
+    "modulo": Device("modulo", gives="maybe"),
+    "negate": Device("negate"),
+    "abs": Device("abs"),
+    "sign": Device("sign"),
+    "round": Device(rounded),
+    "floor": with_digits("floor", rounded_digits),
+    "ceil": with_digits("ceil", rounded_digits),
+    "trunc": with_digits("without_fraction", scale),
+    "try_add": Device("try_add", gives="maybe"),
+    "try_subtract": Device("try_subtract", gives="maybe"),
+    "try_multiply": Device("try_multiply", gives="maybe"),
+    "bit_and": operator("&"),
+    "bit_or": operator("|"),
+    "bit_xor": operator("^"),
+    "bit_not": Device("~"),
+    "shift_left": Device("shift_left", gives="maybe"),
+    "shift_right": Device("shift_right", gives="maybe"),
+    "clip": Device("clip"),
+}

@@ -1,0 +1,15 @@
+"""Texts in another case."""
+
+from __future__ import annotations
+
+from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
+from gpuetl.engines.cudf.codegen.functions.like import lower_case, upper_case, word_members
+
+HEADER = "case_mapping.cuh"
+FUNCTIONS: dict[str, Device | Library] = {
+    "upper": Device(lambda _, args: f"upper(out, {args[0]}, {upper_case()})", gives="text"),
+    "lower": Device(lambda _, args: f"lower(out, {args[0]}, {lower_case()})", gives="text"),
+    "initcap": Device(
+        lambda _, args: f"initcap(out, {args[0]}, {upper_case()}, {lower_case()}, {word_members()})", gives="text"
+    ),
+}

@@ -1,0 +1,136 @@
+"""Columns of lists: strings cut into lists, and a list chosen for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.engines.cudf.codegen.cuda_types import accessors, buffers_of, c_text, column_parameters
+from gpuetl.engines.cudf.codegen.device_headers import headers_text
+from gpuetl.engines.cudf.columns.arrays import filled, scan
+from gpuetl.engines.cudf.columns.concat import stacked
+from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_offsets, with_nulls
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.machine import Machine
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.types.data_types import INT64, STRING, is_list
+
+# Texts cut into lists: one kernel counts the parts, one writes them.
+
+
+def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
+    """Return the lists of the texts between separators.
+
+    Raises
+    ------
+    EvaluationError
+        Where there are 2^31 texts or more.
+    """
+    text, separator = arguments
+    columns = {"text": text} if isinstance(text, Vector) else {}
+    constant = text.value if isinstance(text, Literal) else None
+    module = machine.compiled(source_of(columns, constant, separator.value))  # type: ignore[union-attr]
+    arrays, buffers = machine.arrays, buffers_of(columns)
+    counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
+    nulls, valid = arrays.zeros(1, "uint64"), empty_bits(rows, machine)
+    machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
+    places, starts = scan(counts, machine), scan(sizes, machine)
+    parts, total, missing = int(places[-1]), int(starts[-1]), int(nulls[0])
+    lists = list_offsets(places, parts, machine)
+    offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
+    machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
+    elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
+    return with_nulls(Vector(pa.list_(STRING), rows, None, valid, 0, lists, elements), missing)
+
+
+def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
+    """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
+    read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
+    taken = "".join(f"{parameter}, " for parameter in column_parameters(columns))
+    return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh"])}
+KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
+{accessors(columns)}
+    const Text separator = {c_text(separator)};
+    uint32_t missing = 0;
+    FOR_EACH_ROW(row, rows) {{
+        const Maybe<Text> text = row < rows ? {read} : none<Text>();
+        if (text.valid) {{
+            counts[row] = parts_of(text.value, separator);
+            sizes[row] = text.value.size - (counts[row] - 1) * separator.size;
+        }}
+        missing += store_word(bits, row, row < rows, text.valid);
+    }}
+    add_nulls(nulls, missing);
+}}
+KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
+{accessors(columns)}
+    const Text separator = {c_text(separator)};
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        const Maybe<Text> text = {read};
+        Bytes out{{bytes + starts[row]}};
+        int64_t at = 0;
+        for (int64_t part = places[row]; part < places[row + 1]; ++part) {{
+            const Text found = part_from(text.value, separator, at);
+            offsets[part] = out.at - bytes;
+            out.put(found);
+            at += found.size + separator.size;
+        }}
+    }}
+}}
+"""
+
+
+# Columns of lists: CASE and coalesce choose a list for each row, and constants are null.
+
+
+Compute = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Mapping[str, Vector]]
+NO_LIST = Literal(-1, INT64)
+
+
+def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Machine, compute: Compute) -> Vector:
+    """Return a column of lists: of null, or of CASE or coalesce over columns and nulls."""
+    lists = listed_columns(expr)
+    if not rows or not lists:
+        return from_arrow(pa.nulls(rows, expr.dtype), machine)
+    assert isinstance(expr, Call)
+    if expr.function.name == "case":
+        choice = compute({"": numbered(expr, lists)}, known, rows, machine)[""].data
+    else:
+        choice = first_valid(expr, lists, known, rows, machine)
+    below = stacked([known[column.name] for column in lists], machine)
+    places = machine.arrays.empty(rows, "int64")
+    machine.launch(machine.closed("lists"), "place_lists", rows, [rows, choice, places])
+    return take({"": below}, places, machine)[""]
+
+
+def listed_columns(expr: Expr) -> list[Column]:
+    """Return the columns of lists among which CASE or coalesce chooses, each once."""
+    operands = expr.args if isinstance(expr, Call) else ()
+    return list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_list(arg.dtype)))
+
+
+def numbered(case: Call, lists: Sequence[Column]) -> Call:
+    """Return CASE with the number of each list in its place, -1 for null."""
+    args = [_number(arg, lists) if is_list(arg.dtype) else arg for arg in case.args]
+    return replace(case, args=(*args, *[NO_LIST] * (len(args) % 2 == 0)), dtype=INT64)
+
+
+def _number(operand: Expr, lists: Sequence[Column]) -> Literal:
+    return Literal(lists.index(operand), INT64) if isinstance(operand, Column) else NO_LIST
+
+
+def first_valid(expr: Call, lists: Sequence[Column], known: Mapping[str, Vector], rows: int, machine: Machine) -> Any:
+    """Return the number of the first of coalesce's lists that is not null in the row, -1 where there is none."""
+    choice = filled(rows, -1, "int64", machine)
+    for operand in reversed(expr.args):
+        if isinstance(operand, Column):
+            words = known[operand.name].valid
+            arguments = [rows, lists.index(operand), 0 if words is None else words, choice]
+            machine.launch(machine.closed("lists"), "choose_list", rows, arguments)
+    return choice

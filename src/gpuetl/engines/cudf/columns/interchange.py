@@ -1,0 +1,281 @@
+"""Between columns on the machine and Arrow, and frames packed into arrays and a header."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.engines.cudf.columns.arrays import host_copies
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.string_dictionaries import decoded, most_decoded_bytes
+from gpuetl.engines.cudf.columns.validity import check_elements, offsets_type
+from gpuetl.engines.cudf.columns.vector import Buffer, Vector, storage_type
+from gpuetl.engines.cudf.machine import Machine
+from gpuetl.io import frames
+from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, is_list
+from gpuetl.types.decimal_types import is_decimal
+
+# A frame as arrays and a header that says what they are, so that it can be kept, or sent, elsewhere.
+
+
+def packed_frame(frame: Frame) -> tuple[Frame, list[Buffer]]:
+    """Return a header, a frame whose buffers are places in a list, and the list, in which a shared array is once.
+
+    The header can be pickled.
+    """
+    buffers: list[Buffer] = []
+    places: dict[int, int] = {}
+
+    def place(buffer: Buffer) -> int:
+        if id(buffer) not in places:
+            places[id(buffer)] = len(buffers)
+            buffers.append(buffer)
+        return places[id(buffer)]
+
+    return with_buffers(frame, place), buffers
+
+
+def unpacked_frame(header: Frame, buffers: Sequence[Buffer]) -> Frame:
+    """Return the frame of a header and its buffers."""
+    return with_buffers(header, lambda place: buffers[place])
+
+
+def with_buffers(frame: Frame, change: Callable[[Buffer], Buffer]) -> Frame:
+    """Return the frame with each buffer replaced by another."""
+    seen: dict[int, Vector] = {}  # a dictionary that columns share stays one: columns are compared by it
+    columns = {name: with_changed(vector, change, seen) for name, vector in frame.columns.items()}
+    return Frame(columns, frame.rows)
+
+
+def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[int, Vector]) -> Vector:
+    """Return a column with each buffer replaced, or the one that was made of it before.
+
+    A function inside another, which called itself, would hold the buffers until the next collection of garbage.
+    """
+    if id(vector) not in seen:
+        data, valid, offsets = (
+            None if buffer is None else change(buffer) for buffer in (vector.data, vector.valid, vector.offsets)
+        )
+        elements, dictionary = (
+            None if inner is None else with_changed(inner, change, seen)
+            for inner in (vector.elements, vector.dictionary)
+        )
+        seen[id(vector)] = replace(
+            vector, data=data, valid=valid, offsets=offsets, elements=elements, dictionary=dictionary
+        )
+    return seen[id(vector)]
+
+
+# Between Arrow columns in host memory and columns on the machine.
+
+
+WORDS = 16
+"""Validity words come in units of 64 bytes, as libcudf wants them."""
+OFFSETS = {STRING: np.int32, pa.large_string(): np.int64}
+"""Of Arrow's texts: the type of their offsets."""
+MANY_BYTES = 8 << 20
+"""From so many on a frame is copied by threads: the host takes longer to find pages for them than the link to copy."""
+
+FEW_ROWS, FEW_BYTES, MOST_DECODED_BYTES = 1 << 16, 1 << 20, 64 << 20
+"""A frame of no more is copied at once, and texts are put in the place of their numbers on the host: the device would
+take longer to begin than to copy.  The last one bounds the bytes of texts."""
+
+
+def from_arrow(column: Any, machine: Machine) -> Vector:
+    """Copy an Arrow column of a language type to the machine."""
+    array = in_one_array(column) if isinstance(column, pa.ChunkedArray) else column
+    array = array if len(array) else pa.array([], array.type)  # buffers of no rows may be of any size
+    asarray, rows = machine.arrays.asarray, len(array)
+    valid = asarray(packed(validity(array))) if array.null_count else None
+    if array.type in OFFSETS or is_list(array.type) or pa.types.is_large_list(array.type):
+        return _variable(array, valid, machine)
+    return Vector(array.type, rows, asarray(stored(array)), valid, array.null_count)
+
+
+def in_one_array(column: pa.ChunkedArray) -> Any:
+    """Return a column as one array, with offsets of 64 bits where those of 32 bits may be too narrow."""
+    if column.num_chunks > 1 and column.nbytes > frames.MOST_BYTES:
+        column = column.cast(with_wide_offsets(column.type))
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # one that is empty stays chunked
+        return array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    return array
+
+
+def with_wide_offsets(dtype: DataType) -> DataType:
+    """Return Arrow's type of the same values whose texts and lists have offsets of 64 bits."""
+    if is_list(dtype):
+        return pa.large_list(with_wide_offsets(dtype.value_type))
+    return pa.large_string() if dtype == STRING else dtype
+
+
+def from_texts(texts: Sequence[str], machine: Machine) -> Vector:
+    """Copy texts to the machine; an Arrow array of a list would import pandas."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    data = np.frombuffer(b"".join(encoded), np.uint8)
+    return Vector(STRING, len(texts), machine.arrays.asarray(data), offsets=machine.arrays.asarray(offsets))
+
+
+def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
+    rows, asarray, offset = len(array), machine.arrays.asarray, OFFSETS.get(array.type)
+    stored_as = offset or (np.int64 if pa.types.is_large_list(array.type) else np.int32)
+    places = np.frombuffer(array.buffers()[1] or bytes(8), stored_as)[array.offset : array.offset + rows + 1]
+    places = places if len(places) else np.zeros(1, np.int32)
+    start, stop = int(places[0]), int(places[-1])
+    if not offset:
+        check_elements(stop - start)
+        offsets = (places - places[0]).astype(np.int32)
+        elements = from_arrow(array.values.slice(start, stop - start), machine)
+        return Vector(pa.list_(elements.dtype), rows, None, valid, array.null_count, asarray(offsets), elements)
+    offsets = (places - places[0]).astype(offsets_type(stop - start))
+    data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[start:stop]
+    return Vector(STRING, rows, asarray(data), valid, array.null_count, asarray(offsets))
+
+
+def stored(array: Any) -> np.ndarray[Any, Any]:
+    """Return a fixed-width column's values as they lie in device memory."""
+    rows = len(array)
+    if array.type == NULL:
+        return np.zeros(rows, np.uint8)
+    if array.type == BOOL:
+        true: np.ndarray[Any, Any] = bits(array, 1) & validity(array)
+        return true
+    if is_decimal(array.type):
+        pairs = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)[array.offset : array.offset + rows]
+        return np.ascontiguousarray(pairs if storage_type(array.type) == "V16" else pairs[:, 0])
+    dtype = np.dtype(storage_type(array.type))
+    return np.frombuffer(array.buffers()[1] or b"", dtype)[array.offset : array.offset + rows]
+
+
+def validity(array: Any) -> np.ndarray[Any, Any]:
+    """Return whether each row is valid, as bytes; NumPy's own view of an Arrow array would import pandas."""
+    if not array.null_count:
+        return np.ones(len(array), np.uint8)
+    return np.zeros(len(array), np.uint8) if array.type == NULL else bits(array, 0)
+
+
+def bits(array: Any, place: int) -> np.ndarray[Any, Any]:
+    """Return a buffer of bits as bytes."""
+    first, skipped = divmod(array.offset, 8)  # a slice has the whole column's buffer
+    end = skipped + len(array)
+    own = np.frombuffer(array.buffers()[place] or b"", np.uint8)[first : first + -(-end // 8)]
+    of_rows: np.ndarray[Any, Any] = np.unpackbits(own, bitorder="little")[skipped:end]
+    return of_rows
+
+
+def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return truth values as validity words."""
+    bits = np.zeros(-(-len(valid) // (32 * WORDS)) * WORDS * 4, np.uint8)
+    words = np.packbits(valid, bitorder="little")
+    bits[: len(words)] = words
+    return bits.view(np.uint32)
+
+
+def to_table(frame: Frame, machine: Machine) -> Any:
+    """Copy a frame to host memory, as an Arrow table."""
+    if is_small(frame):
+        columns = {name: host_array(vector, machine) for name, vector in copied_at_once(frame, machine).columns.items()}
+    else:
+        frame = Frame({name: decoded(vector, machine) for name, vector in frame.columns.items()}, frame.rows)
+        if frame.nbytes >= MANY_BYTES:
+            frame = in_host_memory(frame, machine)
+        columns = {name: in_chunks(vector, machine) for name, vector in frame.columns.items()}
+    return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+
+
+def is_small(frame: Frame) -> bool:
+    """Tell whether a frame takes longer to ask for than to copy."""
+    if frame.rows > FEW_ROWS or frame.nbytes > FEW_BYTES:
+        return False
+    return sum(map(most_decoded_bytes, frame.columns.values())) <= MOST_DECODED_BYTES
+
+
+def copied_at_once(frame: Frame, machine: Machine) -> Frame:
+    """Return a frame with arrays of NumPy's, in one copy, for which the host waits once."""
+    header, buffers = packed_frame(frame)
+    return unpacked_frame(header, host_copies(buffers, machine))
+
+
+def host_array(vector: Vector, machine: Machine) -> Any:
+    """Return a column in host memory as an Arrow array; texts of a dictionary in the place of their numbers."""
+    if vector.dictionary is None:
+        return in_chunks(vector, machine)
+    numbers, texts = to_arrow(vector.numbers, machine), to_arrow(vector.dictionary, machine)
+    return pa.DictionaryArray.from_arrays(numbers, texts).dictionary_decode()
+
+
+def in_host_memory(frame: Frame, machine: Machine) -> Frame:
+    """Return a frame with arrays of NumPy's, which lie in one piece of memory, the widest values first."""
+    header, buffers = packed_frame(frame)
+    memory = np.empty(sum(int(buffer.nbytes) for buffer in buffers), np.uint8)
+    order = sorted(range(len(buffers)), key=lambda place: -buffers[place].dtype.itemsize)
+    machine.to_host([buffers[place] for place in order], memory)
+    arrays, start = list(buffers), 0
+    for place in order:
+        end = start + int(buffers[place].nbytes)
+        arrays[place] = memory[start:end].view(buffers[place].dtype).reshape(buffers[place].shape)
+        start = end
+    return unpacked_frame(header, arrays)
+
+
+def in_chunks(vector: Vector, machine: Machine) -> Any:
+    """Copy a column to host memory, texts of many bytes in as many arrays as hold them."""
+    if vector.dtype != STRING or len(vector.data) <= frames.MOST_BYTES:
+        return to_arrow(vector, machine)
+    return pa.chunked_array(frames.narrow_texts(wide_texts(vector, machine)), STRING)
+
+
+def wide_texts(vector: Vector, machine: Machine) -> Any:
+    """Copy texts to host memory, as an Arrow array with offsets of 64 bits."""
+    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
+    offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
+    buffers = [valid, offsets, pa.py_buffer(machine.host(vector.data))]
+    return pa.Array.from_buffers(pa.large_string(), vector.rows, buffers, vector.nulls)
+
+
+def to_arrow(vector: Vector, machine: Machine) -> Any:
+    """Copy a column to host memory, as an Arrow array of its type."""
+    vector = decoded(vector, machine)
+    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
+    if vector.dtype == NULL:
+        return pa.nulls(vector.rows)
+    if is_list(vector.dtype):
+        assert vector.elements is not None
+        buffers = [valid, pa.py_buffer(machine.host(vector.offsets))]
+        children = [to_arrow(vector.elements, machine)]
+        return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
+    if vector.dtype == STRING:
+        if vector.offsets.dtype.itemsize > 4:
+            return wide_texts(vector, machine).cast(STRING)
+        buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
+        return pa.Array.from_buffers(STRING, vector.rows, buffers, vector.nulls)
+    values = arrow_values(machine.host(vector.data), vector.dtype)
+    return pa.Array.from_buffers(vector.dtype, vector.rows, [valid, pa.py_buffer(values)], vector.nulls)
+
+
+def single_row(vector: Vector, row: int, machine: Machine) -> Vector:
+    """Return one row of a column as a column."""
+    valid, nulls = None, 0
+    if vector.valid is not None and not int(vector.valid[row >> 5]) >> (row & 31) & 1:
+        valid, nulls = machine.arrays.asarray(packed(np.zeros(1, bool))), 1
+    if vector.offsets is None:
+        return Vector(vector.dtype, 1, vector.data[row : row + 1], valid, nulls, dictionary=vector.dictionary)
+    start, stop = int(vector.offsets[row]), int(vector.offsets[row + 1])
+    if vector.elements is None:
+        offsets = machine.arrays.asarray(np.array([0, stop - start], np.int32))
+        return Vector(vector.dtype, 1, vector.data[start:stop], valid, nulls, offsets)
+    return Vector(vector.dtype, 1, None, valid, nulls, vector.offsets[row : row + 2], vector.elements)
+
+
+def arrow_values(values: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:
+    """Return fixed-width values as Arrow lays them out."""
+    if dtype == BOOL:
+        return np.packbits(values.astype(bool), bitorder="little")
+    if is_decimal(dtype) and values.ndim == 1:
+        return np.stack([values, values >> 63], axis=1)
+    return np.ascontiguousarray(values)

@@ -1,0 +1,1 @@
+"""Files: row groups read into frames, and Parquet files written from device memory."""

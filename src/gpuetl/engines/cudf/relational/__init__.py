@@ -1,0 +1,1 @@
+"""The handlers of operations: rows, aggregates, joins, windows, users' kernels, exchanges."""

@@ -1,0 +1,79 @@
+"""Aggregate: rows sorted by group once, then states for most calls and sorted picks for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gpuetl.engines.cudf.codegen.expression_programs import evaluated
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.kind import Kind, Kinds
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
+from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
+from gpuetl.engines.cudf.relational.aggregate_states import has_state
+from gpuetl.engines.cudf.relational.grouping import Groups
+from gpuetl.engines.cudf.relational.sorted_aggregates import (
+    count_distinct,
+    edge,
+    extreme,
+    median,
+    mode,
+    quantile,
+    value_by,
+)
+from gpuetl.expressions.ir import Call, Column, Literal
+from gpuetl.plan.nodes import Aggregate
+
+Handler = Callable[[Groups, Call, Aggregate], Vector]
+
+PICKS: dict[str, Handler] = {
+    "first": lambda groups, call, operation: edge(groups, call, operation, last=False),
+    "last": lambda groups, call, operation: edge(groups, call, operation, last=True),
+    "min_by": lambda groups, call, operation: value_by(groups, call, greatest=False),
+    "max_by": lambda groups, call, operation: value_by(groups, call, greatest=True),
+    "min": lambda groups, call, operation: extreme(groups, call, greatest=False),
+    "max": lambda groups, call, operation: extreme(groups, call, greatest=True),
+    "mode": lambda groups, call, operation: mode(groups, call),
+    "median": lambda groups, call, operation: median(groups, call),
+    "quantile": lambda groups, call, operation: quantile(groups, call),
+    "count_distinct": lambda groups, call, operation: count_distinct(groups, call),
+}
+
+
+@run_operation.register
+def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Frame:
+    """Compute one row a group, in the order of the keys; without keys there is always one.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum leaves its type.
+    """
+    groups = Groups.by(frame, operation.compared, machine)
+    together = {name: call for name, call in operation.calls.items() if has_state(call)}
+    results = reduced(groups, together) if together else {}
+    for name, call in operation.calls.items():
+        if name not in results:
+            results[name] = PICKS[call.function.name](groups, call, operation)
+    return Frame(groups.keys(operation.kept) | {name: results[name] for name in operation.calls}, groups.count)
+
+
+@programs.register
+def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
+    """List those of arguments that are not columns."""
+    texts = list[Text]()
+    for call in operation.calls.values():
+        for argument in call.args:
+            if not isinstance(argument, Column) and (has_state(call) or not isinstance(argument, Literal)):
+                texts += evaluated({"": argument}, frame).texts
+    made = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
+    return Needed(texts, passed(operation.schema, made, frame.columns))
+
+
+def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
+    """Return the kind of a call's column: what picks a row gives its value."""
+    picked = call.args[0] if not has_state(call) and call.args else None
+    if isinstance(picked, Column) and picked.dtype == call.dtype:
+        return columns[picked.name]
+    return Kind.of(call.dtype)

@@ -1,0 +1,218 @@
+"""Aggregates that sort a group's rows: picks, quantiles, and distinct values counted."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpuetl.engines.cudf.choices import chosen
+from gpuetl.engines.cudf.columns.arrays import canonical, iota, numbers_where, pick
+from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.keys import Key, Keys, Layout, key_of
+from gpuetl.engines.cudf.columns.order import note_ties, sort_keys
+from gpuetl.engines.cudf.columns.packed_keys import launch_placed, measured, placed
+from gpuetl.engines.cudf.columns.validity import empty_column, with_nulls
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.engines.cudf.relational.grouping import Groups, both
+from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
+from gpuetl.expressions.ir import Call, Expr, Literal
+from gpuetl.plan.node import SortKey
+from gpuetl.plan.nodes import Aggregate
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import FLOAT64, NULL
+
+# Where groups begin and end among rows in their order, found by a binary search for each group.
+
+
+def edges(codes: Array, groups: int, last: bool, machine: Machine) -> Array:
+    """Return the place (int64) of each group's first or last row by the rows' codes in order, -1 where it has none."""
+    places = machine.arrays.empty(groups, "int64")
+    arguments = [groups, len(codes), int(last), codes, places]
+    machine.launch(machine.closed("groups"), "find_edges", groups, arguments)
+    return places
+
+
+def group_sizes(codes: Array, groups: int, machine: Machine) -> Array:
+    """Return how many rows (int64) each group has by the rows' codes in order."""
+    sizes = machine.arrays.empty(groups, "int64")
+    machine.launch(machine.closed("groups"), "measure_groups", groups, [groups, len(codes), codes, sizes])
+    return sizes
+
+
+def ties_at(places: Array, starts: Array, rows: int, machine: Machine) -> int:
+    """Return how many others equal the ones at these places: runs of equal rows `start` (int32) in order."""
+    ties = machine.arrays.zeros(1, "uint64")
+    arguments = [len(places), rows, len(starts), places, starts, ties]
+    machine.launch(machine.closed("groups"), "count_ties", len(places), arguments)
+    return int(ties[0])
+
+
+# Some of an aggregate's rows sorted within their groups.
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Some rows sorted by group and then by keys: equal ones stand together.
+
+    `rows` are their numbers in the frame, `codes` their groups, `new` marks the first of each run of equal rows.
+    """
+
+    rows: Array
+    codes: Array
+    new: Array
+
+    @classmethod
+    def of(cls, groups: Groups, kept: Array | None, keys: Sequence[Key]) -> Runs:
+        """Sort the rows that `kept` (uint8) marks, all of them where it is None, stably."""
+        machine = groups.machine
+        rows = None if kept is None else numbers_where(kept, machine)
+        count = groups.frame.rows if rows is None else len(rows)
+        order = sort_keys(Keys((groups.code_key, *keys), count, rows), 1, False, machine)
+        places = iota(count, machine) if order.rows is None else order.rows
+        rows = places if rows is None else pick(rows, places, machine)
+        return cls(rows, pick(groups.codes, rows, machine), order.new_value)
+
+    def edge(self, groups: Groups, last: bool = False) -> Array:
+        """Return the place (int64) of each group's first or last row among these, -1 where it has none."""
+        return edges(self.codes, groups.count, last, groups.machine)
+
+
+# Aggregates that pick a row of each group after sorting: first, last, min_by, max_by, mode, and extremes of texts.
+
+
+def taken(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
+    """Return a column's values at the rows of these places, null at -1."""
+    return take({"": column}, pick(rows, places, groups.machine, missing=-1), groups.machine)[""]
+
+
+def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector:
+    """The value of the group's first or last row among those that the call considers; ties are noted."""
+    x, ignore_nulls, only = edge_arguments(call)
+    order = next(operation.orders[n] for n, own in operation.calls.items() if own == call and n in operation.orders)
+    kept = both(groups.true(only), groups.valid(x) if ignore_nulls else None, groups.machine)
+
+    def sort() -> Runs:
+        columns = groups.frame.columns
+        return Runs.of(groups, kept, [key_of(columns[key.column], key, groups.machine) for key in order])
+
+    runs = groups.once(("edge", order, only, x if ignore_nulls else None), sort)
+    places = runs.edge(groups, last)
+    ties = ties_at(places, numbers_where(runs.new, groups.machine), len(runs.rows), groups.machine)
+    note_ties(operation, (*map(SortKey, operation.by), *map(as_written, order)), ties)
+    return taken(groups, groups.column(x), runs.rows, places)
+
+
+def as_written(key: SortKey) -> SortKey:
+    """Return a key by the name that the user knows: one that partitions carry has more after a colon."""
+    return replace(key, column=key.column.partition(CARRIED)[0])
+
+
+def value_by(groups: Groups, call: Call, greatest: bool) -> Vector:
+    """X of the first row by y, then by x; rows where y is null are left out."""
+    x, y = call.args
+    runs = Runs.of(groups, groups.valid(y), [groups.key(y, greatest), groups.key(x)])
+    return taken(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
+
+
+def extreme(groups: Groups, call: Call, greatest: bool) -> Vector:
+    """The least or greatest value of any type."""
+    (x,) = call.args
+    runs = Runs.of(groups, groups.valid(x), [groups.key(x, greatest)])
+    return taken(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
+
+
+def mode(groups: Groups, call: Call) -> Vector:
+    """The most frequent value that is not null, the least of those that tie."""
+    (x,) = call.args
+    machine, runs = groups.machine, Runs.of(groups, groups.valid(x), [groups.key(x)])
+    starts = numbers_where(runs.new, machine)
+    codes, others = pick(runs.codes, starts, machine), machine.arrays.empty(len(starts), "uint32")
+    arguments = [len(starts), len(runs.rows), starts, others]
+    machine.launch(machine.closed("groups"), "count_others", len(starts), arguments)
+    order = machine.sorted_order([codes.view("uint32"), others])
+    rows = pick(runs.rows, pick(starts, order, machine), machine)
+    places = Runs(rows, pick(codes, order, machine), runs.new[:0]).edge(groups)
+    return taken(groups, canonical(groups.column(x), machine), rows, places)
+
+
+# Quantiles: each group's values sorted, and the value at a place among them, linear between the two beside it.
+
+
+def median(groups: Groups, call: Call) -> Vector:
+    """The middle of the values."""
+    return quantile_at(groups, call.args[0], 0.5)
+
+
+def quantile(groups: Groups, call: Call) -> Vector:
+    """The quantile at a constant q."""
+    assert isinstance(call.args[1], Literal)
+    return quantile_at(groups, call.args[0], call.args[1].value)
+
+
+def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
+    """Return the quantile of a float64 column, sorted once for all its quantiles; NaN is the greatest value."""
+    machine, count = groups.machine, groups.count
+    runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), [groups.key(x)]))
+    made, nulls = empty_column(FLOAT64, count, machine), machine.arrays.zeros(1, "uint64")
+    (bits,) = struct.unpack("<q", struct.pack("<d", q))
+    arguments = [
+        count,
+        len(runs.rows),
+        bits,
+        runs.codes,
+        runs.rows,
+        groups.column(x).data,
+        nulls,
+        made.data,
+        made.valid,
+    ]
+    machine.launch(machine.closed("groups"), "find_quantiles", count, arguments)
+    return with_nulls(made, int(nulls[0]))
+
+
+# Distinct values counted: as bits of a table where they range narrowly, else sorted within their groups.
+
+
+BITS_A_ROW = 256
+"""A table of bits may have so many for each row: no more memory than sorting takes."""
+FEW_BITS = 1 << 23
+
+
+def count_distinct(groups: Groups, call: Call) -> Vector:
+    """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
+    (x,) = call.args
+    if x.dtype == NULL:
+        return Vector(call.dtype, groups.count, groups.machine.arrays.zeros(groups.count, "int64"))
+    counts = None
+    if chosen("count_by_bits") and groups.frame.rows:
+        keys = Keys((groups.key(x),), groups.frame.rows)
+        counts = counted_by_bits(groups, keys, measured(keys, groups.machine))
+    if counts is None:
+        counts = counted_by_sorting(groups, call)
+    return Vector(call.dtype, groups.count, counts)
+
+
+def counted_by_sorting(groups: Groups, call: Call) -> Array:
+    """Return each group's number (int64) of distinct values: the places where they begin, sorted."""
+    (x,) = call.args
+    runs = Runs.of(groups, groups.valid(x), [groups.key(x)])
+    codes = pick(runs.codes, numbers_where(runs.new, groups.machine), groups.machine)
+    return group_sizes(codes, groups.count, groups.machine)
+
+
+def counted_by_bits(groups: Groups, keys: Keys, layout: Layout) -> Array | None:
+    """Return each group's number (int64) of distinct values, None where their range is too wide for a table."""
+    (key,), machine, arrays = keys.keys, groups.machine, groups.machine.arrays
+    value = list(range(key.flagged, key.digits))
+    words_a_group = -(-(1 << layout.width(value)) // 32)
+    total = words_a_group * groups.count
+    if total * 32 > max(FEW_BITS, BITS_A_ROW * groups.frame.rows):
+        return None
+    table, counts = arrays.zeros(total, "uint32"), arrays.zeros(groups.count, "uint64")
+    digits = keys.described(machine)[key.flagged :]
+    places = [placed(layout, value, digit, None, machine) for digit in value]
+    launch_placed("distinct", "set_bits", keys, digits, places, [words_a_group, groups.codes, table], machine)
+    machine.launch(machine.closed("distinct"), "count_bits", total // 32 + 32, [total, words_a_group, table, counts])
+    return counts.view("int64")

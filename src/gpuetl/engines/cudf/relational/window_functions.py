@@ -1,0 +1,354 @@
+"""The window functions, as plans over scans, frames and functions of a row."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from gpuetl.engines.cudf.relational.window_steps import (
+    FIRST_ROW,
+    LAST_ROW,
+    RUN_BEGIN,
+    RUN_END,
+    CallPlan,
+    Fold,
+    Framed,
+    Moved,
+    PerRow,
+    PresentRows,
+    Scan,
+    Values,
+    WindowCall,
+    length_in,
+    unit,
+)
+from gpuetl.expressions.ir import Column, Literal
+from gpuetl.types.data_types import DURATION, FLOAT64, INT64, STRING, DataType, is_floating
+from gpuetl.types.decimal_types import is_decimal
+
+# What the rows of a group so far, or of a frame, come to: counts, sums, products, means, extremes, variances.
+
+
+STATE_BYTES = {"Real": 8, "Whole": 16, "Halves": 32, "WholeProduct": 16, "RealProduct": 16}
+"""Of a state in reductions.cuh."""
+
+
+def count_of(call: WindowCall) -> Fold:
+    """Return the fold that counts values."""
+    return Fold("Count<Present<{0}>>", (call.x.name,), INT64, state_bytes=4)
+
+
+def sum_of(call: WindowCall, counted: bool = False) -> Fold:
+    """Return the fold that adds."""
+    out = {FLOAT64: "double"}.get(call.dtype, "int128_t" if is_decimal(call.dtype) else "int64_t")
+    return with_state(sum_state(call.x.dtype), out, call, counted)
+
+
+def sum_state(dtype: DataType) -> str:
+    """Return the state that adds values of a type: integers in 128 bits, long decimals in halves."""
+    if is_floating(dtype):
+        return "Real"
+    return "Halves" if is_decimal(dtype) and dtype.precision > 18 else "Whole"
+
+
+def product_of(call: WindowCall) -> Fold:
+    """Return the fold that multiplies."""
+    floating = is_floating(call.dtype)
+    state, out = ("RealProduct", "double") if floating else ("WholeProduct", "int64_t")
+    return with_state(state, out, call, counted=False)
+
+
+def with_state(state: str, out: str, call: WindowCall, counted: bool) -> Fold:
+    """Return the fold of values in `state`, which comes to the C++ type `out`.
+
+    It is null where there is no value if it is `counted`; otherwise nobody may look at it there.
+    """
+    text, size = f"Counted<{state}>" if counted else state, STATE_BYTES[state] + (16 if counted else 0)
+    return Fold(f"Sum<{{0}}, {text}, {out}>", (call.x.name,), call.dtype, can_fail=True, state_bytes=size)
+
+
+def mean_of(call: WindowCall) -> Fold:
+    """Return the fold that averages."""
+    x, state = call.x, sum_state(call.x.dtype)
+    out, scale = "double" if call.dtype == FLOAT64 else "int64_t", x.dtype.scale if is_decimal(x.dtype) else 0
+    return Fold(f"Mean<{{0}}, {state}, {out}, {scale}>", (x.name,), call.dtype, state_bytes=STATE_BYTES[state] + 16)
+
+
+def least_of(call: WindowCall, counted: bool = False) -> Fold:
+    """Return the fold of the least value, or of the row that has the least text; `counted` as in `with_state`."""
+    return extreme_of(call, "false", counted)
+
+
+def greatest_of(call: WindowCall, counted: bool = False) -> Fold:
+    """Return the fold of the greatest value, or of the row that has the greatest text; `counted` as in `with_state`."""
+    return extreme_of(call, "true", counted)
+
+
+def extreme_of(call: WindowCall, greatest: str, counted: bool) -> Fold:
+    """Return the fold of least or greatest values."""
+    if call.x.dtype == STRING:
+        return Fold(f"ExtremeOf<{{0}}, Extreme, {greatest}>", (call.x.name,), state_bytes=24)
+    state, size = ("Extreme", 32) if counted else ("Bound", 16)
+    return Fold(f"ExtremeOf<{{0}}, {state}, {greatest}>", (call.x.name,), call.dtype, state_bytes=size)
+
+
+def variance_of(call: WindowCall) -> Fold:
+    """Return the fold of the sample variance."""
+    return Fold("Variance<{0}, false>", (call.x.name,), FLOAT64, state_bytes=24)
+
+
+def deviation_of(call: WindowCall) -> Fold:
+    """Return the fold of the sample standard deviation."""
+    return replace(variance_of(call), struct="Variance<{0}, true>")
+
+
+def running(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], CallPlan]:
+    """Return the function that folds the group's rows so far: null where x is null."""
+
+    def plan(call: WindowCall) -> CallPlan:
+        fold = fold_of(call)
+        if call.dtype == STRING:
+            return Moved(call.x.name, PerRow("row_if_valid", (call.x.name,), (Scan(fold),)))
+        return Values(Scan(fold), null_where=(call.x.name,))
+
+    return plan
+
+
+def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], CallPlan]:
+    """Return the function that folds the rows of each row's frame."""
+
+    def plan(call: WindowCall) -> CallPlan:
+        step = framed(fold_of(call), call)
+        return Moved(call.x.name, step) if call.dtype == STRING else Values(step)
+
+    return plan
+
+
+def framed(fold: Fold, call: WindowCall) -> Framed:
+    """Return the fold over frames of so many rows, or of an interval of the time."""
+    frame = call.argument("frame")
+    assert isinstance(frame, Literal)
+    if frame.dtype != DURATION:
+        length = min(frame.value, call.rows)
+        return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
+    assert call.time is not None  # the planner has checked the order
+    interval = length_in(call.time, frame.value)
+    return Framed(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
+
+
+# Ranks: of a row's place in its group.
+
+
+def row_number(call: WindowCall) -> CallPlan:
+    """Count the rows from the group's first."""
+    return Values(PerRow("row_number", reads=(FIRST_ROW,), gives=INT64))
+
+
+def rank(call: WindowCall) -> CallPlan:
+    """Give rows that tie the number of the first of them."""
+    return Values(PerRow("rank", reads=(FIRST_ROW, RUN_BEGIN), gives=INT64))
+
+
+def dense_rank(call: WindowCall) -> CallPlan:
+    """Count the runs of rows that tie."""
+    return Values(Scan(Fold("Count<RunBegins>", gives=INT64, state_bytes=4)))
+
+
+def percent_rank(call: WindowCall) -> CallPlan:
+    """Compare the rank with the group's rows."""
+    return Values(PerRow("percent_rank", reads=(FIRST_ROW, LAST_ROW, RUN_BEGIN), gives=FLOAT64))
+
+
+def cume_dist(call: WindowCall) -> CallPlan:
+    """Compare the rows up to the last that ties with the group's rows."""
+    return Values(PerRow("cume_dist", reads=(FIRST_ROW, LAST_ROW, RUN_END), gives=FLOAT64))
+
+
+def ntile(call: WindowCall) -> CallPlan:
+    """Deal the group's rows to tiles."""
+    return Values(PerRow("ntile", reads=(FIRST_ROW, LAST_ROW), constants=(call.constant("n", 1),), gives=INT64))
+
+
+# Values of other rows of the group, and what a row's value is beside them.
+
+
+def lag(call: WindowCall) -> CallPlan:
+    """Go back by rows, or by rows that have a value; no row before is the row itself."""
+    if call.constant("ignore_nulls", False) and call.offset:
+        step = PerRow("present_before", (), (FIRST_ROW,), (PresentRows(call.x.name),), (call.offset,))
+        return moved(call, step)
+    return moved(call, PerRow("row_before", reads=(FIRST_ROW,), constants=(call.offset,)))
+
+
+def lead(call: WindowCall) -> CallPlan:
+    """Go on by rows, as in `lag`."""
+    if call.constant("ignore_nulls", False) and call.offset:
+        step = PerRow("present_after", (call.x.name,), (LAST_ROW,), (PresentRows(call.x.name),), (call.offset,))
+        return moved(call, step)
+    return moved(call, PerRow("row_after", reads=(LAST_ROW,), constants=(call.offset,)))
+
+
+def first(call: WindowCall) -> CallPlan:
+    """Take the row of the group's first, or the nearest from there on that counts."""
+    found = counting_rows("LastMet", call)
+    return moved(call, of_group(Scan(found, backward=True)) if found else FIRST_ROW)
+
+
+def last(call: WindowCall) -> CallPlan:
+    """Take the row of the group's last, or the last in the group that counts."""
+    found = counting_rows("FirstMet", call)
+    return moved(call, of_group(Scan(found, backward=True)) if found else LAST_ROW)
+
+
+def of_group(scan: Scan) -> PerRow:
+    """Return what a backward scan gives for the whole group: at its first row."""
+    return PerRow("row_of_group", reads=(FIRST_ROW,), reads_all=(scan,))
+
+
+def ffill(call: WindowCall) -> CallPlan:
+    """Take the last row so far that has a value."""
+    return moved(call, Scan(present(call.x, "LastMet")))
+
+
+def bfill(call: WindowCall) -> CallPlan:
+    """Take the next row that has a value."""
+    return moved(call, Scan(present(call.x, "LastMet"), backward=True))
+
+
+def moved(call: WindowCall, step: PerRow | Scan) -> CallPlan:
+    """Return the values of other rows, and of `default` where there is none."""
+    default = call.argument("default") if call.call.function.name in ("lag", "lead") else None
+    return Moved(call.x.name, step, default.name if isinstance(default, Column) else None)
+
+
+def counting_rows(state: str, call: WindowCall) -> Fold | None:
+    """Return the fold of the rows that `first` and `last` look at; None where these are all."""
+    only, skips = call.argument("only"), call.constant("ignore_nulls", False)
+    if not isinstance(only, Column):
+        return present(call.x, state) if skips else None
+    if not skips:
+        return Fold(f"RowOf<{state}, Chosen<{{0}}>>", (only.name,), state_bytes=4)
+    return Fold(f"RowOf<{state}, ChosenPresent<{{0}}, {{1}}>>", (only.name, call.x.name), state_bytes=4)
+
+
+def present(x: Column, state: str) -> Fold:
+    """Return the fold of the rows where `x` is not null."""
+    return Fold(f"RowOf<{state}, Present<{{0}}>>", (x.name,), state_bytes=4)
+
+
+def diff(call: WindowCall) -> CallPlan:
+    """Subtract the value of a row before."""
+    step = PerRow("difference", (call.x.name,), (FIRST_ROW,), (), (call.offset,), call.dtype, can_fail=True)
+    return Values(step)
+
+
+def pct_change(call: WindowCall) -> CallPlan:
+    """Divide by the value of a row before."""
+    return Values(PerRow("relative_change", (call.x.name,), (FIRST_ROW,), (), (call.offset,), FLOAT64))
+
+
+# Means and sums that decay, and sessions: what depends on the time since the row before.
+
+
+MOST_HALVINGS = 1e300
+"""In a unit of time: infinitely many would be NaN in none."""
+
+
+def session_id(call: WindowCall) -> CallPlan:
+    """Count the steps that are longer than the gap."""
+    assert call.time is not None  # the planner has checked the order
+    gap = length_in(call.time, call.constant("gap", None))
+    fold = Fold("Count<Breaks<Times<{0}>>>", (call.time.name,), INT64, (gap,), state_bytes=4)
+    return Values(Scan(fold), null_where=(call.time.name,))
+
+
+def ewm_mean(call: WindowCall) -> CallPlan:
+    """Average with weights that decay by time, by rows, or by a share a row."""
+    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
+    if half_life is not None:
+        return fading(call, half_life, mean=True)
+    weight = alpha if span is None else 2 / (span + 1)
+    return decayed(call, None, by_row(1 - weight, weight), mean=True)
+
+
+def decayed_sum(call: WindowCall) -> CallPlan:
+    """Add with weights that decay by time or by rows."""
+    return fading(call, call.constant("half_life", None), mean=False)
+
+
+def fading(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
+    """Return the decay by a half-life: an interval, or a number of seconds where rows have a time, else of rows."""
+    length = half_life / timedelta(seconds=1) if isinstance(half_life, timedelta) else float(half_life)
+    if call.time is not None:
+        return decayed(call, call.time, by_seconds(length, unit(call.time)), mean)
+    return decayed(call, None, by_row(math.exp2(-1 / length), -math.expm1(-1 / length * math.log(2))), mean)
+
+
+def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> CallPlan:
+    """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
+    of = "Timed<{0}, Times<{1}>>" if time else "Untimed<{0}>"
+    columns = (call.x.name, time.name) if time else (call.x.name,)
+    struct = f"Decayed<{of}, {decay}, {'FadingMean' if mean else 'FadingSum'}>"
+    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48 if mean else 32)), null_where=columns)
+
+
+def by_seconds(half_life: float, micros: int) -> str:
+    """Return the C++ type of a decay by a time that counts so many microseconds.
+
+    A half-life below any of them leaves nothing after one.
+    """
+    return f"BySeconds<{bits(max(-micros / 1e6 / half_life, -MOST_HALVINGS))}>"
+
+
+def by_row(left: float, weight: float) -> str:
+    """Return the C++ type of a decay that is the same at each row."""
+    return f"ByRow<{bits(left)}, {bits(weight)}>"
+
+
+def bits(value: float) -> str:
+    """Return the bits of a float as a C++ constant."""
+    return f"{struct.unpack('<Q', struct.pack('<d', value))[0]}ULL"
+
+
+# The window functions, as plans over scans, frames and functions of a row.
+
+
+__all__ = ["WINDOW_FUNCTIONS", "WindowCall"]
+
+WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
+    "row_number": row_number,
+    "rank": rank,
+    "dense_rank": dense_rank,
+    "percent_rank": percent_rank,
+    "cume_dist": cume_dist,
+    "ntile": ntile,
+    "lag": lag,
+    "lead": lead,
+    "first": first,
+    "last": last,
+    "ffill": ffill,
+    "bfill": bfill,
+    "diff": diff,
+    "pct_change": pct_change,
+    "cum_count": running(count_of),
+    "cum_sum": running(sum_of),
+    "cum_prod": running(product_of),
+    "cum_mean": running(mean_of),
+    "cum_min": running(least_of),
+    "cum_max": running(greatest_of),
+    "rolling_sum": rolling(partial(sum_of, counted=True)),
+    "rolling_mean": rolling(mean_of),
+    "rolling_min": rolling(partial(least_of, counted=True)),
+    "rolling_max": rolling(partial(greatest_of, counted=True)),
+    "rolling_count": rolling(count_of),
+    "rolling_std": rolling(deviation_of),
+    "rolling_var": rolling(variance_of),
+    "ewm_mean": ewm_mean,
+    "decayed_sum": decayed_sum,
+    "session_id": session_id,
+}

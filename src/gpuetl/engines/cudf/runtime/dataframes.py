@@ -1,0 +1,32 @@
+"""cuDF frames of results; the only module that imports cudf, when a user asks for one of its frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.vector import Vector
+
+
+def to_dataframe(frame: Frame | pa.Table) -> Any:
+    """Return a cuDF frame: of the engine's frame on its memory, of an Arrow table a copy on the GPU."""
+    import cudf
+
+    if isinstance(frame, pa.Table):
+        return cudf.DataFrame.from_arrow(frame)
+    columns = {name: to_series(vector) for name, vector in frame.columns.items()}
+    return cudf.DataFrame(columns, index=cudf.RangeIndex(frame.rows))
+
+
+def to_series(vector: Vector) -> Any:
+    """Return a column as a cuDF series; libcudf's moments are UTC, so a zone is put on."""
+    import cudf
+
+    from gpuetl.engines.cudf.runtime.gpu_machine import machine
+    from gpuetl.engines.cudf.runtime.libcudf import to_libcudf
+
+    series = cudf.Series.from_pylibcudf(to_libcudf(vector, machine()))
+    zone = vector.dtype.tz if pa.types.is_timestamp(vector.dtype) else None
+    return series.dt.tz_localize("UTC").dt.tz_convert(zone) if zone else series

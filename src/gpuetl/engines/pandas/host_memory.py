@@ -1,0 +1,127 @@
+"""Memory of the engine's frames: freed memory goes back to the system, and a table waits in a file."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.io.spill_space import SpillSpace
+from gpuetl.records import dataclass
+from gpuetl.telemetry.hardware_limits import Link
+
+# Memory that goes back to the system when it is freed, for runs with a limit.
+#
+# Allocators keep what is freed for later: Arrow's mimalloc keeps tens of megabytes a thread, and glibc keeps freed
+# arrays
+# of up to 32 MB in its heaps.  That is quick, and exceeds a limit.
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Parameters of mallopt(3)."""
+RETURNED_BYTES = 1 << 18
+"""Allocations from this size are mappings of their own, which go back to the system."""
+KEPT_BYTES = 32 << 20
+"""What glibc comes to by itself in a process that frees large arrays."""
+
+
+class _Runs:
+    """The runs with a limit that are under way, and the pool that Arrow had before the first of them."""
+
+    def __init__(self) -> None:
+        self.lock, self.count, self.pool = Lock(), 0, pa.default_memory_pool()
+
+    def begin(self) -> None:
+        """Count one more; the first changes the allocators."""
+        with self.lock:
+            self.count += 1
+            if self.count == 1:
+                self.pool = pa.default_memory_pool()
+                pa.set_memory_pool(pa.system_memory_pool())
+                set_thresholds(RETURNED_BYTES)
+
+    def end(self) -> None:
+        """Count one less; the last changes the allocators back."""
+        with self.lock:
+            self.count -= 1
+            if not self.count:
+                pa.set_memory_pool(self.pool)
+                set_thresholds(KEPT_BYTES)
+
+
+RUNS = _Runs()
+
+
+@contextmanager
+def returned_when_freed() -> Iterator[None]:
+    """Have Arrow and NumPy give freed memory back to the system while the block lasts; blocks may overlap."""
+    RUNS.begin()
+    try:
+        yield
+    finally:
+        RUNS.end()
+
+
+def set_thresholds(size: int) -> None:
+    """Tell glibc which allocations are mappings of their own, and how much free heap it keeps."""
+    if libc := glibc():
+        libc.mallopt(M_MMAP_THRESHOLD, size)
+        libc.mallopt(M_TRIM_THRESHOLD, size)
+
+
+def release_free_memory() -> None:
+    """Give back to the system what Arrow's pools and malloc keep."""
+    for pool in (pa.default_memory_pool(), RUNS.pool):
+        pool.release_unused()
+    if libc := glibc():
+        libc.malloc_trim(0)
+
+
+@cache
+def glibc() -> Any:
+    """Return the C library where it is glibc, else None."""
+    try:
+        libc = ctypes.CDLL(None)
+        return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None
+    except OSError:
+        return None
+
+
+# A table in a file.
+
+
+@dataclass(frozen=True, eq=False)
+class SpilledTable:
+    """Arrow's stream format, mapped: what comes back is read from the file where it is used."""
+
+    stream: pa.Buffer
+
+    @property
+    def went(self) -> Mapping[Link, int]:
+        """The bytes written."""
+        return {"host to file": self.stream.size}
+
+    @property
+    def comes(self) -> Mapping[Link, int]:
+        """The bytes read."""
+        return {"file to host": self.stream.size}
+
+    def restored(self) -> pa.Table:
+        """Return the table, whose columns are in the mapping."""
+        with pa.ipc.open_stream(self.stream) as reader:
+            return reader.read_all()
+
+
+def spilled(table: pa.Table, space: SpillSpace) -> SpilledTable:
+    """Write a table to a file; raise `OSError` where that cannot be written, or its disk is full."""
+    with space.file() as file:
+        with pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) as writer:
+            writer.write_table(table)
+        file.flush()
+        with pa.memory_map(f"/proc/self/fd/{file.fileno()}") as mapped:  # Python's would keep a descriptor open
+            return SpilledTable(mapped.read_buffer())

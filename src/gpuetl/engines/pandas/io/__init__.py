@@ -1,0 +1,1 @@
+"""Parquet and CSV files read into frames, as their schemas say."""

@@ -1,0 +1,178 @@
+"""The texts of a CSV file's columns, the values that they stand for, and the types that would fit them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from gpuetl.engines.pandas.columns.column import Column
+from gpuetl.engines.pandas.expressions.casts import cast_value
+from gpuetl.errors import EvaluationError
+from gpuetl.io.dataset import Dataset
+from gpuetl.messages import coded
+from gpuetl.types.data_types import (
+    BOOL,
+    DATE,
+    DURATION,
+    FLOAT64,
+    INT64,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    integer_limits,
+    is_floating,
+    is_integer,
+    type_name,
+)
+from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
+
+# The texts of a CSV file's columns, and the values that they stand for.
+
+
+LARGEST_BLOCK = (1 << 31) - 1
+BLOCK_BYTES = 1 << 20
+"""What one thread parses at a time; a longer record is read by `CsvRows`."""
+
+
+def read_texts(
+    dataset: Dataset,
+    source: Any,
+    header: Sequence[str],
+    columns: Sequence[str],
+    bad_row: Callable[[Any], str] | None = None,
+    **options: Any,
+) -> pa.Table:
+    """Read columns as they are written: nulls are null, quotes are undone.
+
+    `bad_row` is called with each row that has too few or too many fields, in order.  With it, texts are bytes, which
+    may not be UTF-8.  Without columns the result still has the rows.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        Where that is not there, and a row has too few or too many fields or a text is not UTF-8.
+    """
+    counted = [name for name in header if header.count(name) == 1][:1]
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(columns or counted, pa.binary() if bad_row else STRING),
+        include_columns=list(columns) or counted, null_values=list(dataset.nulls), strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )  # fmt: skip
+    parse = csv.ParseOptions(
+        delimiter=dataset.delimiter, ignore_empty_lines=len(header) > 1, newlines_in_values=True,
+        invalid_row_handler=bad_row,
+    )  # fmt: skip
+    read = csv.ReadOptions(use_threads=bad_row is None, **{"block_size": BLOCK_BYTES, **options})
+    return csv.read_csv(source, read_options=read, parse_options=parse, convert_options=convert)
+
+
+def typed(texts: pa.Table, types: Mapping[str, DataType]) -> pa.Table:
+    """Return columns of texts in their types.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, EvaluationError
+        For a text that does not stand for a value of its type.
+    """
+    for place, (name, dtype) in enumerate(types.items()):
+        if dtype != STRING:
+            column, bad = values_of(texts.column(name), dtype)
+            if bad is not None:
+                raise EvaluationError(coded("GE1410", f"column '{name}' has other texts than {dtype}"))
+            texts = texts.set_column(place, name, column)
+    return texts
+
+
+def values_of(text: Column, dtype: DataType) -> tuple[Column, Column | None]:
+    """Return a column of texts as CAST reads them, and where they are not values, if anywhere: null then.
+
+    Spaces and tabs around a value do not count.
+    """
+    try:
+        return cast_text(text, dtype, lenient=False), None
+    except (pa.ArrowInvalid, EvaluationError):
+        values = cast_text(pc.utf8_trim(text, " \t"), dtype, lenient=True)
+    bad = pc.and_(pc.is_null(values), pc.is_valid(text))
+    return values, bad if pc.any(bad).as_py() else None
+
+
+def cast_text(text: Column, dtype: DataType, lenient: bool) -> Column:
+    """Cast texts; those of a duration are its microseconds."""
+    values = cast_value(text, INT64 if dtype == DURATION else dtype, lenient=lenient, implicit=False)
+    return values.cast(DURATION) if dtype == DURATION else values
+
+
+# What to do about a CSV column whose values are not of its type: the type that holds all values that it has.
+
+
+MOST_VALUES = 1_000_000
+"""Values of a column that are looked at."""
+USUAL_DIGITS = 18
+MARKS = frozenset(("na", "n/a", "#n/a", "null", "none", "nil", "-", "--", "?", "\\n", "missing", "nan"))
+"""Texts that other programs write for null."""
+PLAIN = r"^[+-]?(?P<before>[0-9]*)\.?(?P<after>[0-9]*)$"
+
+
+def reads(dtype: DataType) -> str:
+    """Say in words what texts a type reads."""
+    if is_integer(dtype):
+        least, greatest = integer_limits(dtype)
+        return f"a whole number from {least} to {greatest}"
+    if is_decimal(dtype):
+        before = dtype.precision - dtype.scale
+        return f"a number with up to {before} digits before the point and {dtype.scale} after it"
+    if is_floating(dtype):
+        return "a number such as -1.5e3, inf or nan"
+    zoned = "2024-01-31 12:00:00Z" if pa.types.is_timestamp(dtype) and dtype.tz else "2024-01-31 12:00:00"
+    examples = {BOOL: "true, false, 1 or 0", DATE: "written 2024-01-31", DURATION: "a whole number of microseconds"}
+    return examples.get(dtype, f"written {zoned}" if pa.types.is_timestamp(dtype) else "text in UTF-8")
+
+
+def advice(name: str, texts: Column, dtype: DataType) -> str:
+    """Return the one next step for a column that has a text that is not of its type.
+
+    That is a type that holds all values of the file, or of its first million; else what stands for null elsewhere; else
+    to set bad rows aside.
+    """
+    if dtype == STRING:
+        return "Save the file as UTF-8.  on_bad_row: quarantine sets such rows aside."
+    seen = texts.slice(0, MOST_VALUES).drop_null()
+    values = f"{'first ' * (len(texts) > MOST_VALUES)}{len(seen):,} values" if len(seen) > 1 else "one value"
+    such = f"{values} of the column in this file"
+    for candidate in candidates(seen, dtype):
+        if values_of(seen, candidate)[1] is None:
+            kind = type_name(candidate)
+            valid = f"The {such} {'are' if len(seen) > 1 else 'is a'} valid {kind}"
+            return f"{valid}: declare {name}: {kind}."
+    _, bad = values_of(seen, dtype)
+    others = pc.unique(seen.filter(bad)) if bad is not None else pa.array([], pa.string())
+    if 0 < len(others) <= 2 and all(text.strip().lower() in MARKS for text in others.to_pylist()):
+        nulls = ", ".join(f"'{text}'" for text in others.to_pylist())
+        return f"All other values are valid.  If {nulls} stands for null, add it to the source's nulls."
+    count = int(pc.sum(bad).as_py()) if bad is not None else 0
+    told = f"{count:,} of the {such} {'is' if count == 1 else 'are'}" if len(seen) > 1 else f"The {such} is"
+    return (
+        f"{told} not valid.  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null."
+    )
+
+
+def candidates(seen: Column, dtype: DataType) -> Iterator[DataType]:
+    """Yield types that may hold the values, the narrowest first; exact ones before floats."""
+    others = [INT64, pa.uint64(), *islice(fitting_decimals(seen), 1), FLOAT64, BOOL, DATE, TIMESTAMP]
+    yield from (other for other in [*others, pa.timestamp("us", tz="UTC")] if other != dtype)
+
+
+def fitting_decimals(seen: Column) -> Iterator[DataType]:
+    """Yield the decimal of all digits that the texts have, where they are plain numbers: 18 digits, or up to 38."""
+    parts = pc.extract_regex(pc.utf8_trim(seen, " \t"), pattern=PLAIN)
+    if not len(seen) or parts.null_count:
+        return
+    before, after = (int(pc.max(pc.utf8_length(pc.struct_field(parts, place))).as_py()) for place in range(2))
+    digits = USUAL_DIGITS if before + after <= USUAL_DIGITS else MAX_DIGITS
+    if before + after <= digits:
+        yield pa.decimal128(digits, after)

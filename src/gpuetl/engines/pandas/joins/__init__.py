@@ -1,1 +1,0 @@
-"""Joins: keys as numbers, rows that go together, and what is checked before they are put together."""

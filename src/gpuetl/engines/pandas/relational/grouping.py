@@ -1,0 +1,90 @@
+"""The rows that aggregates take: their groups, and what several calls need of them, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import field
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gpuetl.engines.pandas.columns.column import Masked, to_masked, whole
+from gpuetl.engines.pandas.columns.keys import Groups
+from gpuetl.engines.pandas.columns.order import ordinal
+from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
+from gpuetl.expressions.ir import Call, Expr
+from gpuetl.plan.node import SortKey
+from gpuetl.plan.nodes import Aggregate
+from gpuetl.records import dataclass
+
+T = TypeVar("T")
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """The rows of an aggregate's frame, and their groups."""
+
+    operation: Aggregate
+    frame: pa.Table
+    groups: Groups
+    _made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def once(self, what: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made under this name, made when it is first asked for."""
+        if what not in self._made:
+            self._made[what] = make()
+        made: T = self._made[what]
+        return made
+
+    def column(self, argument: Expr) -> Any:
+        """Return an argument's values as one Arrow array."""
+        return self.once(argument, lambda: whole(evaluate_column(argument, self.frame)))
+
+    def condition(self, argument: Expr) -> Flags:
+        """Return where a truth value is true; null is not."""
+
+        def true() -> Flags:
+            masked = to_masked(self.column(argument))
+            return masked.values & masked.valid
+
+        return self.once(("condition", argument), true)
+
+    def valid(self, argument: Expr) -> Flags:
+        """Return where an argument is not null."""
+        valid: Flags = self.column(argument).is_valid().to_numpy(zero_copy_only=False)
+        return valid
+
+    def order_of(self, call: Call) -> tuple[SortKey, ...]:
+        """Return the order of rows that a call needs."""
+        orders = self.operation.orders
+        return next(orders[name] for name, own in self.operation.calls.items() if own == call and name in orders)
+
+    def digits(self, key: SortKey) -> Ints:
+        """Return integers in the order that a sort key asks for."""
+        return self.once(key, lambda: ordinal(self.frame.column(key.column), key))
+
+
+def reduced(groups: Groups, x: Masked, function: np.ufunc, neutral: Any) -> Masked:
+    """Return a reduction of each group's values by a NumPy function, one after the other; null where there is none.
+
+    Group codes are dense, so the groups' results are an array that each value is added into: O(rows).
+    """
+    result = np.full(groups.count, neutral, x.values.dtype)
+    whole_column = bool(x.valid.all())
+    codes, values = (groups.codes, x.values) if whole_column else (groups.codes[x.valid], x.values[x.valid])
+    with np.errstate(over="ignore", invalid="ignore"):
+        function.at(result, codes, values)
+    return Masked(result, np.bincount(codes, minlength=groups.count) > 0)
+
+
+def grouped(groups: Groups, values: Any, function: str, options: Any = None) -> Any:
+    """Run one of Acero's hash aggregates, on one thread so that groups keep their order."""
+    table = pa.table({"code": groups.codes, "value": values})
+    result = table.group_by("code", use_threads=False).aggregate([("value", function, options)])
+    if result.num_rows < groups.count:  # no rows and no keys: the one group is empty
+        return pa.nulls(groups.count, result.column(f"value_{function}").type)
+    return whole(result.column(f"value_{function}"))

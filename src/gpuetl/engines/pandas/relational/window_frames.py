@@ -1,0 +1,285 @@
+"""Window functions that combine rows: frames that end at each row, and rows that weigh less with time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
+from gpuetl.engines.pandas.expressions.means import integer_limbs, nearest_floats, nearest_integers
+from gpuetl.engines.pandas.relational.segmented_scans import Ints, States, integer_frame_sums
+from gpuetl.engines.pandas.relational.window_rows import WindowRows, continues, microseconds_since
+
+# What scans and frames combine: associative functions, the neutral values under nulls, and what they refuse.
+
+
+def add(left: States, right: States) -> States:
+    """Return the sums."""
+    return (left[0] + right[0],)
+
+
+def multiply(left: States, right: States) -> States:
+    """Return the products; of int64, modulo 2**64."""
+    return (left[0] * right[0],)
+
+
+def scaled(values: NDArray[np.float64]) -> States:
+    """Return the values as mantissas and exponents of 2."""
+    mantissas, exponents = np.frexp(values)
+    return mantissas, exponents.astype(np.int64)
+
+
+def multiply_scaled(left: States, right: States) -> States:
+    """Return the products of `scaled` numbers, which neither overflow nor underflow."""
+    mantissas, shifts = scaled(left[0] * right[0])
+    return mantissas, left[1] + right[1] + shifts
+
+
+def lesser(left: States, right: States) -> States:
+    """Return the lesser values, NaN only where both are."""
+    return (np.fmin(left[0], right[0]),)
+
+
+def greater(left: States, right: States) -> States:
+    """Return the greater values, NaN where either is."""
+    return (np.maximum(left[0], right[0]),)
+
+
+def compose(left: States, right: States) -> States:
+    """Return the function ``y -> a * y + b`` that applies `left`, then `right`."""
+    return left[0] * right[0], right[0] * left[1] + right[1]
+
+
+def merge_moments(left: States, right: States) -> States:
+    """Return the count, mean and sum of squared deviations of both sides' rows together."""
+    count = left[0] + right[0]
+    delta = right[1] - left[1]
+    weight = right[0] / np.maximum(count, 1)
+    # Left to right, so that a side without rows gives 0 even where delta squared would be inf.
+    spread = delta * left[0] * weight * delta
+    return count, left[1] + delta * weight, left[2] + right[2] + spread
+
+
+def filled(x: Masked, neutral: Any) -> NDArray[Any]:
+    """Return the values with `neutral` under the nulls."""
+    return np.where(x.valid, x.values, np.asarray(neutral, x.values.dtype))
+
+
+def filled_floats(x: Masked) -> NDArray[np.float64]:
+    """Return the values as float64 with 0 under the nulls."""
+    return filled(x, 0).astype(np.float64)
+
+
+def summable(x: Masked, name: str) -> NDArray[Any]:
+    """Return the values with 0 under the nulls; raise `TypeError` unless they are int64 or float64."""
+    if x.values.dtype not in (np.int64, np.float64):
+        raise TypeError(f"{name} takes int64 or float64, got {x.values.dtype}; cast the column first")
+    return filled(x, 0)
+
+
+def refuse_overflow(overflows: NDArray[np.bool_], name: str) -> None:
+    """Raise `OverflowError` with the first row that `overflows`, if any."""
+    if overflows.any():
+        row = int(overflows.argmax())
+        raise OverflowError(f"{name} leaves int64 at row {row}; cast the column to float64 or decimal", row)
+
+
+def unscaled(mantissas: NDArray[np.float64], exponents: NDArray[Any]) -> NDArray[np.float64]:
+    """Return ``mantissas * 2**exponents``, rounded once."""
+    with np.errstate(over="ignore", under="ignore"):
+        values: NDArray[np.float64] = np.ldexp(mantissas, np.clip(exponents, -5000, 5000))
+    return values
+
+
+def product_overflows(left: NDArray[Any], right: NDArray[Any], products: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell where int64 products, which are right modulo 2**64, are not the true ones."""
+    divisors = np.where(right == 0, 1, right)
+    with np.errstate(over="ignore"):
+        wrong = (right != 0) & (products // divisors != left)
+    overflows: NDArray[np.bool_] = wrong | ((left == np.iinfo(np.int64).min) & (right == -1))
+    return overflows
+
+
+# Window functions over a frame of rows that ends at each row: the rolling functions.
+#
+# What `functions` says of all window functions holds here.  `frame_starts` has the first row of each row's
+# frame; one outside the row's segment or after the row raises `ValueError`.  The cost is that of
+# `Segments.reduce_frames`.
+
+
+def frame_count(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the count of non-null `x` in each row's frame, 0 where there is none, never null."""
+    return Masked.all_valid(_counts(rows, x, frame_starts))
+
+
+def frame_sum(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the sum of each row's frame, nulls skipped; null where the frame has no value."""
+    values, valid = summable(x, "rolling_sum"), _counts(rows, x, frame_starts) > 0
+    if values.dtype == np.float64:
+        return Masked(rows.segments.reduce_frames(add, frame_starts, values)[0], valid)
+    # In halves, which cannot overflow in fewer than 2**31 rows: a frame may fit where partial sums do not.
+    low = integer_frame_sums(values & 0xFFFFFFFF, frame_starts)
+    high = integer_frame_sums(values >> 32, frame_starts) + (low >> 32)
+    refuse_overflow(high != high.astype(np.int32), "rolling_sum")
+    return Masked((high << 32) | (low & 0xFFFFFFFF), valid)
+
+
+def frame_mean(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the float64 mean of each row's frame, nulls skipped; null where the frame has no value."""
+    counts = _counts(rows, x, frame_starts)
+    if x.values.dtype == np.int64:
+        return integer_means(nearest_floats, x, frame_starts)
+    sums = rows.segments.reduce_frames(add, frame_starts, filled_floats(x))[0]
+    return Masked(sums / np.maximum(counts, 1), counts > 0)
+
+
+def frame_duration_mean(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the mean of each row's frame of durations in microseconds, rounded half to even; nulls as above."""
+    return integer_means(nearest_integers, x, frame_starts)
+
+
+def integer_means(nearest: Callable[..., NDArray[Any]], x: Masked, frame_starts: Ints) -> Masked:
+    """Return the means of int64 rows from `frame_starts` up to each row, nulls skipped; null where there is no value.
+
+    The sums are exact for fewer than 2^31 rows, and `nearest` rounds their quotients once.
+    """
+    sums = [integer_frame_sums(limb, frame_starts) for limb in integer_limbs(filled(x, 0))]
+    counts = integer_frame_sums(x.valid, frame_starts)
+    return Masked(nearest(sums, np.maximum(counts, 1)), counts > 0)
+
+
+def frame_min(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the least of each row's frame, NaN only when all are; null where the frame has no value."""
+    values = filled(x, greatest_of(x.values.dtype))
+    least = rows.segments.reduce_frames(lesser, frame_starts, values)[0]
+    return Masked(least, _counts(rows, x, frame_starts) > 0)
+
+
+def frame_max(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the greatest of each row's frame, NaN when any is; null where the frame has no value."""
+    values = filled(x, least_of(x.values.dtype))
+    greatest = rows.segments.reduce_frames(greater, frame_starts, values)[0]
+    return Masked(greatest, _counts(rows, x, frame_starts) > 0)
+
+
+def frame_var(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the variance (ddof 1) of each row's frame; null where it has fewer than 2 values.
+
+    Counts, means and squared deviations are merged pairwise (Chan, Golub & LeVeque 1983, "Algorithms for
+    Computing the Sample Variance"), so a large mean does not cancel.  NaN where the frame has an inf or NaN;
+    inf or NaN, too, where squared deviations leave float64 (from about 1e154 on).
+    """
+    counts, values = _counts(rows, x, frame_starts), filled_floats(x)
+    moments = x.valid.astype(np.float64), values, np.zeros_like(values)
+    _, means, squares = rows.segments.reduce_frames(merge_moments, frame_starts, *moments)
+    return Masked(np.where(np.isfinite(means), squares, np.nan) / np.maximum(counts - 1, 1), counts > 1)
+
+
+def frame_std(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the standard deviation of each row's frame: the root of `frame_var`."""
+    variance = frame_var(rows, x, frame_starts)
+    return Masked(np.sqrt(variance.values), variance.valid)
+
+
+def _counts(rows: WindowRows, x: Masked, frame_starts: Ints) -> Ints:
+    """Return the non-null values of each frame; raise `ValueError` where one leaves its row's segment."""
+    rows.segments.rows_before(frame_starts)
+    return integer_frame_sums(x.valid, frame_starts)
+
+
+# Window functions in which earlier rows weigh less, by a half-life in seconds or in rows.
+#
+# What `functions` says of all window functions holds here.
+
+
+Floats = NDArray[np.float64]
+
+MICROSECONDS_PER_SECOND = 1e6
+
+
+def decayed_mean(
+    rows: WindowRows,
+    x: Masked,
+    half_life: float | None = None,
+    span: float | None = None,
+    alpha: float | None = None,
+) -> Masked:
+    """Return the decaying mean ``y = (1 - a) * y_before + a * x``, by one of three ways to say `a`.
+
+    `half_life`: ``a = 1 - 2**(-d / half_life)`` with `d` the seconds since the row that was counted last where rows
+    have a time, else 1.  `span`: ``a = 2 / (span + 1)``, whatever the time; `alpha` is `a` itself.
+
+    The first `x` of a segment is its first y.  A null `x`, or for a half-life a null time, gives null and is skipped.
+    From its first inf or NaN on, a segment's y is the sum of the infs and NaNs so far, whatever their weight: an inf
+    is never forgotten, even when its decay underflows to 0, inf and -inf make NaN, and NaN poisons.
+    """
+    if half_life is None:
+        return _mean_by_row(rows, x, alpha if span is None else 2 / (_checked(span, "span", 1, math.inf) + 1))
+    counted = _counted(rows, x)
+    exponent = _decay_exponents(rows, counted, half_life)
+    weight = -np.expm1(exponent * math.log(2))  # 1 - 2**exponent would cancel for a d far below the half-life
+    return _decay(rows, x, counted, np.exp2(exponent), weight)
+
+
+def _mean_by_row(rows: WindowRows, x: Masked, alpha: float | None) -> Masked:
+    """Return the mean in which each counted row has the weight `alpha`."""
+    weight = _checked(alpha, "alpha", math.ulp(0), 1)
+    counted = np.flatnonzero(x.valid)
+    continued = continues(rows, counted)
+    return _decay(rows, x, counted, np.where(continued, 1 - weight, 0.0), np.where(continued, weight, 1.0))
+
+
+def _checked(value: float | None, name: str, least: float, greatest: float) -> float:
+    """Return `value`; raise `ValueError` unless it is between two numbers, and finite."""
+    if value is None or not (least <= value <= greatest and math.isfinite(value)):
+        raise ValueError(f"{name} must be from {least} to {greatest}, got {value}")
+    return value
+
+
+def decayed_sum(rows: WindowRows, x: Masked, half_life: float) -> Masked:
+    """Return ``y = 2**(-d / half_life) * y_before + x``; `d`, nulls, inf and NaN as in `decayed_mean`."""
+    counted = _counted(rows, x)
+    exponent = _decay_exponents(rows, counted, half_life)
+    return _decay(rows, x, counted, np.exp2(exponent), np.ones_like(exponent))
+
+
+def _counted(rows: WindowRows, x: Masked) -> Ints:
+    """Return the rows that a decay counts: non-null `x`, at a non-null time where there is time."""
+    return np.flatnonzero(x.valid if rows.time is None else x.valid & rows.time.valid)
+
+
+@np.errstate(over="ignore", under="ignore")
+def _decay_exponents(rows: WindowRows, counted: Ints, half_life: float) -> Floats:
+    """Return ``-d / half_life`` of each counted row, -inf for a segment's first, which forgets all before."""
+    if not 0 < half_life < math.inf:
+        raise ValueError(f"half_life must be a positive, finite number, got {half_life}")
+    elapsed = np.ones(len(counted))
+    if rows.time is not None:
+        elapsed = microseconds_since(rows.time, counted) / MICROSECONDS_PER_SECOND
+    return np.where(continues(rows, counted), -elapsed / half_life, -np.inf)
+
+
+@np.errstate(under="ignore")
+def _decay(rows: WindowRows, x: Masked, counted: Ints, decays: Floats, weight: Floats) -> Masked:
+    """Return ``y = decays * y_before + weight * x`` over the counted rows of each segment."""
+    values = x.values[counted].astype(np.float64)
+    finite = np.isfinite(values)
+    decay = _spread(rows, counted, decays, 1.0)
+    fresh = _spread(rows, counted, weight * np.where(finite, values, 0), 0.0)
+    result, valid = rows.segments.scan(compose, decay, fresh)[1], _spread(rows, counted, True, False)
+    if finite.all():
+        return Masked(result, valid)
+    # By themselves: a product of decays that underflows would turn an inf into NaN.
+    endless = _spread(rows, counted, np.where(finite, 0, values), 0.0)
+    return Masked(result + rows.segments.scan(add, endless)[0], valid)
+
+
+def _spread(rows: WindowRows, counted: Ints, values: Any, elsewhere: Any) -> NDArray[Any]:
+    """Return a column with `values` in the counted rows and one value in all others."""
+    column = np.full(rows.segments.n_rows, elsewhere)
+    column[counted] = values
+    return column

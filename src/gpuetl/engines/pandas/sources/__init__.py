@@ -1,1 +1,0 @@
-"""Sources: Parquet and CSV files read into frames, as their schemas say."""

@@ -1,0 +1,158 @@
+"""Rules for text that hold on every engine: single characters, LIKE patterns, formats of dates and times."""
+
+from __future__ import annotations
+
+import unicodedata
+from enum import Enum
+from functools import cache
+from typing import TypeAlias
+
+from gpuetl.messages import coded
+from gpuetl.records import dataclass
+
+# What single characters are: white space, their upper and lower case, parts of words.  The same on every engine.
+#
+# An engine's own tables differ in the version of Unicode and in what they do where one character becomes several
+# (`ß`); these are Python's, and a character whose other case is not one character stays as it is.
+
+
+WHITE_SPACE = " \t\n\v\f\r"
+
+
+def to_upper(character: str) -> str:
+    """Return the character's upper case where that is one character, else itself."""
+    upper = character.upper()
+    return upper if len(upper) == 1 else character
+
+
+def to_lower(character: str) -> str:
+    """Return the character's lower case where that is one character, else itself."""
+    lower = character.lower()
+    return lower if len(lower) == 1 else character
+
+
+def in_word(character: str) -> bool:
+    """Tell whether the character is a letter, a digit, or a mark on one."""
+    return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+# Patterns of LIKE: `%` is any text, `_` one code point, and the escape character, if there is one, takes that away.
+
+
+class Wildcard(Enum):
+    """What stands for characters that are not written."""
+
+    ONE = "_"
+    ANY = "%"
+
+
+Part: TypeAlias = str | Wildcard
+
+
+class InvalidLike(ValueError):
+    """An escape that is not one character, or a pattern in which it escapes nothing."""
+
+
+def parse_like(pattern: str, escape: str | None = None) -> tuple[Part, ...]:
+    """Return the pattern's texts and wildcards; texts are whole, and no two `%` follow each other.
+
+    Raises
+    ------
+    InvalidLike
+        With what is wrong.
+    """
+    if escape is not None and len(escape) != 1:
+        raise InvalidLike(coded("GE1106", f"takes one character as escape, got '{escape}'"))
+    parts: list[Part] = []
+    characters = iter(pattern)
+    for character in characters:
+        if character == escape:
+            _add(parts, _escaped(escape, next(characters, "")))
+        else:
+            _add(parts, Wildcard(character) if character in "%_" else character)
+    return tuple(parts)
+
+
+def _escaped(escape: str, character: str) -> str:
+    if character not in ("%", "_", escape):
+        raise InvalidLike(coded("GE1113", f"takes %, _ or {escape} after the escape {escape}, got '{character}'"))
+    return character
+
+
+def _add(parts: list[Part], part: Part) -> None:
+    last = parts[-1] if parts else None
+    if isinstance(part, str) and isinstance(last, str):
+        parts[-1] = last + part
+    elif not part is last is Wildcard.ANY:
+        parts.append(part)
+
+
+# Formats of dates and times: the closed set of specifiers of `strftime` and `strptime`.
+#
+# Every specifier but a name has a fixed width, so that a text is read in one way only, on any engine and in any
+# locale.
+
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+SPECIFIERS = {
+    "Y": r"\d{4}", "m": r"\d{2}", "d": r"\d{2}", "H": r"\d{2}", "I": r"\d{2}", "M": r"\d{2}", "S": r"\d{2}",
+    "f": r"\d{6}", "j": r"\d{3}", "y": r"\d{2}", "G": r"\d{4}", "V": r"\d{2}", "u": r"\d", "w": r"\d", "p": "AM|PM",
+    "b": "|".join(name[:3] for name in MONTHS), "B": "|".join(MONTHS),
+    "a": "|".join(name[:3] for name in DAYS), "A": "|".join(DAYS),
+    "z": r"[+-](?:[01]\d|2[0-3])[0-5]\d",
+}  # fmt: skip
+"""Each letter with the regular expression of what stands for it."""
+
+_DATES = ({"Y", "y"}, {"m", "b", "B"}, {"d"}), ({"Y", "y"}, {"j"}), ({"G"}, {"V"}, {"u", "a", "A"})
+
+
+@dataclass(frozen=True)
+class Field:
+    """A specifier, by its letter."""
+
+    letter: str
+
+
+@cache
+def parse_format(text: str) -> tuple[Field | str, ...]:
+    """Return the fields of a format and the text between them; raise `ValueError`, worded, for one that is none."""
+    parts: list[Field | str] = []
+    letters = iter(text)
+    for letter in letters:
+        if letter != "%":
+            parts.append(letter)
+            continue
+        named = next(letters, "")
+        if named != "%" and named not in SPECIFIERS:
+            raise ValueError(coded("GE1113", f"takes no '%{named}' in a format"))
+        parts.append("%" if named == "%" else Field(named))
+    if not any(isinstance(part, Field) for part in parts):
+        raise ValueError(coded("GE1113", f"takes a format such as '%Y-%m-%d', got '{text}'"))
+    return tuple(parts)
+
+
+def letters_of(text: str) -> list[str]:
+    """Return the letters of a format's fields, in their order."""
+    return [part.letter for part in parse_format(text) if isinstance(part, Field)]
+
+
+def check_readable(text: str) -> None:
+    """Raise `ValueError`, worded, for a format in which a text does not say one moment."""
+    letters = letters_of(text)
+    given = set(letters)
+    if len(given) < len(letters):
+        twice = next(letter for letter in letters if letters.count(letter) > 1)
+        raise ValueError(coded("GE1113", f"cannot read '%{twice}' twice, in '{text}'"))
+    if not any(all(given & choice for choice in needed) for needed in _DATES):
+        raise ValueError(
+            coded(
+                "GE1113", f"needs a year, a month and a day, or %Y and %j, or %G, %V and %u, to read a date by '{text}'"
+            )
+        )
+    if "I" in given and not given & {"p", "H"}:
+        raise ValueError(coded("GE1113", f"needs %p beside %I, in '{text}'"))
