@@ -175,7 +175,7 @@ def operations(backend: CudfBackend, frame: Frame) -> Iterator[Work]:
     node = planned(read, lambda t: t.select(**exprs(EXPRESSIONS)))
     yield Work("3 expressions", run(node, read), read.nbytes)
     node = planned(read, lambda t: t.filter(expr("amount > 200 AND quantity <> 3")))
-    yield Work("filter, of which 70 % pass", run(node, read), read.nbytes)
+    yield Work("filter that 70 % pass", run(node, read), read.nbytes)
     yield from grouped(backend, frame)
     yield joined(backend, frame)
     yield from (exchanged(backend, frame, count) for count in PIECES)
@@ -186,13 +186,13 @@ def grouped(backend: CudfBackend, frame: Frame) -> Iterator[Work]:
     amounts = frame.select(("category", "amount"))
     calls = {"n": "count(*)", "total": "sum(amount)", "mean": "mean(amount)"}
     yield Work(
-        "count, sum and mean by 20 texts", partial(backend.run, aggregate(amounts, calls), amounts), amounts.nbytes, 5,
+        "count, sum and mean by 20 strings", partial(backend.run, aggregate(amounts, calls), amounts), amounts.nbytes, 5,
         partial(libcudf_groups, amounts, "amount", (plc.aggregation.sum(), plc.aggregation.mean())), same_totals,
     )  # fmt: skip
     users = frame.select(("category", "user_id"))
     distinct = aggregate(users, {"users": "count(DISTINCT user_id)"})
     yield Work(
-        "distinct users by 20 texts", partial(backend.run, distinct, users), users.nbytes, 20,
+        "distinct users by 20 strings", partial(backend.run, distinct, users), users.nbytes, 20,
         partial(libcudf_groups, users, "user_id", (plc.aggregation.nunique(),)), same_counts,
     )  # fmt: skip
     amounts = frame.select(("user_id", "amount"))

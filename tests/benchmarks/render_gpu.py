@@ -1,57 +1,55 @@
-"""Renders the comparison on a GPU: the means of ratios, then a table of each suite with bars."""
+"""Renders the comparison on GPUs: a table of each suite with bars, operations and kernels in device memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import exp, log
+from collections.abc import Collection, Iterator
 from typing import Any
+
+from render_text import conditions, mean, remarks
+from render_text import table as lines_of_table
 
 WIDTH = 24
 SUITES = {
     "events": "Events of users",
     "groupby": "Group-by questions of the database-like ops benchmark",
     "join": "Join questions of the database-like ops benchmark",
-    "pdsh": "PDS-H, derived from TPC-H and not comparable with its published results",
+    "pdsh": "PDS-H",
 }
 
 
-def gpu_section(result: dict[str, Any], where: str) -> str:
-    """Render the result of gpu.py."""
-    suites = {suite: of_suite(result, suite) for suite in SUITES}
-    return "\n".join([
-        "## One GPU beside cuDF, cudf-polars, Polars and DuckDB", "",
-        "`tests/benchmarks/gpu.py`: milliseconds from Parquet files in a warm page cache to rows on the host or to written files;",
-        "each peer in a process of its own, tuned (RMM pools, 16 KvikIO threads, all cores), its first run apart from the best of",
-        f"those after it.  A time stands only where the answer is equal.  {where}", "",
-        "How many times as long as gpuetl a peer takes, the geometric mean over the jobs that both did more than once; some had",
-        "time for a first run alone, in which kernels are compiled:", "",
-        *means({suite: jobs for suite, jobs in suites.items() if jobs}), "",
+def gpu_section(result: dict[str, Any], left_out: Collection[str] = ()) -> list[str]:
+    """Render the result of gpu.py, without suites that were measured again later."""
+    suites = {suite: of_suite(result, suite) for suite in SUITES if suite not in left_out}
+    return [
+        "### Queries and a pipeline", "",
+        "`tests/benchmarks/gpu.py`: milliseconds from Parquet files in a warm page cache to rows on the host or to written files. Each",
+        "library runs in a process of its own and is tuned: RMM pools, 16 KvikIO threads, all cores. The first run is apart from the",
+        f"best of those after it. × is a time over gpuetl's. Only equal answers count. {conditions(result)}.", "",
         *(line for suite, jobs in suites.items() if jobs for line in table(suite, jobs)),
-        *result.get("remarks", []), "",
-    ])  # fmt: skip
+        *remarks(result),
+    ]  # fmt: skip
 
 
-def large_section(result: dict[str, Any], where: str) -> str:
+def large_section(result: dict[str, Any]) -> list[str]:
     """Render the events where they are a billion."""
-    lines = [
-        "## A billion events on one GPU",
-        "",
-        f"The same jobs; what is decoded takes 51 GB of the card.  {where}",
-        "",
-    ]
-    return "\n".join([*lines, *table("events", of_suite(result, "events")), *result.get("remarks", []), ""])
+    return [
+        "### A billion events on one GPU", "",
+        f"The events of [queries and a pipeline](#queries-and-a-pipeline). The decoded columns take 51 GB of the GPU. {conditions(result)}.", "",
+        *table("events", of_suite(result, "events"), heading=False),
+        *remarks(result),
+    ]  # fmt: skip
 
 
-def cluster_section(result: dict[str, Any], where: str) -> str:
+def cluster_section(result: dict[str, Any]) -> list[str]:
     """Render the events on all GPUs of a machine, beside one."""
-    lines = [
-        "## Several GPUs of one machine",
-        "",
-        "The same jobs: `gpuetl` on one GPU, the others on all, each on a dask cluster that was started before, gpuetl's and",
-        f"dask-cuDF's over UCX, dask-cuDF shuffling by tasks, cudf-polars by its `DaskEngine`.  {where}",
-        "",
-    ]
-    return "\n".join([*lines, *table("events", of_suite(result, "events")), *result.get("remarks", []), ""])
+    return [
+        "### Queries on two GPUs", "",
+        "The jobs of [queries and a pipeline](#queries-and-a-pipeline). `gpuetl` uses one GPU. The others use two, each on a dask cluster",
+        "that was started before. gpuetl and dask-cuDF use UCX, and dask-cuDF shuffles by tasks. cudf-polars has its `DaskEngine`.",
+        f"{conditions(result)}.", "",
+        *table("events", of_suite(result, "events"), heading=False),
+        *remarks(result),
+    ]  # fmt: skip
 
 
 def of_suite(result: dict[str, Any], suite: str) -> dict[str, Any]:
@@ -60,25 +58,15 @@ def of_suite(result: dict[str, Any], suite: str) -> dict[str, Any]:
     return {name: found[name] for name in sorted(found, key=lambda name: (len(name), name))}
 
 
-def means(suites: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield a table of the mean ratio of each peer in each suite, with the number of jobs."""
-    peers = list(dict.fromkeys(p for jobs in suites.values() for job in jobs.values() for p in job["peers"]))
-    peers = [peer for peer in peers if peer != "gpuetl"]
-    yield f"| | {' | '.join(peers)} |"
-    yield "|---|" + "---|" * len(peers)
-    for suite, jobs in suites.items():
-        warm = {p: [r for job in jobs.values() if is_warm(job, p) and (r := ratio(job, p))] for p in peers}
-        yield f"| {suite} | {' | '.join(map(mean, warm.values()))} |"
+def mean_ratio(jobs: dict[str, Any], peer: str) -> tuple[float, int] | None:
+    """Return how many times as long as gpuetl a peer takes, and in how many jobs both did more than a first run."""
+    ratios = [found for job in jobs.values() if is_warm(job, peer) and (found := ratio(job, peer))]
+    return (mean(ratios), len(ratios)) if ratios else None
 
 
 def is_warm(job: dict[str, Any], peer: str) -> bool:
     """Tell whether a peer and gpuetl both have more than a first run, in which kernels are compiled."""
     return all(len(job["peers"].get(name, {}).get("seconds", ())) > 1 for name in (peer, "gpuetl"))
-
-
-def mean(ratios: list[float]) -> str:
-    """Return the geometric mean of ratios, and of how many it is."""
-    return f"{exp(sum(map(log, ratios)) / len(ratios)):.1f} ({len(ratios)})" if ratios else "–"
 
 
 def ratio(job: dict[str, Any], peer: str) -> float | None:
@@ -87,26 +75,65 @@ def ratio(job: dict[str, Any], peer: str) -> float | None:
     return best[0] / best[1] if all(best) else None
 
 
-def table(suite: str, jobs: dict[str, Any]) -> Iterator[str]:
-    """Yield a suite's table."""
+def table(suite: str, jobs: dict[str, Any], heading: bool = True) -> Iterator[str]:
+    """Yield a suite's table, and what its jobs are."""
     largest = next(iter(jobs.values()))["tables"]
     rows, size = (sum(table[key] for table in largest.values()) for key in ("rows", "bytes"))
-    yield from (f"### {SUITES[suite]}", "", f"{rows:,} rows in {size / 1e9:.2f} GB of Parquet, snappy.", "")
+    if heading:
+        yield from (f"#### {SUITES[suite]}", "")
+    yield from (f"{rows:,} rows in {size / 1e9:.2f} GB of Parquet, snappy.", "")
     yield from ("| job | by | first, ms | best, ms | × gpuetl | |", "|---|---|---|---|---|---|")
     for name, job in jobs.items():
-        slowest = max((told.get("best_s", 0) for told in job["peers"].values()), default=0)
-        for place, (peer, told) in enumerate(job["peers"].items()):
-            yield f"| {name if place == 0 else ''} | {peer} | {times(told, ratio(job, peer), slowest)} |"
+        slowest = max((found.get("best_s", 0) for found in job["peers"].values()), default=0)
+        for place, (peer, found) in enumerate(job["peers"].items()):
+            yield f"| {name if place == 0 else ''} | {peer} | {times(found, ratio(job, peer), slowest)} |"
     yield ""
-    yield from (f"- {name}: {job['what']}" for name, job in jobs.items())
-    yield ""
+    if heading:
+        yield from (f"- {name}: {job['what']}" for name, job in jobs.items())
+        yield ""
 
 
-def times(told: dict[str, Any], factor: float | None, slowest: float) -> str:
+def times(found: dict[str, Any], factor: float | None, slowest: float) -> str:
     """Return the columns after a peer's name: its times and a bar, or why there are none."""
-    if "best_s" not in told:
-        reason = told.get("left_out") or told["error"].splitlines()[0]
+    if "best_s" not in found:
+        reason = found.get("left_out") or found["error"].splitlines()[0]
         return f"| | | {reason[:120].replace('|', '/')}"
-    bar = "█" * max(1, round(WIDTH * told["best_s"] / slowest))
-    best = told["best_s"] * 1e3
-    return f"{told['first_s'] * 1e3:,.0f} | {best:,.{1 if best < 100 else 0}f} | {f'{factor:.1f}' if factor else '–'} | {bar}"
+    bar = "█" * max(1, round(WIDTH * found["best_s"] / slowest))
+    best = found["best_s"] * 1e3
+    factor_cell = f"{factor:.1f}" if factor else "–"
+    return f"{found['first_s'] * 1e3:,.0f} | {best:,.{1 if best < 100 else 0}f} | {factor_cell} | {bar}"
+
+
+def operations_section(result: dict[str, Any]) -> list[str]:
+    """Render operations in device memory beside their goals, libcudf's and the device's copy."""
+    rows = [operation_row(each, result["copy_gb_a_s"]) for each in result["operations"]]
+    return [
+        "### Operations in device memory", "",
+        f"`tests/benchmarks/operations.py`: {result['rows']:,} events, the least of {result['runs']} runs after a first one. The last column",
+        f"compares with a device copy ({result['copy_gb_a_s']:,.0f} GB/s, read and written). An operation's bytes are those of the columns",
+        f"that it reads and makes. {conditions(result)}.", "",
+        *lines_of_table(("operation", "ms", "goal, ms", "libcudf, ms", "of the copy"), rows),
+        *remarks(result),
+    ]  # fmt: skip
+
+
+def operation_row(found: dict[str, Any], copy_gb_a_s: float) -> str:
+    """Return one operation's line."""
+    share = found["bytes"] / found["ms"] / 1e6 / copy_gb_a_s
+    goal = f"{found['goal_ms']:,g}" if found["goal_ms"] else ""
+    libcudf = f"{found['libcudf_ms']:,.1f}" if found["libcudf_ms"] else ""
+    return f"| {found['name']} | {found['ms']:.1f} | {goal} | {libcudf} | {share:.0%} |"
+
+
+def kernel_section(result: dict[str, Any]) -> list[str]:
+    """Render kernels on a GPU against the device copy of the same run."""
+    rows = [
+        f"| {k['kernel']} | {k['rows']:,} | {k['bytes_a_row']} | {k['ms']:.2f} | {k['gb_a_s']:,.0f} | {k['gb_a_s'] / result['copy_gb_a_s']:.0%} |"
+        for k in result["kernels"]
+    ]
+    return [
+        "### Shipped kernels", "",
+        f"In device memory, best of {result['runs']}. A device copy in the same run moves {result['copy_gb_a_s']:,.0f} GB/s, read and written.",
+        f"{result['checks']} {conditions(result)}.", "",
+        *lines_of_table(("kernel", "rows", "bytes a row", "ms", "GB/s", "of the copy"), rows),
+    ]  # fmt: skip

@@ -26,7 +26,7 @@ def q3(read: Read) -> Any:
 
 
 def q4(read: Read) -> Any:
-    """Join a medium table on a text."""
+    """Join a medium table on a string."""
     return sums(read, "medium", "id5")
 
 

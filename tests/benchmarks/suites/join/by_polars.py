@@ -26,7 +26,7 @@ def q3(scan: Scan) -> pl.LazyFrame:
 
 
 def q4(scan: Scan) -> pl.LazyFrame:
-    """Join a medium table on a text."""
+    """Join a medium table on a string."""
     return sums(scan, "medium", "id5")
 
 
