@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import os
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -40,11 +42,84 @@ CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
 
 
+def pytest_addoption(parser):
+    """Add --full and --quick."""
+    parser.addoption("--full", action="store_true", help="also run what `make test` leaves to `make test-all`")
+    parser.addoption(
+        "--quick", action="store_true", help="leave slow tests and other engines than pandas to `make test`"
+    )
+
+
+def pytest_xdist_auto_num_workers():
+    """Start half as many processes again as there are cores: some tests wait for other processes, or for a timeout."""
+    return cores() * 3 // 2
+
+
+def cores():
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave out layouts that show nothing new: on clusters what is different is between partitions."""
-    chosen = [item for item in items if not is_left_out(item)]
-    config.hook.pytest_deselected(items=[item for item in items if is_left_out(item)])
+    """Leave out what is marked `full`, or needs a GPU where there is none; the end of the run says how many that are."""
+    chosen, left = [], []
+    full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
+    for item in items:
+        mark_layouts_that_show_nothing_new(item)
+        why = why_left_out(item, full, quick, driver)
+        (left if why else chosen).append(item)
+        config.stash[LEFT_OUT].update([why] if why else [])
+    config.hook.pytest_deselected(items=left)
     items[:] = chosen
+
+
+def why_left_out(item, full, quick, driver):
+    """Return why a test does not run; nothing where it does."""
+    if not driver and item.get_closest_marker("gpu"):
+        return "need an NVIDIA GPU: see the README"
+    marker = item.get_closest_marker("full")
+    if marker and not full:
+        return f"left to `make test-all`: {marker.kwargs['reason']}"
+    if quick and engine_of(item) not in (None, "pandas"):
+        return "left to `make test`: other engines than pandas"
+    return "left to `make test`: slow ones" if quick and item.get_closest_marker("slow") else ""
+
+
+def engine_of(item):
+    """Return the engine that a test is for; None where it is for all or any."""
+    params = getattr(item, "callspec", None) and item.callspec.params
+    return params.get("engine", params.get("local_engine")) if params else None
+
+
+LEFT_OUT = pytest.StashKey[Counter]()
+
+
+def pytest_configure(config):
+    """Begin to count."""
+    config.stash[LEFT_OUT] = Counter()
+
+
+def pytest_sessionfinish(session):
+    """Hand over the counts of a process of pytest-xdist."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left out"] = dict(session.config.stash[LEFT_OUT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    """Take over the counts: each process collects all tests, so any one's are those of the run."""
+    counts = getattr(node, "workeroutput", {}).get("left out", {})
+    node.config.stash[LEFT_OUT] = Counter(counts) | node.config.stash[LEFT_OUT]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many tests were left out, and why."""
+    counts = config.stash[LEFT_OUT]
+    if counts:
+        terminalreporter.section(f"{counts.total():,} tests were left out")
+        for why, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
+            terminalreporter.line(f"{count:7,} {why}")
+        terminalreporter.line("`pytest --full` runs those that are left to `make test-all`, with any other arguments.")
 
 
 def pytest_collection_finish():
@@ -53,25 +128,23 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-OF_VALUES = {
-    f"test_{name}.py"
-    for name in (
-        "cast", "decimals", "drop", "exact_numbers", "fill_null", "filter", "names", "rename", "select", "semantics", "times",
-        "with_columns",
-    )
-}  # fmt: skip
-"""Tests of single rows, most of them: a task computes these as a run in one process does."""
-
-
-def is_left_out(item):
-    """Tell whether a test is of a layout that shows nothing new: of single rows, or on a cluster."""
+def mark_layouts_that_show_nothing_new(item):
+    """Mark a test `full` in a layout that another one covers, or where a cluster does what one process does."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
-        return False
-    of_values, in_layouts = item.path.name in OF_VALUES, "layout" in callspec.params
-    if callspec.params.get("engine") in CLUSTERED:
-        return of_values or (in_layouts and CLUSTER_LAYOUT not in callspec.id)
-    return of_values and in_layouts and "2-rows-a-partition" in callspec.id and CLUSTER_LAYOUT not in callspec.id
+        return
+    single_rows, in_layouts = item.get_closest_marker("single_rows"), "layout" in callspec.params
+    in_tiny_partitions = in_layouts and "2-rows-a-partition" in callspec.id
+    in_cluster_layout = in_layouts and CLUSTER_LAYOUT in callspec.id
+    engine = engine_of(item)
+    if engine in CLUSTERED and single_rows:
+        item.add_marker(pytest.mark.full(reason="single rows on a cluster, whose tasks compute as one process does"))
+    elif engine in CLUSTERED and in_layouts and not in_cluster_layout:
+        item.add_marker(pytest.mark.full(reason="other layouts on a cluster than the one with every exchange"))
+    elif single_rows and in_tiny_partitions and not in_cluster_layout:
+        item.add_marker(pytest.mark.full(reason="single rows in a second layout of tiny partitions"))
+    elif engine == ON_CPU and in_tiny_partitions and not in_cluster_layout:
+        item.add_marker(pytest.mark.full(reason="kernels on the CPU in a second layout of tiny partitions"))
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import is_list
 from tables import write_source
 
+pytestmark = pytest.mark.slow
+
 EXTREMES = {"greatest": (0xFF, 0x7F), "least": (0, 0x80), "all bits": (0xFF, 0xFF)}
 """Of a signed integer: its bytes, and the last of them."""
 SLICE = 6

@@ -269,6 +269,7 @@ def test_nvrtc_is_looked_for_where_cupy_does(monkeypatch):
 
 
 @needs_nvrtc
+@pytest.mark.full(reason="kernels by NVRTC with all optimizations")
 def test_every_program_of_the_closed_set_compiles(tmp_path):
     """Into machine code with all of its kernels; for other architectures in test_compilation.py."""
     found = find_nvrtc()
@@ -284,6 +285,7 @@ def test_every_program_of_the_closed_set_compiles(tmp_path):
 
 
 @needs_nvrtc
+@pytest.mark.full(reason="kernels by NVRTC with all optimizations")
 def test_the_wheel_has_the_closed_set_of_each_architecture(tmp_path, monkeypatch, capsys):
     """Under names without the compiler; what was there before is gone."""
     wheel = machine_code.SHIPPED
