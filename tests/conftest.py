@@ -50,6 +50,7 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """Start half as many processes again as there are cores: some tests wait for other processes, or for a timeout."""
     return cores() * 3 // 2
@@ -60,16 +61,17 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
+@pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
 def pytest_collection_modifyitems(config, items):
     """Leave out what is marked `full`, or needs a GPU where there is none; the end of the run says how many that are."""
     chosen, left = [], []
     full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
     for item in items:
-        mark_layouts_that_show_nothing_new(item)
         why = why_left_out(item, full, quick, driver)
         (left if why else chosen).append(item)
         config.stash[LEFT_OUT].update([why] if why else [])
-    config.hook.pytest_deselected(items=left)
+    if left:
+        config.hook.pytest_deselected(items=left)
     items[:] = chosen
 
 
@@ -119,7 +121,9 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.section(f"{counts.total():,} tests were left out")
         for why, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
             terminalreporter.line(f"{count:7,} {why}")
-        terminalreporter.line("`pytest --full` runs those that are left to `make test-all`, with any other arguments.")
+        terminalreporter.line(
+            "pytest runs what is left to `make test`, and pytest --full what is left to `make test-all`."
+        )
 
 
 def pytest_collection_finish():
@@ -128,7 +132,7 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-def mark_layouts_that_show_nothing_new(item):
+def pytest_itemcollected(item):
     """Mark a test `full` in a layout that another one covers, or where a cluster does what one process does."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
