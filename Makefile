@@ -26,7 +26,7 @@ lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	@! grep -q '^\[tool.importlinter\]' pyproject.toml || $(BIN)/lint-imports
+	$(BIN)/lint-imports
 
 # Without this each of the 200 Python processes that tests start compiles gpuetl.
 check test test-all coverage: export PYTHONDONTWRITEBYTECODE =
@@ -43,10 +43,10 @@ test: lint       ## lint, and the tests on every engine that is here; what CI ru
 test-all: lint   ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
 	$(PYTEST) --full
 
-coverage: $(VENV)/.dev ## branches that tests take: coverage/index.html, coverage.txt, and the functions they take least
+coverage: $(VENV)/.dev ## branches that tests take: htmlcov/index.html, coverage.txt, and the functions they take least
 	$(BIN)/coverage erase
 	$(PYTEST) --cov --cov-report= --ignore tests/cli/test_ending.py
-	$(BIN)/coverage html --directory coverage --quiet
+	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report > coverage.txt
 	$(BIN)/coverage json --quiet -o coverage.json
 	$(BIN)/python tests/least_covered.py coverage.json | tee -a coverage.txt
@@ -83,4 +83,4 @@ kernels: $(VENV)/.dev ## precompiled kernels for a release's wheel, into src/gpu
 	$(BIN)/python -m gpuetl.engines.cudf.codegen.kernel_build
 
 clean:           ## remove the virtual environment and what runs wrote
-	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels coverage coverage.json coverage.txt .coverage*
+	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels htmlcov coverage.json coverage.txt .coverage*

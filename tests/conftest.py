@@ -94,29 +94,36 @@ def engine_of(item):
 
 
 LEFT_OUT = pytest.StashKey[Counter]()
+ONE_WAY = pytest.StashKey[list[int]]()
+"""How many tests in tiny partitions did not also run their plan as it is written, by process."""
 
 
 def pytest_configure(config):
     """Begin to count."""
     config.stash[LEFT_OUT] = Counter()
+    config.stash[ONE_WAY] = []
 
 
 def pytest_sessionfinish(session):
     """Hand over the counts of a process of pytest-xdist."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left out"] = dict(session.config.stash[LEFT_OUT])
+        session.config.workeroutput["one way"] = sum(session.config.stash[ONE_WAY])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node, error):
-    """Take over the counts: each process collects all tests, so any one's are those of the run."""
-    counts = getattr(node, "workeroutput", {}).get("left out", {})
-    node.config.stash[LEFT_OUT] = Counter(counts) | node.config.stash[LEFT_OUT]
+    """Take over the counts: each process collects all tests, so any one's are those of the run, and runs its own."""
+    output = getattr(node, "workeroutput", {})
+    node.config.stash[LEFT_OUT] |= Counter(output.get("left out", {}))
+    node.config.stash[ONE_WAY].append(output.get("one way", 0))
 
 
 def pytest_terminal_summary(terminalreporter, config):
     """Say how many tests were left out, and why."""
-    counts = config.stash[LEFT_OUT]
+    counts, one_way = config.stash[LEFT_OUT], sum(config.stash[ONE_WAY])
+    if one_way:
+        terminalreporter.section(f"{one_way:,} tests in tiny partitions did not run their plan as it is written")
     if counts:
         terminalreporter.section(f"{counts.total():,} tests were left out")
         for why, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
@@ -261,9 +268,14 @@ def answer(engine, layout):
 
 
 @pytest.fixture
-def ways(engine):
-    """Whether to optimize: both ways, but on a cluster, where it makes no difference."""
-    return (True,) if engine in CLUSTERED else (True, False)
+def ways(engine, layout, pytestconfig):
+    """Whether to optimize: both ways, but on a cluster, where it makes no difference, and without --full in partitions."""
+    if engine in CLUSTERED:
+        return (True,)
+    if pytestconfig.getoption("full") or layout == LAYOUTS["one partition"]:
+        return (True, False)
+    pytestconfig.stash[ONE_WAY].append(1)
+    return (True,)
 
 
 @pytest.fixture
