@@ -63,11 +63,13 @@ def cores():
 
 @pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is marked `full`, or needs a GPU where there is none; the end of the run says how many that are."""
+    """Leave out what is marked `full`, which the end of the run counts, and skip what needs a GPU where there is none."""
     chosen, left = [], []
     full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
     for item in items:
-        why = why_left_out(item, full, quick, driver)
+        why = why_left_out(item, full, quick)
+        if not why and not driver and item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU: see the README"))
         (left if why else chosen).append(item)
         config.stash[LEFT_OUT].update([why] if why else [])
     if left:
@@ -75,10 +77,8 @@ def pytest_collection_modifyitems(config, items):
     items[:] = chosen
 
 
-def why_left_out(item, full, quick, driver):
-    """Return why a test does not run; nothing where it does."""
-    if not driver and item.get_closest_marker("gpu"):
-        return "need an NVIDIA GPU: see the README"
+def why_left_out(item, full, quick):
+    """Return why a test is left out; nothing where it is not."""
     marker = item.get_closest_marker("full")
     if marker and not full:
         return f"left to `make test-all`: {marker.kwargs['reason']}"
