@@ -247,7 +247,7 @@ def test_another_user_is_told_what_it_may_not_see(here, path, message):
     code = f"""
         import os
         from pathlib import Path
-        from gpuetl.io.dataset import DatasetError
+        from gpuetl.io.data_file import DatasetError
         from gpuetl.io.listing import list_files
         os.seteuid(65534)
         try:
