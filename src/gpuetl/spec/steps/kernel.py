@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.messages import coded, recoded
+from gpuetl.places.paths import Scheme
 from gpuetl.places.registry import scheme_problem
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
@@ -326,8 +327,9 @@ class Kernel(Step):
             )
             return False
         for path in (self.cuda, self.reference):
-            if problem := scheme_problem(path, only_local=True):
-                message, hint = problem
+            scheme, rest = Scheme.of(path)
+            message, hint = scheme_problem(path, only_local=True) or (f"'{path}' is not a plain path", f"Write {rest}.")
+            if scheme:
                 context.problem(coded("GE1409", message), hint, path)
         own = {*NEEDED[kind], *TAKEN[kind]}
         for field in fields(self):
