@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from gpuetl.io.commit import moves
+from gpuetl.places.local.commit import moves
 
 OF_EARLIER_VERSION = "part-20260101T000000-00000000-00000.parquet"
 """The name of a file that a gpuetl without lists wrote: it may be replaced."""

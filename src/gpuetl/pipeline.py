@@ -17,7 +17,7 @@ from gpuetl.io.frames import to_table
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.spec.definition import PipelineDefinition
-from gpuetl.spec.document import plain_node
+from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import (
@@ -360,11 +360,11 @@ def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
     InvalidPipeline
         Where the file cannot be read at all; other problems are told, all at once, when it is planned or run.
     """
-    problems = Problems()
-    spec = read_pipeline(Path(path), problems, str(path))
+    problems, file = Problems(), pipeline_path(path)
+    spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), Path(root) if root is not None else Path(path).parent, problems)
+    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else Path(root), problems)
 
 
 def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pipeline:

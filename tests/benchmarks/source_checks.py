@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl import Pipeline, expr
-from gpuetl.io import open_file
+from gpuetl.places import open_file
 
 
 @contextmanager

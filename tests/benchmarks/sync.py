@@ -26,7 +26,7 @@ from render import render
 
 import gpuetl
 from gpuetl import Pipeline, RunOptions
-from gpuetl.io.commit.moves import sync_all
+from gpuetl.places.local.commit.moves import sync_all
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
-from gpuetl import InvalidPipeline, Pipeline
+from gpuetl import InvalidPipeline, Pipeline, load
 from gpuetl.engines.cudf.codegen import nvrtc
 
 HEAD = "gpuetl: 1\nname: p\nparams: {day: {type: date, required: true}}\nsources:\n"
@@ -90,14 +90,40 @@ def test_a_path_that_is_not_known_yet_is_not_looked_at(validate):
         KERNELS.replace("cuda: k.cu", "cuda: 'http://k/k.cu'").replace("x * q", "x"),
     ],
 )  # fmt: skip
-def test_a_url_is_told(validate, tmp_path, text):
+def test_a_scheme_that_gpuetl_does_not_support_is_refused(validate, tmp_path, text):
     write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN)
     code, output = validate(text, "--no-files")
-    assert (code, output.count("gpuetl reads and writes local files; '")) == (2, 1), output
+    assert (code, output.count("gpuetl does not support the scheme '")) == (2, 1), output
+    assert "; it supports local paths and file://" in output
 
 
-def test_a_file_url_is_told_with_its_path(validate):
-    assert "Write /data/t.csv." in validate("  s: {csv: 'file:///data/t.csv', schema: {x: int64}}\n", "--no-files")[1]
+def test_a_file_url_is_a_local_path(validate, tmp_path):
+    write(tmp_path, a_b__csv="x\n1\n")
+    (tmp_path / "a_b.csv").rename(tmp_path / "a b.csv")
+    source = f"  s: {{csv: 'file://{tmp_path}/a%20*.csv', schema: {{x: int64}}}}\n"
+    assert validate(f"{source}sinks: {{o: {{from: s, csv: 'file://{tmp_path}/o'}}}}\n")[0] == 0
+    code, output = validate("  s: {csv: 'file://data/t.csv', schema: {x: int64}}\n", "--no-files")
+    assert (code, "'file://data/t.csv' is not a path of this machine: write file:///data/t.csv" in output) == (2, True)
+    kernel = KERNELS.replace("cuda: k.cu", "cuda: 'file:///k.cu'").replace("x * q", "x")
+    assert "Write /k.cu." in validate(kernel, "--no-files")[1]
+
+
+@pytest.mark.parametrize("command", ["validate", "run", "plan", "test"])
+def test_a_pipeline_file_of_another_scheme_is_refused(command):
+    done = gpuetl(command, "s3://shop/p.yaml")
+    assert (done.exit_code, done.output.splitlines()) == (
+        2,
+        [
+            "gpuetl does not support the scheme 's3' of 's3://shop/p.yaml'; it supports local paths and file://",
+            "Copy the files to this machine, or mount their store, and give the local path.",
+        ],
+    )
+
+
+def test_a_pipeline_file_may_be_a_file_url(tmp_path):
+    write(tmp_path, b__parquet=pa.table({"x": [1]}), p__yaml=f"{HEAD}  b: {{parquet: b.parquet}}\n")
+    assert gpuetl("validate", f"file://{tmp_path}/p.yaml").exit_code == 0
+    assert load(f"file://{tmp_path}/p.yaml").root == tmp_path
 
 
 @pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import load
-from gpuetl.io.commit.journal import Journal
-from gpuetl.io.commit.moves import Put
 from gpuetl.io.staging import SinkWriter
+from gpuetl.places.local.commit.journal import Journal
+from gpuetl.places.local.commit.moves import Put
 from gpuetl.signals import Stopped, held_signals, stopping
 from messages import without_codes
 from sink_files import OF_EARLIER_VERSION, leftovers

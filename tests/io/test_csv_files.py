@@ -11,7 +11,7 @@ from gpuetl.io import csv_records
 from gpuetl.io.csv_header import Header, read_header
 from gpuetl.io.csv_records import check_quotes, record_end, split_fields
 from gpuetl.io.data_file import DataFile, DatasetError
-from gpuetl.io.open_file import opened
+from gpuetl.places.open_file import opened
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
 from tables import table

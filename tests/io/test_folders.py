@@ -1,7 +1,7 @@
 """Folders are removed with what is in them."""
 
-from gpuetl.io import paths
-from gpuetl.io.paths import remove_folder
+from gpuetl.places.local import folders
+from gpuetl.places.local.folders import remove_folder
 
 
 def test_a_folder_goes_with_all_that_is_in_it_and_nothing_else(tmp_path):
@@ -45,6 +45,6 @@ def test_a_folder_goes_also_where_no_thread_can_be_had(tmp_path, monkeypatch):
     (tmp_path / "folder/a").mkdir(parents=True)
     for number in range(3):
         (tmp_path / f"folder/a/{number}").write_text("x")
-    monkeypatch.setattr(paths, "in_threads", refuse)
+    monkeypatch.setattr(folders, "in_threads", refuse)
     remove_folder(tmp_path / "folder")
     assert not (tmp_path / "folder").exists()

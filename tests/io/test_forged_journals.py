@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from gpuetl import Pipeline, RunFailed, in_sandbox
-from gpuetl.io.commit.locks import LEASE, boot_id, holder_of
-from gpuetl.io.commit.recovery import recover
+from gpuetl.places.local.commit.locks import LEASE, boot_id, holder_of
+from gpuetl.places.local.commit.recovery import recover
 from messages import without_place
 from tables import table, write_source
 

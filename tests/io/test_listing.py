@@ -15,8 +15,8 @@ import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
 from gpuetl.io.data_file import DatasetError
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.listing import list_files
 from gpuetl.io.overlooked import overlooked_warnings
+from gpuetl.places.local.listing import list_files
 from messages import without_codes
 
 ROWS = "x\n1\n"
@@ -247,8 +247,8 @@ def test_another_user_is_told_what_it_may_not_see(here, path, message):
     code = f"""
         import os
         from pathlib import Path
-        from gpuetl.io.data_file import DatasetError
-        from gpuetl.io.listing import list_files
+        from gpuetl.places.file_state import DatasetError
+        from gpuetl.places.local.listing import list_files
         os.seteuid(65534)
         try:
             print(list_files(Path("{path}"), ".csv").files)
@@ -261,7 +261,7 @@ def test_another_user_is_told_what_it_may_not_see(here, path, message):
 
 
 def test_a_run_shows_the_folders_that_it_looks_into(here, monkeypatch):
-    monkeypatch.setattr("gpuetl.io.watching.EVERY_S", 0)
+    monkeypatch.setattr("gpuetl.places.watching.EVERY_S", 0)
     shown = []
     pipeline = Pipeline("test", root=here)
     pipeline.read_csv("s", "lake/**/*.csv", {"x": "int64"}).write_csv("out", "out.csv")

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gpuetl.io.commit import moves
 from gpuetl.io.commit.commit_sinks import commit_sinks
-from gpuetl.io.listing import list_files
 from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import close_writers
+from gpuetl.places.local.commit import moves
+from gpuetl.places.local.listing import list_files
 from text_sinks import NEW_RUN, OLD_RUN, writer_of
 
 pytestmark = pytest.mark.slow

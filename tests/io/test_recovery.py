@@ -12,10 +12,10 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed
-from gpuetl.io.commit import moves
-from gpuetl.io.commit.locks import LEASE, holder_of, locked
-from gpuetl.io.commit.moves import staging_folder
-from gpuetl.io.commit.recovery import stagings_beside
+from gpuetl.places.local.commit import moves
+from gpuetl.places.local.commit.locks import LEASE, holder_of, locked
+from gpuetl.places.local.commit.moves import staging_folder
+from gpuetl.places.local.commit.recovery import stagings_beside
 from messages import without_place
 from sink_files import leftovers, sink_files
 from tables import table, write_source
@@ -26,7 +26,8 @@ WRITE = """
 import os, sys
 from pathlib import Path
 from text_sinks import *
-from gpuetl.io.commit import moves; from gpuetl.io.commit import commit_sinks as sinks
+from gpuetl.io.commit import commit_sinks
+from gpuetl.places.local.commit import moves
 
 def stop(*arguments):
     print("there", flush=True)
@@ -37,7 +38,7 @@ def stop(*arguments):
 write(Path(sys.argv[1]), NEW_RUN)
 """
 HERE = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-BEFORE_THE_COMMIT, IN_THE_COMMIT = "sinks.begin = stop", "moves.Remove.apply = stop"
+BEFORE_THE_COMMIT, IN_THE_COMMIT = "commit_sinks.begin = stop", "moves.Remove.apply = stop"
 
 
 def stopped(folder, before):

@@ -13,9 +13,11 @@ import pytest
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, expr, loads
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.execution import Execution
-from gpuetl.io import footers, open_file, parquet_rows
-from gpuetl.io.data_file import DataFile, DatasetError, FileState
-from gpuetl.io.open_file import opened, read_by_path
+from gpuetl.io import footers, parquet_rows
+from gpuetl.io.data_file import DataFile, DatasetError
+from gpuetl.places import file_state
+from gpuetl.places.local.local_file import LocalFileState
+from gpuetl.places.open_file import opened, read_by_path
 
 TYPES = {"x": "int64", "y": "int64"}
 OTHER = 10**6
@@ -303,7 +305,7 @@ def test_a_file_is_read_by_its_path_where_there_is_no_proc(tmp_path, monkeypatch
 def test_files_read_by_their_paths_are_compared_before_and_after(tmp_path):
     path = tmp_path / "a.csv"
     write(path, OTHER)
-    file = DataFile(path, {}, FileState.of(path.stat()))
+    file = DataFile(path, {}, LocalFileState.of(path.stat()))
     with read_by_path([file]):
         pass
     with pytest.raises(DatasetError, match="its size was"), read_by_path([file]):
@@ -312,7 +314,7 @@ def test_files_read_by_their_paths_are_compared_before_and_after(tmp_path):
         pytest.fail("it has changed before")
 
 
-STATE = FileState(10, 5, 7, 1, 5, "here")
+STATE = LocalFileState(10, 5, 7, 1, 5, "here")
 
 
 @pytest.mark.parametrize(
@@ -336,9 +338,9 @@ def test_an_inode_counts_on_one_file_system_of_one_machine(other, difference):
 
 
 def test_an_error_of_a_worker_keeps_its_hint():
-    error = pickle.loads(pickle.dumps(open_file.deleted(Path("a"))))
+    error = pickle.loads(pickle.dumps(file_state.deleted(Path("a"))))
     assert str(error) == "a was deleted or moved during the run"
-    assert error.hint == open_file.AGAIN
+    assert error.hint == file_state.AGAIN
     assert error.args[0].code == "GE1420"
 
 

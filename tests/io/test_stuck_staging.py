@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpuetl import Pipeline
-from gpuetl.io.commit import recovery
-from gpuetl.io.commit.locks import LEASE
+from gpuetl.places.local.commit import recovery
+from gpuetl.places.local.commit.locks import LEASE
 from sink_files import leftovers
 from tables import table, write_source
 

@@ -55,10 +55,10 @@ def has_run_users_code() -> bool:
 def execute(arguments: Sequence[str] | None = None) -> None:
     """Run the command of these arguments, by default those of the process; raise `SystemExit` where it fails."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    with checked_output():
+    with checked_output(), exit_codes():
         words = [*words[1:], "--help"] if words[:1] == ["help"] else words
         given = vars(parser(words).parse_args(words))
-        with exit_codes(), in_sandbox(given.pop("sandbox", None)):
+        with in_sandbox(given.pop("sandbox", None)):
             given.pop("command")(**given)
 
 

@@ -46,9 +46,18 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
     head = text.partition(".")[0]
     command = commands.add_parser(name or function.__name__, description=text, help=head, allow_abbrev=False)
     command.set_defaults(command=function)
-    command.add_argument("file", type=Path, help="the pipeline's YAML file")
+    command.add_argument("file", type=pipeline_file, help="the pipeline's YAML file")
     add_pipeline(command)
     return command
+
+
+def pipeline_file(text: str) -> Path:
+    """Read the path of a pipeline's file; raise `InvalidPipeline` for one of a scheme that gpuetl does not support."""
+    if "://" not in text:
+        return Path(text)
+    from gpuetl.spec.document import pipeline_path
+
+    return pipeline_path(text)
 
 
 def add_pipeline(command: ArgumentParser) -> None:

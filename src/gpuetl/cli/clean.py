@@ -27,7 +27,7 @@ def clean(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
 
     Runs that are alive, and those of other hosts, are left alone.
     """
-    from gpuetl.io.commit.recovery import Left, Recovered
+    from gpuetl.places.local.commit.recovery import Left, Recovered
 
     removed: list[Recovered] = []
     left: list[Left] = []

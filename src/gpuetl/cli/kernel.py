@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave
+from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave, pipeline_file
 from gpuetl.cli.long_looks import CLEAR_LINE, long_looks
 from gpuetl.cli.output import raw_stream
 from gpuetl.messages import coded
@@ -41,7 +41,9 @@ def add_build(commands: Commands) -> None:
         "build", description=build.__doc__, help="Compile kernels before a run; needs no GPU", allow_abbrev=False
     )
     command.set_defaults(command=build)
-    command.add_argument("files", metavar="FILE", nargs="*", type=Path, help="pipelines whose kernels to compile, too")
+    command.add_argument(
+        "files", metavar="FILE", nargs="*", type=pipeline_file, help="pipelines whose kernels to compile, too"
+    )
     text = "compile for these GPUs, such as sm_80,sm_90; by default for those of this machine"
     command.add_argument("--arch", metavar="LIST", type=architectures, default=(), help=text)
     text = "write there, for GPUETL_KERNEL_CACHE to name; by default to the cache of this user"

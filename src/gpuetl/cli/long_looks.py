@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gpuetl.io.watching import watching
 from gpuetl.messages import printable, redacted
+from gpuetl.places.watching import watching
 
 AFTER_S = 2.0
 """Looks are shown when the command has taken this long."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
     from gpuetl.cli.arguments import Commands
-    from gpuetl.io.commit.recovery import Left, Recovered
+    from gpuetl.places.local.commit.recovery import Left, Recovered
 
 
 def add_to(commands: Commands) -> None:
@@ -48,7 +48,7 @@ def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
 
     Runs that died before their commit have changed no sink: gpuetl clean removes what they left.
     """
-    from gpuetl.io.commit.recovery import Recovered, is_unfinished
+    from gpuetl.places.local.commit.recovery import Recovered, is_unfinished
 
     done: list[Recovered | Left] = []
     for staging in stagings_at(paths):
@@ -64,7 +64,7 @@ def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
 
 def dead_hint(paths: Sequence[Path]) -> str:
     """Say what removes the folders of runs that died before their commit, where there are such folders."""
-    from gpuetl.io.commit.locks import holder_of
+    from gpuetl.places.local.commit.locks import holder_of
 
     count = sum(holder_of(staging).status == "dead" for staging in stagings_at(paths))
     if not count:
@@ -81,7 +81,7 @@ def stagings_at(paths: Sequence[Path]) -> list[Path]:
     RunFailed
         For a path where nothing is, and no run has written to it.
     """
-    from gpuetl.io.commit.recovery import stagings_below, stagings_beside
+    from gpuetl.places.local.commit.recovery import stagings_below, stagings_beside
 
     found: list[Path] = []
     for given in paths:
@@ -101,8 +101,8 @@ def settled(staging: Path, hosts: Sequence[str]) -> list[Recovered | Left]:
     RunFailed
         Where that cannot be done.
     """
-    from gpuetl.io.commit.moves import Unclear
-    from gpuetl.io.commit.recovery import sort_out
+    from gpuetl.places.local.commit.moves import Unclear
+    from gpuetl.places.local.commit.recovery import sort_out
 
     try:
         return list(sort_out([staging], hosts))

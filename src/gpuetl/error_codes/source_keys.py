@@ -22,13 +22,16 @@ Add schema: {column: type, …}; a CSV file states no types.""",
     ),
     ErrorPage(
         code="GE1409",
-        title="URL instead of a local path",
-        cause="gpuetl reads and writes local files.  The path of a source, sink or kernel is a URL.",
+        title="scheme of a path that gpuetl does not support",
+        cause=(
+            "The path of a source, sink, kernel or pipeline file begins with a scheme, such as `s3://`, that gpuetl does"
+            " not support.  Local paths are written plainly, or as `file:///data/sales.csv`."
+        ),
         fix="Copy the files to this machine, or mount their store, and give the local path.",
         kind="pipeline",
         example=SOURCES.replace("sales.csv", '"s3://shop/sales.csv"') + OUT,
         message="""\
-example.yaml:4:16: source 'sales': gpuetl reads and writes local files; 's3://shop/sales.csv' is a URL of the scheme s3  [GE1409]
+example.yaml:4:16: source 'sales': gpuetl does not support the scheme 's3' of 's3://shop/sales.csv'; it supports local paths and file://  [GE1409]
     sales: {csv: "s3://shop/sales.csv", schema: {id: int64, amount: float64}}
                  ^^^^^^^^^^^^^^^^^^^^^
 Copy the files to this machine, or mount their store, and give the local path.""",

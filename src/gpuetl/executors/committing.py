@@ -8,11 +8,11 @@ from functools import partial
 from gpuetl.errors import RunFailed
 from gpuetl.io.commit.commit_sinks import commit_sinks, finish_dead_runs, unfinished_commit
 from gpuetl.io.frames import FrameDataset
-from gpuetl.io.paths import is_hidden
 from gpuetl.io.sink_target import marked_files
 from gpuetl.io.staging import SinkWriter
 from gpuetl.io.write_files import added_beside
 from gpuetl.messages import coded, redacted
+from gpuetl.places.paths import is_hidden
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass

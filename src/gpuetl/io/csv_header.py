@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from gpuetl.errors import have_hint
 from gpuetl.io.csv_records import (
@@ -17,8 +16,10 @@ from gpuetl.io.csv_records import (
     text_after_quote,
 )
 from gpuetl.io.data_file import DataFile, DatasetError
-from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.messages import coded
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.open_file import opened
+from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 
 FIRST_BYTES = 1 << 13
@@ -109,7 +110,7 @@ def first_record(source: OpenFile, delimiter: str) -> tuple[bytes, bool]:
         return text[start:end], True
 
 
-def long_header(path: Path, text: bytes, delimiter: str) -> DatasetError:
+def long_header(path: FilePath, text: bytes, delimiter: str) -> DatasetError:
     """Word a header without an end: often its quote is not closed, or the file is no CSV file."""
     if any(not field["end"] for field in quoted_fields(text, delimiter)):
         return open_quote(path, 1)

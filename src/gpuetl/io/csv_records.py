@@ -7,15 +7,15 @@ import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.io.data_file import DatasetError
-from gpuetl.io.open_file import OpenFile
 from gpuetl.messages import coded
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.paths import FilePath
 from gpuetl.threads import in_threads
 
 # Quotes of CSV files: where fields in quotes end, and quotes that no rule of CSV allows.
@@ -58,7 +58,7 @@ def check_quotes(source: OpenFile, delimiter: str) -> Quotes:
     return irregular_quotes(source.path, text, delimiter)
 
 
-def irregular_quotes(path: Path, text: bytes, delimiter: str) -> Quotes:
+def irregular_quotes(path: FilePath, text: bytes, delimiter: str) -> Quotes:
     """Parse the fields of a file, and refuse one whose last quote is not closed.
 
     Where text follows the closing quote of a field before, the error names that field: it is the cause.
@@ -179,13 +179,13 @@ def line_ends(data: bytes) -> Iterator[NDArray[np.int64]]:
         yield np.flatnonzero(ends | alone) + start
 
 
-def open_quote(path: Path, line: int) -> DatasetError:
+def open_quote(path: FilePath, line: int) -> DatasetError:
     """Word a quote that is not closed."""
     hint = "Close it; inside of a field in quotes, a quote is written twice."
     return DatasetError(coded("GE1415", f"{path}: the quote that opens in line {line} is not closed.  {hint}"))
 
 
-def text_after_quote(path: Path, line: int, shown: str) -> DatasetError:
+def text_after_quote(path: FilePath, line: int, shown: str) -> DatasetError:
     """Word text after a closing quote; `shown` is the field or the row as it is written."""
     first = re.split("[\r\n]", shown, maxsplit=1)[0][:SHOWN_CHARACTERS]
     shown = first if first == shown else f"{first}…"

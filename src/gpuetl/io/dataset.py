@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
@@ -15,10 +14,11 @@ import pyarrow as pa
 from gpuetl.errors import have_hint
 from gpuetl.io.csv_header import case_hint, delimiter_hint, missing_hint
 from gpuetl.io.data_file import NULL_PARTITION, ColumnValues, DataFile, DatasetError, RowGroup
-from gpuetl.io.listing import Listing, list_files
-from gpuetl.io.paths import check_sandbox
-from gpuetl.io.watching import Look
 from gpuetl.messages import coded
+from gpuetl.places.filesystem import Listing
+from gpuetl.places.paths import FilePath, check_sandbox
+from gpuetl.places.registry import filesystem_of
+from gpuetl.places.watching import Look
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox
 from gpuetl.types.data_types import STRING, DataType, common_type, is_floating, language_type, type_name
@@ -69,7 +69,7 @@ class Dataset:
 
     name: str
     format: Format | Literal["memory"]
-    path: Path
+    path: FilePath
     declared: Mapping[str, DataType] = field(default_factory=dict)
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     nulls: tuple[str, ...] = ("",)
@@ -120,7 +120,7 @@ class Dataset:
         DatasetError
             For a folder that cannot be listed, and for what is no file.
         """
-        listing = list_files(self.path, f".{self.format}")
+        listing = filesystem_of(self.path).list_files(self.path, f".{self.format}")
         try:
             check_sandbox(path for path, _ in listing.files)
         except OutsideSandbox as error:
@@ -138,7 +138,7 @@ class Dataset:
             message = " ".join(filter(None, (str(self.path), folder, f"holds no {listing.suffix} file")))
         return DatasetError(coded("GE1401", message), hint)
 
-    def _partition_values(self, path: Path) -> dict[str, str | None]:
+    def _partition_values(self, path: FilePath) -> dict[str, str | None]:
         if not self.partitions:
             return {}
         written = folder_values(path)
@@ -213,7 +213,7 @@ class Dataset:
         return self._headers[file.path]
 
     @cached_property
-    def _headers(self) -> dict[Path, Header]:
+    def _headers(self) -> dict[FilePath, Header]:
         return {}
 
     @cached_property
@@ -274,7 +274,7 @@ class Dataset:
             ) from None
 
 
-def folder_values(path: Path) -> dict[str, str]:
+def folder_values(path: FilePath) -> dict[str, str]:
     """Return the columns that the folders of a file name as `name=value`, with their values as written."""
     pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
     return {unquote(name): value for name, value in pairs}

@@ -6,14 +6,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import inf
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.io.data_file import ColumnValues, DataFile, DatasetError, FileState, RowGroup
-from gpuetl.io.open_file import OpenFile, opened
+from gpuetl.io.data_file import ColumnValues, DataFile, DatasetError, RowGroup
 from gpuetl.io.parquet_chunks import Chunk, Chunks
 from gpuetl.io.parquet_footer import (
     DECRYPT,
@@ -26,6 +24,10 @@ from gpuetl.io.row_group_limits import Limits, limits_of
 from gpuetl.io.thrift_reader import BadFooter
 from gpuetl.memory_limits import done_again, release_host_memory, told_of_host
 from gpuetl.messages import coded, recoded
+from gpuetl.places.file_state import FileState
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.open_file import opened
+from gpuetl.places.paths import FilePath
 from gpuetl.types.data_types import DataType
 
 PLAIN = 0
@@ -123,9 +125,9 @@ class KeptFooters:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes, self.bytes, self.lock = most_bytes, 0, Lock()
-        self.kept: OrderedDict[Path, tuple[Footer, int]] = OrderedDict()
+        self.kept: OrderedDict[FilePath, tuple[Footer, int]] = OrderedDict()
 
-    def find(self, path: Path, state: FileState) -> Footer | None:
+    def find(self, path: FilePath, state: FileState) -> Footer | None:
         """Return the footer of a file that is in the same state as when it was read."""
         with self.lock:
             footer, _ = self.kept.get(path, (None, 0))
@@ -152,7 +154,7 @@ class KeptFooters:
 KEPT = KeptFooters(MOST_KEPT_BYTES)
 
 
-def footer_of(path: Path, planned: FileState | None = None) -> Footer:
+def footer_of(path: FilePath, planned: FileState | None = None) -> Footer:
     """Return a file's footer, read anew where the file is not what it was.
 
     One that is kept of the state that the plan saw is returned without a look at the file.  If the file has changed
@@ -190,7 +192,7 @@ class Footers:
     def __init__(self) -> None:
         self.other_names: dict[str, bytes] = {}
         """Columns whose names are not UTF-8, by what stands for the names."""
-        self._footers: dict[Path, Footer] = {}
+        self._footers: dict[FilePath, Footer] = {}
         self._alike: Any = None
         self._lacking: list[str] = []
         self._unordered: list[str] = []

@@ -9,11 +9,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from gpuetl.io.data_file import FileState
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.listing import is_visible
-from gpuetl.io.paths import is_hidden, plain_part
 from gpuetl.io.sink_target import Target
+from gpuetl.places.local.folders import plain_part
+from gpuetl.places.local.listing import is_visible
+from gpuetl.places.local.local_file import LocalFileState
+from gpuetl.places.paths import FilePath, is_hidden
+from gpuetl.places.registry import local_path
 from gpuetl.records import dataclass
 
 # Whether a sink would replace, or be read as, files that are not its own, by whatever names they are reached.
@@ -96,10 +98,13 @@ def conflicts(
     if inside := at[folder].below(place):
         found.append(f"writes over the pipeline's own folder{inside.how}")
     for source in sources:
-        plain = at[plain_part(source.path)]
+        path = local_path(source.path)
+        if path is None:
+            continue
+        plain = at[plain_part(path)]
         if inside := plain.below(place):
             found.append(f"writes over source '{source.name}'{inside.how}")
-        elif (inside := place.below(plain)) and feeds_source(target, source, inside.parts):
+        elif (inside := place.below(plain)) and feeds_source(target, path, source.format, inside.parts):
             found.append(f"writes into its own source '{source.name}'{inside.how}")
     return found
 
@@ -112,9 +117,9 @@ def overlap(path: Location, other: Location, name: str) -> str:
     return f"has a path that holds that of sink '{name}'{holds.how}" if holds else ""
 
 
-def feeds_source(target: Target, dataset: Dataset, below: Sequence[str]) -> bool:
-    """Tell whether files that the sink writes may be files of the source; `below` is where it lies in the source."""
-    rest = dataset.path.parts[len(plain_part(dataset.path).parts) :] or ("**", f"*.{dataset.format}")
+def feeds_source(target: Target, path: Path, suffix: str, below: Sequence[str]) -> bool:
+    """Tell whether files that the sink writes may be files of a source; `below` is where it lies there."""
+    rest = path.parts[len(plain_part(path).parts) :] or ("**", f"*.{suffix}")
     if target.is_file:
         return _matches(below, rest)
     ending = Path(rest[-1]).suffix
@@ -172,15 +177,15 @@ def reached_by_another_name(target: Target, datasets: Iterable[Dataset]) -> Iter
                 yield dataset, f"{link} leads to"
 
 
-def replaced_file(target: Target) -> FileState | None:
+def replaced_file(target: Target) -> LocalFileState | None:
     """Return the state of the file that a sink replaces; None where there is none."""
     try:
-        return FileState.of(target.path.stat()) if target.is_file else None
+        return LocalFileState.of(target.path.stat()) if target.is_file else None
     except OSError:
         return None
 
 
-def linked_files(target: Target, dataset: Dataset, replaced: FileState | None) -> Iterator[Path]:
+def linked_files(target: Target, dataset: Dataset, replaced: LocalFileState | None) -> Iterator[FilePath]:
     """Yield the files of a source that are the file which a sink replaces, or links to one that it replaces."""
     if replaced is not None:
         yield from filter(None, [dataset.listing.by_identity.get(replaced.identity)])
@@ -201,9 +206,12 @@ def linked_folders(target: Target) -> list[Path]:
 
 def leads_to(link: Path, target: Target, dataset: Dataset) -> bool:
     """Tell whether what a sink writes below a link may be files of a source, or replaces some."""
-    plain, place = Location.of(plain_part(dataset.path)), Location.of(link.resolve())
+    path = local_path(dataset.path)
+    if path is None:
+        return False
+    plain, place = Location.of(plain_part(path)), Location.of(link.resolve())
     inside = place.below(plain)
-    return bool(plain.below(place) or (inside and feeds_source(target, dataset, inside.parts)))
+    return bool(plain.below(place) or (inside and feeds_source(target, path, dataset.format, inside.parts)))
 
 
 def folder_entries(folder: Path) -> list[os.DirEntry[str]]:

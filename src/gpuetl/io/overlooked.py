@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from urllib.parse import unquote
 
 from gpuetl.io.data_file import NULL_PARTITION, DatasetError
 from gpuetl.io.dataset import Dataset, folder_values, stored_columns
-from gpuetl.io.listing import list_files
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
+from gpuetl.places.registry import filesystem_of
 from gpuetl.types.data_types import type_name
 
 # What a source has and does not read: files in its folder that look like data, columns that later files add.
@@ -73,11 +73,12 @@ def files_warning(dataset: Dataset) -> str | None:
     return coded("GE1705", f"{count}, since {why}: {named(left_out)}.  {fix}")
 
 
-def of_glob(dataset: Dataset) -> Iterator[Path]:
+def of_glob(dataset: Dataset) -> Iterator[FilePath]:
     """Yield the files of the format in folders that a glob matches, where it does not match the files, too."""
+    suffix = f".{dataset.format}"
     read = {file.path for file in dataset.files} if dataset.listing.folders else set()
     for folder in sorted(dataset.listing.folders):
-        yield from (path for path, _ in list_files(folder, f".{dataset.format}").files if path not in read)
+        yield from (path for path, _ in filesystem_of(folder).list_files(folder, suffix).files if path not in read)
 
 
 def links_warning(dataset: Dataset) -> str | None:
@@ -101,7 +102,7 @@ def repeated_warning(dataset: Dataset) -> str | None:
     return coded("GE1726", f"{path} and {other} are one file, whose rows are read twice.{more}")
 
 
-def named(paths: Sequence[Path]) -> str:
+def named(paths: Sequence[FilePath]) -> str:
     """Name the first paths."""
     return ", ".join(map(str, paths[:SHOWN])) + (", …" if len(paths) > SHOWN else "")
 

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 
 from gpuetl.io.data_file import DataFile, DatasetError
 from gpuetl.io.footers import Footer
-from gpuetl.io.open_file import opened
 from gpuetl.io.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.messages import coded
+from gpuetl.places.open_file import opened
 from gpuetl.types.data_types import is_list
 
 NANOSECONDS = 1_000_000

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from gpuetl.io.data_file import NULL_PARTITION
 from gpuetl.io.dataset import Format
-from gpuetl.io.paths import is_hidden
 from gpuetl.messages import coded
+from gpuetl.places.paths import is_hidden
 from gpuetl.records import dataclass
 from gpuetl.value_texts import shown
 

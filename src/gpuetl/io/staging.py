@@ -14,11 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuetl.errors import GpuetlError, RunFailed, SinkExists, first_line, system_reason
-from gpuetl.io.commit.locks import Lease, LockedTooLong, boot_id, hold, locked
-from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
-from gpuetl.io.commit.moves import Unclear, staging_folder, sync
-from gpuetl.io.commit.recovery import remove_staging
-from gpuetl.io.paths import MAX_NAME_BYTES, make_folders
 from gpuetl.io.sink_target import (
     ImpossibleName,
     ImpossiblePartition,
@@ -30,6 +25,11 @@ from gpuetl.io.sink_target import (
 )
 from gpuetl.lost_device import is_lost
 from gpuetl.messages import coded
+from gpuetl.places.local.commit.locks import Lease, LockedTooLong, boot_id, hold, locked
+from gpuetl.places.local.commit.manifest import Entry, Manifest, entries_below, foreign
+from gpuetl.places.local.commit.moves import Unclear, staging_folder, sync
+from gpuetl.places.local.commit.recovery import remove_staging
+from gpuetl.places.local.folders import MAX_NAME_BYTES, make_folders
 from gpuetl.records import dataclass
 from gpuetl.signals import held_signals
 from gpuetl.telemetry.origin import Origin

@@ -12,9 +12,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from gpuetl.io.dataset import Format
-from gpuetl.io.paths import is_hidden
 from gpuetl.io.sink_target import marked_files
 from gpuetl.io.staging import FileWriter, SinkWriter
+from gpuetl.places.paths import is_hidden
 from gpuetl.types.data_types import language_type, type_name
 
 # Arrow tables to files.

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from gpuetl.io.data_file import RowGroup
+from gpuetl.places.paths import FilePath
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, SortKey
 from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, Union
@@ -35,7 +35,7 @@ class Scan:
     skipped: int = 0
 
     @cached_property
-    def ranges(self) -> dict[tuple[Path, int], Mapping[str, tuple[Any, Any, int]]]:
+    def ranges(self) -> dict[tuple[FilePath, int], Mapping[str, tuple[Any, Any, int]]]:
         """What footers say of the columns of each row group, which `parts` leave out: they travel with tasks."""
         return {(group.file.path, group.index): group.ranges for group in self.read.dataset.row_groups}
 

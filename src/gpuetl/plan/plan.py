@@ -16,6 +16,7 @@ from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.sink_target import Target
 from gpuetl.messages import coded
+from gpuetl.places.paths import StorePath
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
@@ -187,6 +188,8 @@ def _plain(value: Any) -> Any:
         return [(name, _plain(item)) for name, item in value.items()]
     if isinstance(value, Path):
         return os.path.abspath(value)  # noqa: PTH100  Path.absolute keeps the dots
+    if isinstance(value, StorePath):
+        return str(value)
     if isinstance(value, Dataset):
         allowed = (value.extra_columns, value.missing_columns, value.on_bad_row)
         return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls, allowed

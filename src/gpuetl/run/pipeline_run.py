@@ -24,11 +24,11 @@ from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem,
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, on_workers
 from gpuetl.io.rejected import without_rejected
-from gpuetl.io.watching import watching
 from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import Fitted
+from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample

@@ -15,11 +15,13 @@ from gpuetl.io.data_file import DatasetError
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import Locations, PathIndex, conflicts
-from gpuetl.io.paths import ImpossiblePath, checked_path, plain_part, url_problem
 from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.sink_target import Target, mark_of
 from gpuetl.messages import coded
+from gpuetl.places.local.folders import plain_part
+from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
+from gpuetl.places.registry import local_path, path_of, scheme_problem
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
@@ -172,18 +174,17 @@ class _Binder:
         place = node.place() if node else place_of(self.spec, Origin(kind, of))
         self.problems.add(message, hint, place, f"{kind} '{of}'")
 
-    def path(self, kind: str, of: str, text: str) -> Path | None:
+    def path(self, kind: str, of: str, text: str) -> FilePath | None:
         sandbox = current_sandbox()
         try:
             if sandbox:
                 sandbox.refuse_environment(text)
             whole = resolve_scalars(text, self.parameters, self.run_id)
-            if self.is_url(kind, of, whole, text):
+            if not self.has_filesystem(kind, of, whole, text):
                 return None
-            path = checked_path(self.folder / whole)
+            path = path_of(whole, self.folder)
             remember_paths(text, path)
-            if sandbox:
-                sandbox.check(plain_part(path))
+            check_sandbox([plain_part(path) if isinstance(path, Path) else path])
             return path
         except OutsideSandbox as error:
             self.add(str(error), IN_SANDBOX, text, kind, of)
@@ -192,15 +193,20 @@ class _Binder:
         except ImpossiblePath as error:
             self.add(coded("GE1008", str(error)), "", text, kind, of)
         except UnboundScalar:  # `validate` without the value of a required parameter: the path is not known yet
-            self.is_url(kind, of, text, text)
+            self.has_filesystem(kind, of, text, text)
         return None
 
-    def is_url(self, kind: str, of: str, whole: str, text: str) -> bool:
-        """Tell whether a path is a URL, which is a problem."""
-        if problem := url_problem(whole):
+    def local_path(self, kind: str, of: str, text: str) -> Path | None:
+        """Return a path of this machine; None for one that is wrong, or not known yet."""
+        path = self.path(kind, of, text)
+        return path if isinstance(path, Path) else None
+
+    def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
+        """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""
+        if problem := scheme_problem(whole, only_local=kind == "sink"):
             message, hint = problem
             self.add(coded("GE1409", message), hint, text, kind, of)
-        return problem is not None
+        return problem is None
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
@@ -332,7 +338,7 @@ class _Binder:
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
-        path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
+        path = self.local_path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
@@ -385,25 +391,26 @@ class _Binder:
         targets = [
             Target(name, sink.format, path, sink.partition_by)
             for name, sink in self.spec.sinks.items()
-            if (path := self.path("sink", name, sink.path))
+            if (path := self.local_path("sink", name, sink.path))
         ]
         sources = [
-            Dataset(name, source.format, path)
+            Dataset(name, source.format, where)
             for name, source in (self.spec.sources.items() if targets else ())
-            if isinstance(source, SourceSpec) and (path := self.path("source", name, source.path))
+            if isinstance(source, SourceSpec) and (where := self.path("source", name, source.path))
         ]
         locations = Locations()
         others: PathIndex[Target] = PathIndex(MOST_CONFLICTS)
         read: PathIndex[Dataset] = PathIndex()
         for source in sources:
-            read.add(locations[plain_part(source.path)], source)
+            if (at := local_path(source.path)) is not None:
+                read.add(locations[plain_part(at)], source)
         for target in targets:
             place = locations[target.path]
             near = [*others.near(place)][:MOST_CONFLICTS], [*read.near(place)]
             others.add(place, target)
             for message in conflicts(target, *near, self.folder, locations):
-                at = self.spec.sinks[target.name].path
-                self.add(coded("GE1502", message), "Give it a path of its own.", at, "sink", target.name)
+                written = self.spec.sinks[target.name].path
+                self.add(coded("GE1502", message), "Give it a path of its own.", written, "sink", target.name)
 
 
 def key_text(value: Expr) -> str:

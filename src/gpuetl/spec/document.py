@@ -15,6 +15,8 @@ from ruamel.yaml.nodes import Node as YamlNode
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
 from gpuetl.messages import coded
+from gpuetl.places.paths import ImpossiblePath, Scheme
+from gpuetl.places.registry import path_of, scheme_problem
 from gpuetl.records import dataclass
 from gpuetl.spec import yaml_text
 from gpuetl.spec.yaml_text import QUOTE, mistake_of, new_yaml
@@ -115,6 +117,28 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         mistake = mistake_of(error, document.lines)
         problems.add(mistake.message, mistake.hint, mistake.place(name, document.lines))
     return None
+
+
+def pipeline_path(path: str | Path) -> Path:
+    """Return the path of a pipeline's file, which may be written as `file:///…`; it is a file of this machine.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a path of another scheme.
+    """
+    text = str(path)
+    if problem := scheme_problem(text, only_local=True):
+        message, hint = problem
+        raise InvalidPipeline.because(coded("GE1409", message), hint)
+    if not Scheme.of(text).name:
+        return Path(path)
+    try:
+        found = path_of(text, Path())
+    except ImpossiblePath as error:
+        raise InvalidPipeline.because(coded("GE1002", str(error))) from None
+    assert isinstance(found, Path)
+    return found
 
 
 def read_text(path: Path, problems: Problems, name: str) -> str | None:

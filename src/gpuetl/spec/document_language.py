@@ -210,7 +210,8 @@ like data are counted in a warning.  A glob reads exactly the files that it matc
 that begin with `.` or `_`.  To read such files, write the path out (`lake/_x.csv`), or begin that part of the glob
 with the character (`lake/_*.csv`).  Links to files are read.  Links to folders are followed where the path names
 them, as `lake/*/a.csv` does, but not below a folder or by `**`: a link that leads elsewhere is a warning (GE1725),
-and so is a file that a source reads by two paths (GE1726).  Paths are local: a URL such as `s3://…` is an error.
+and so is a file that a source reads by two paths (GE1726).  Paths are local: a scheme
+other than `file://`, such as `s3://…`, is an error (GE1409).
 
 **What gpuetl checks of files.**  The plan notes the size, modification time and inode of each file.  They are
 compared whenever the file is opened, on workers too, and once more after it was read.  A file that was replaced,

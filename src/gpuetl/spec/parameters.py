@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow as pa
 from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
 from gpuetl.expressions.ir import Expr, Literal, Parameter
 from gpuetl.messages import coded, remember_path, remember_value
+from gpuetl.places.paths import FilePath
 from gpuetl.types.data_types import (
     BOOL,
     DATE,
@@ -187,7 +187,7 @@ def resolve_scalars(text: str, parameters: Mapping[str, Expr], run_id: str) -> s
     return _REFERENCE.sub(lambda match: _value(match[1].strip(), parameters, run_id), text)
 
 
-def remember_paths(text: str, path: Path) -> None:
+def remember_paths(text: str, path: FilePath) -> None:
     """Show a path up to the end of its last environment variable as it is written: the value may be too short."""
     found = [match for match in _REFERENCE.finditer(text) if match[1].strip().startswith("env.")]
     if not found or found[-1][1].strip().removeprefix("env.").partition(":-")[0] not in os.environ:

@@ -16,9 +16,9 @@ from gpuetl.engines.interface import Backend
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.run_memory import Guard
-from gpuetl.io.paths import remove_folder
 from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
 from gpuetl.messages import coded
+from gpuetl.places.local.folders import remove_folder
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
 from gpuetl.threads import thread_count

@@ -7,15 +7,8 @@ files.  Hadoop's first committer renames file after file without a record, and l
 
 | module | what it holds |
 |---|---|
-| `commit_sinks.py` | the commit of a run |
+| `commit_sinks.py` | the commit of a run, and what it does about the dead runs that it finds |
 | `commit_steps.py` | what the commit of one sink will change, by its mode |
-| `moves.py`, `moves.py` | one change, which can be repeated and undone |
-| `journal.py` | the list of changes, and the record that decides |
-| `locks.py`, `locks.py` | which runs are alive, and who may change a folder |
-| `recovery.py` | what becomes of the staging folders of dead runs |
-| `manifest.py` | which files of a folder are gpuetl's |
-| `manifest.py` | modes and owners of what is replaced |
-| `recovery.py` | files that others wrote while a folder was replaced |
-| `commit_sinks.py` | what a run does about the dead runs that it finds |
-| `moves.py` | files and folders brought to disk |
+
+The changes themselves, the journal, locks and recovery are those of local folders: `places/local/commit`.
 """

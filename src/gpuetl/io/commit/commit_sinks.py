@@ -10,10 +10,13 @@ from typing import NamedTuple, TypeVar
 
 from gpuetl.errors import RunFailed
 from gpuetl.io.commit.commit_steps import journal_of
-from gpuetl.io.commit.journal import Journal, begin, decide, undo_all
-from gpuetl.io.commit.locks import LockedTooLong, holder_of, locked
-from gpuetl.io.commit.moves import Unclear, folders_below, sync_all
-from gpuetl.io.commit.recovery import (
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.staging import SinkWriter
+from gpuetl.messages import coded, size
+from gpuetl.places.local.commit.journal import Journal, begin, decide, undo_all
+from gpuetl.places.local.commit.locks import LockedTooLong, holder_of, locked
+from gpuetl.places.local.commit.moves import Unclear, folders_below, sync_all
+from gpuetl.places.local.commit.recovery import (
     Left,
     Recovered,
     is_unfinished,
@@ -23,11 +26,9 @@ from gpuetl.io.commit.recovery import (
     target_of,
     unfinished_beside,
 )
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.paths import plain_part
-from gpuetl.io.sinks_read import is_changing
-from gpuetl.io.staging import SinkWriter
-from gpuetl.messages import coded, size
+from gpuetl.places.local.folders import plain_part
+from gpuetl.places.local.sinks_read import is_changing
+from gpuetl.places.registry import local_path
 from gpuetl.signals import Held, held_signals
 
 # What a run does about the dead runs that it finds beside its sinks and sources.
@@ -92,7 +93,10 @@ def never_ended(left: Left, path: Path) -> str:
 
 def unfinished_commit(dataset: Dataset) -> str | None:
     """Name a commit of a dead run that has changed only some of a source's files; None where there is none."""
-    plain = plain_part(dataset.path)
+    path = local_path(dataset.path)
+    if path is None:
+        return None
+    plain = plain_part(path)
     places = [plain]
     while "=" in places[-1].name:  # a partition of a sink: staging is beside the sink
         places.append(places[-1].parent)

@@ -8,13 +8,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuetl.io.commit import manifest
-from gpuetl.io.commit.journal import Journal
-from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign, keep_ownership, keep_ownership_below
-from gpuetl.io.commit.moves import Put, Remove, Step, write_atomically
-from gpuetl.io.paths import LISTS, check_sandbox
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import recoded
+from gpuetl.places.local.commit import manifest
+from gpuetl.places.local.commit.journal import Journal
+from gpuetl.places.local.commit.manifest import (
+    Entry,
+    Manifest,
+    entries_below,
+    foreign,
+    keep_ownership,
+    keep_ownership_below,
+)
+from gpuetl.places.local.commit.moves import Put, Remove, Step, write_atomically
+from gpuetl.places.paths import LISTS, check_sandbox
 from gpuetl.sandbox import OutsideSandbox
 
 

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, cast
 
 from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
-from gpuetl.io.paths import url_problem
 from gpuetl.messages import coded, recoded
+from gpuetl.places.paths import Scheme
+from gpuetl.places.registry import scheme_problem
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
@@ -326,8 +327,10 @@ class Kernel(Step):
             )
             return False
         for path in (self.cuda, self.reference):
-            if problem := url_problem(path):
-                context.problem(*problem, path)
+            scheme, rest = Scheme.of(path)
+            message, hint = scheme_problem(path, only_local=True) or (f"'{path}' is not a plain path", f"Write {rest}.")
+            if scheme:
+                context.problem(coded("GE1409", message), hint, path)
         own = {*NEEDED[kind], *TAKEN[kind]}
         for field in fields(self):
             special = any(field.name in (*NEEDED[other], *TAKEN[other]) for other in NEEDED)

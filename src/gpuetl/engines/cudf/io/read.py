@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -27,10 +28,11 @@ from gpuetl.expressions.ir import Cast, Column, Literal
 from gpuetl.io.data_file import DataFile, DatasetError, RowGroup
 from gpuetl.io.dataset import Dataset, check_widens
 from gpuetl.io.frames import FrameDataset
-from gpuetl.io.open_file import read_by_path
 from gpuetl.io.parquet_pages import BadPages
 from gpuetl.io.parquet_rows import read_columns
 from gpuetl.lost_device import is_fault, lose_device
+from gpuetl.places.open_file import read_by_path
+from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import STRING, DataType, is_list, language_type, type_name
@@ -222,6 +224,9 @@ def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (read.dataset.verify_pages or sooner):
         return read_on_host(read.dataset, files, types, machine)
+    if types and any(local_path(file.path) is None for file, _ in files):
+        note(f"{read.origin}: {files[0][0].path} was read on the CPU: it is not on a disk of this machine")
+        return read_on_host(read.dataset, files, types, machine)
     for file, own in files:
         reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
     for name, reason in reasons.items():
@@ -250,12 +255,19 @@ def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names:
     """Return the columns that Arrow has to read, with reasons, and verify the others' checksums if that is wanted."""
     footer = dataset.footers.footer(file)
     try:
-        reasons = host_columns(file.path, footer, groups, names)
+        reasons = host_columns(path_here(file), footer, groups, names)
         if dataset.verify_checksums:
-            verify_checksums(file.path, footer, groups, [name for name in names if name not in reasons])
+            verify_checksums(path_here(file), footer, groups, [name for name in names if name not in reasons])
     except (OSError, BadPages) as error:
         raise unreadable(file, groups, error) from error
     return reasons
+
+
+def path_here(file: DataFile) -> Path:
+    """Return the path by which libcudf reads a file; Arrow reads those that have none."""
+    path = local_path(file.path)
+    assert path is not None
+    return path
 
 
 def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
@@ -275,7 +287,7 @@ def read_on_device(
         return {}
     rows = sum(group.rows for _, own in files for group in own)
     try:
-        columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
+        columns = machine.read_parquet({path_here(file): [group.index for group in own] for file, own in files}, types)
         for name, vector in columns.items():
             check_count(name, vector.rows, rows)
         columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)

@@ -24,9 +24,9 @@ from gpuetl.io.csv_records import (
 )
 from gpuetl.io.data_file import DataFile, DatasetError
 from gpuetl.io.dataset import Dataset
-from gpuetl.io.open_file import OpenFile
 from gpuetl.io.rejected import COLUMNS
 from gpuetl.messages import coded, recoded
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import warn
 from gpuetl.types.data_types import STRING, DataType, type_name

@@ -18,10 +18,11 @@ from gpuetl.io.csv_records import CsvBlocks, check_quotes
 from gpuetl.io.data_file import DataFile, DatasetError, RowGroup
 from gpuetl.io.dataset import Dataset, check_widens
 from gpuetl.io.frames import FrameDataset
-from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.io.parquet_rows import read_columns
 from gpuetl.io.rejected import COLUMNS, RejectedRows
 from gpuetl.messages import coded
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.open_file import opened
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import STRING, DataType, is_list, language_type

@@ -12,7 +12,7 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuetl.io.paths import LISTS, is_hidden
+from gpuetl.places.paths import LISTS, is_hidden
 from gpuetl.records import dataclass
 
 # The files of a sink's folder that gpuetl wrote, so that a later run removes these only.

@@ -1,29 +1,20 @@
-"""Paths as users write them, and folders that are made and removed."""
+"""Paths of this machine, and folders that are made and removed."""
 
 from __future__ import annotations
 
 import glob
 import os
-import re
 import shutil
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from gpuetl.sandbox import current_sandbox
+from gpuetl.places.paths import ImpossiblePath
 from gpuetl.threads import in_threads
 
-# Paths as users write them: which are possible, which are URLs, and where a glob begins.
+# Which paths are possible, and where a glob begins.
 
 
-URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
-LISTS = ".gpuetl"
-"""The folder of a sink's folder with the lists of its files."""
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
-
-
-class ImpossiblePath(Exception):
-    """A path that no file can have; worded for the user."""
 
 
 def checked_path(path: Path) -> Path:
@@ -48,40 +39,12 @@ def checked_path(path: Path) -> Path:
     return path
 
 
-def url_problem(path: str) -> tuple[str, str] | None:
-    """Return what is wrong with a path that is a URL, and the next step; None for other paths."""
-    if not (found := URL.match(path)):
-        return None
-    if found["scheme"].lower() == "file":
-        return f"'{path}' is a URL, and gpuetl reads and writes local paths", f"Write {path[found.end() :] or '/'}."
-    message = f"gpuetl reads and writes local files; '{path}' is a URL of the scheme {found['scheme']}"
-    return message, "Copy the files to this machine, or mount their store, and give the local path."
-
-
-def check_sandbox(files: Iterable[Path]) -> None:
-    """Refuse files that lead out of the sandbox, if there is one: a glob may match links.
-
-    Raises
-    ------
-    OutsideSandbox
-        With the first of them.
-    """
-    if sandbox := current_sandbox():
-        for file in files:
-            sandbox.check(file)
-
-
 def plain_part(path: Path) -> Path:
     """Return the part of the path that is no glob; all of it where it exists as it stands."""
     if path.exists():
         return path
     parts = path.parts
     return Path(*parts[: next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))])
-
-
-def is_hidden(parts: Iterable[str]) -> bool:
-    """Tell whether a part of a path begins with a dot, or with an underscore but for a partition's `_name=value`."""
-    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in parts)
 
 
 # Folders made, and removed with what is in them.

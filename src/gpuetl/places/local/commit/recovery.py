@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from gpuetl.io.commit.journal import JOURNAL, Journal, absolute, decide, decision_in, record, undo_all
-from gpuetl.io.commit.locks import LEASE, Holder, holder_of, locked
-from gpuetl.io.commit.manifest import entries_below
-from gpuetl.io.commit.moves import STAGING, Put, Unclear, inode_of, rename_to_free, staging_folder, sync_all
-from gpuetl.io.paths import remove_folder
+from gpuetl.places.local.commit.journal import JOURNAL, Journal, absolute, decide, decision_in, record, undo_all
+from gpuetl.places.local.commit.locks import LEASE, Holder, holder_of, locked
+from gpuetl.places.local.commit.manifest import entries_below
+from gpuetl.places.local.commit.moves import STAGING, Put, Unclear, inode_of, rename_to_free, staging_folder, sync_all
+from gpuetl.places.local.folders import remove_folder
 from gpuetl.records import dataclass
 
 # Files that others wrote to a folder in the moment in which it was replaced: they go to the new folder.

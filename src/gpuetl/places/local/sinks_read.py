@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gpuetl.io.data_file import DatasetError
-from gpuetl.io.paths import LISTS
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
+from gpuetl.places.paths import LISTS
 
 
 class SinksRead:
@@ -67,7 +67,7 @@ class SinksRead:
         DatasetError
             Where a commit has not ended after minutes.
         """
-        from gpuetl.io.commit.locks import LockedTooLong, locked
+        from gpuetl.places.local.commit.locks import LockedTooLong, locked
 
         try:
             parents = {Path(os.path.realpath(folder)).parent for folder in self.lists}
@@ -97,7 +97,7 @@ def commits_under_way(folder: str) -> Iterator[tuple[set[str], set[str]]]:
     names = names_of_lists(folder)
     if len(names) < 2:
         return
-    from gpuetl.io.commit.manifest import FileList
+    from gpuetl.places.local.commit.manifest import FileList
 
     lists = {name: found for name in names if (found := FileList.read(Path(folder, LISTS, name))) is not None}
     for found in lists.values():

@@ -17,71 +17,39 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Hashable
 from dataclasses import field
 from fnmatch import translate
-from functools import cached_property
 from glob import has_magic
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
 
-from gpuetl.io.data_file import DatasetError, FileState
-from gpuetl.io.open_file import refuse_other_kinds
-from gpuetl.io.paths import LISTS, is_hidden
-from gpuetl.io.sinks_read import SinksRead
-from gpuetl.io.watching import Look
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
+from gpuetl.places.filesystem import ListedFile, Listing
+from gpuetl.places.local.local_file import LocalFileState, refuse_other_kinds
+from gpuetl.places.local.sinks_read import SinksRead
+from gpuetl.places.paths import LISTS, is_hidden
+from gpuetl.places.watching import Look
 from gpuetl.records import dataclass
 
 ANY_DEPTH = "**"
 
 
-class ListedFile(NamedTuple):
-    """A file of a source, and its state when it was listed."""
-
-    path: Path
-    state: FileState
-
-
 @dataclass
-class Listing:
-    """What a path names.
-
-    Parameters
-    ----------
-    path, suffix
-        The path, and how the names of files end that are read of a folder.
-    is_folder
-        Whether the path is a folder.
-    """
+class Found:
+    """What a walk has found so far: see `Listing`."""
 
     path: Path
     suffix: str
     is_folder: bool = False
     is_glob: bool = False
-    found: dict[str, FileState] = field(default_factory=dict)
+    files: dict[str, LocalFileState] = field(default_factory=dict)
     others: list[Path] = field(default_factory=list)
-    """Visible files below a folder that have another suffix."""
     folders: list[Path] = field(default_factory=list)
-    """Folders that a glob matches, whose files it does not match by that."""
     file_links: list[Path] = field(default_factory=list)
-    """The files that are links."""
     links: list[Path] = field(default_factory=list)
-    """Links to folders that are not followed, and lead out of the folder in which the walk began."""
     sinks: SinksRead = field(default_factory=SinksRead)
     """The sinks whose files are listed."""
-
-    @cached_property
-    def files(self) -> tuple[ListedFile, ...]:
-        """The files that are read, in the order of their paths: folder by folder."""
-        listed = (ListedFile(Path(path), state) for path, state in self.found.items())
-        return tuple(sorted(listed, key=attrgetter("path.parts")))
-
-    @cached_property
-    def by_identity(self) -> dict[Hashable, Path]:
-        """The first path of each file, by what is the same for all of its names."""
-        return {state.identity: path for path, state in reversed(self.files)}
 
     def add(self, path: str, is_link: bool) -> None:
         """Add a file that is read; follow a link to it."""
@@ -90,17 +58,26 @@ class Listing:
         except OSError as error:
             raise not_to_be_read(path, error) from None
         refuse_other_kinds(Path(path), found.st_mode)
-        self.found[path] = FileState.of(found)
+        self.files[path] = LocalFileState.of(found)
         if is_link:
             self.file_links.append(Path(path))
 
-    def without(self, files: set[Path]) -> Listing:
-        """Leave files out, and return what is left."""
-        if files:
-            self.found = {path: state for path, state in self.found.items() if Path(path) not in files}
-            self.others = [path for path in self.others if path not in files]
-            self.file_links = [path for path in self.file_links if path not in files]
-        return self
+    def listing(self, left_out: set[Path]) -> Listing:
+        """Return what was found, without some files."""
+        files = [ListedFile(Path(path), state) for path, state in self.files.items()]
+        if left_out:
+            files = [file for file in files if file.path not in left_out]
+        return Listing(
+            self.path,
+            self.suffix,
+            tuple(sorted(files, key=attrgetter("path.parts"))),
+            self.is_folder,
+            self.is_glob,
+            tuple(path for path in self.others if path not in left_out),
+            tuple(self.folders),
+            tuple(path for path in self.file_links if path not in left_out),
+            tuple(self.links),
+        )
 
 
 def list_files(path: Path, suffix: str) -> Listing:
@@ -113,43 +90,43 @@ def list_files(path: Path, suffix: str) -> Listing:
     DatasetError
         For a folder that cannot be listed, and for what would be read and is no file: a dangling link, a pipe.
     """
-    listing = Listing(path, suffix)
+    found = Found(path, suffix)
     try:
-        look_up(listing)
+        look_up(found)
     except DatasetError:  # a commit may have removed what the walk had found
-        if not listing.sinks.is_stale():
+        if not found.sinks.is_stale():
             raise
     else:
-        if (coming := listing.sinks.files_to_come()) is not None:
-            return listing.without(coming)
-    with listing.sinks.without_commits():
-        again = Listing(path, suffix)
+        if (coming := found.sinks.files_to_come()) is not None:
+            return found.listing(coming)
+    with found.sinks.without_commits():
+        again = Found(path, suffix)
         look_up(again)
-        return again.without(again.sinks.files_to_come() or set())
+        return again.listing(again.sinks.files_to_come() or set())
 
 
-def look_up(listing: Listing) -> None:
+def look_up(found: Found) -> None:
     """Find what a path names."""
-    path = listing.path
+    path = found.path
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError as error:
-        listing.is_glob = has_magic(str(path)) and not os.path.lexists(path)
-        if listing.is_glob:
-            Glob(listing).expand()
+        found.is_glob = has_magic(str(path)) and not os.path.lexists(path)
+        if found.is_glob:
+            Glob(found).expand()
         elif exists(str(path)):
             raise not_to_be_read(str(path), error) from None
         return
-    if stat.S_ISDIR(found.st_mode):
-        listing.is_folder = True
-        walk_folder(listing)
+    if stat.S_ISDIR(status.st_mode):
+        found.is_folder = True
+        walk_folder(found)
     else:
-        listing.add(str(path), path.is_symlink())
+        found.add(str(path), path.is_symlink())
 
 
-def walk_folder(listing: Listing) -> None:
+def walk_folder(found: Found) -> None:
     """Add the files of a folder and its subfolders that have the suffix."""
-    walk, pending = Walk(listing, str(listing.path)), [str(listing.path)]
+    walk, pending = Walk(found, str(found.path)), [str(found.path)]
     while pending:
         for entry in walk.entries(pending.pop(), len(pending)):
             if is_hidden((entry.name,)):
@@ -158,26 +135,26 @@ def walk_folder(listing: Listing) -> None:
                 pending.append(entry.path)
             elif entry.is_symlink() and os.path.isdir(entry.path):
                 walk.leave_out(entry)
-            elif entry.name.endswith(listing.suffix):
-                listing.add(entry.path, entry.is_symlink())
+            elif entry.name.endswith(found.suffix):
+                found.add(entry.path, entry.is_symlink())
             elif entry.is_file(follow_symlinks=False) or os.path.isfile(entry.path):
-                listing.others.append(Path(entry.path))
+                found.others.append(Path(entry.path))
     walk.look.end(walk.looked)
 
 
 class Walk:
     """Looks into folders one by one, and reports how many there were."""
 
-    def __init__(self, listing: Listing, root: str) -> None:
-        self.listing, self.root = listing, root
-        self.looked, self.look = 0, Look("folders below", str(listing.path))
-        listing.sinks.note_sink_of(root)
+    def __init__(self, found: Found, root: str) -> None:
+        self.found, self.root = found, root
+        self.looked, self.look = 0, Look("folders below", str(found.path))
+        found.sinks.note_sink_of(root)
 
     def entries(self, folder: str, waiting: int) -> list[os.DirEntry[str]]:
         """Return what is in a folder, while `waiting` others are still to be looked into."""
         self.looked += 1
         self.look.at(self.looked, self.looked + waiting)
-        sinks = self.listing.sinks
+        sinks = self.found.sinks
         if "=" in os.path.basename(folder):  # a literal part of a glob leads here without a look into the sink
             sinks.note_sink_of(folder)
         found = entries_of(folder)
@@ -188,19 +165,19 @@ class Walk:
     def leave_out(self, entry: os.DirEntry[str]) -> None:
         """Keep a link to a folder that is not followed, unless that folder is below the root."""
         if not Path(os.path.realpath(entry.path)).is_relative_to(os.path.realpath(self.root)):
-            self.listing.links.append(Path(entry.path))
+            self.found.links.append(Path(entry.path))
 
 
 class Glob:
     """A glob that is expanded part by part, each folder once for each part that it may match."""
 
-    def __init__(self, listing: Listing) -> None:
-        self.listing = listing
-        parts = listing.path.parts
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        parts = found.path.parts
         plain = next(place for place, part in enumerate(parts) if has_magic(part))
         self.root, self.parts = str(Path(*parts[:plain])), parts[plain:]
         self.patterns = [re.compile(translate(part)) for part in self.parts]
-        self.walk = Walk(listing, self.root)
+        self.walk = Walk(found, self.root)
         self.pending: list[tuple[str, int]] = []
         self.seen: set[tuple[str, int]] = set()
         self.matched: set[str] = set()
@@ -234,9 +211,9 @@ class Glob:
         if is_last and path not in self.matched:
             self.matched.add(path)
             if is_plain_folder or os.path.isdir(path):
-                self.listing.folders.append(Path(path))
+                self.found.folders.append(Path(path))
             else:
-                self.listing.add(path, os.path.islink(path))
+                self.found.add(path, os.path.islink(path))
         elif not is_last and (is_plain_folder or is_folder(path)):
             self.pending.append((path, place + 1))
 

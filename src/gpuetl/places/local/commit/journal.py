@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from gpuetl.io.commit.moves import RUN, Put, Remove, Step, Unclear, staging_folder, sync, write_atomically
+from gpuetl.places.local.commit.moves import RUN, Put, Remove, Step, Unclear, staging_folder, sync, write_atomically
 from gpuetl.records import dataclass
 from gpuetl.sandbox import current_sandbox
 

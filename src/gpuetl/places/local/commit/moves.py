@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from gpuetl.io.paths import MAX_NAME_BYTES
+from gpuetl.places.local.folders import MAX_NAME_BYTES
 from gpuetl.records import dataclass
 from gpuetl.threads import in_threads
 

@@ -1,0 +1,10 @@
+"""How files of local folders change: renames that are written down first, repeated and undone any number of times.
+
+| module | what it holds |
+|---|---|
+| `moves.py` | one change, which can be repeated and undone; files and folders brought to disk |
+| `journal.py` | the list of changes, and the record that decides |
+| `locks.py` | which runs are alive, and who may change a folder |
+| `manifest.py` | which files of a folder are gpuetl's; modes and owners of what is replaced |
+| `recovery.py` | what becomes of the staging folders of dead runs |
+"""

@@ -1,0 +1,55 @@
+"""The filesystem of a path, by the scheme that the user wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuetl.places.filesystem import Filesystem
+from gpuetl.places.local.local_filesystem import LocalFilesystem
+from gpuetl.places.paths import FilePath, Scheme, StorePath
+
+LOCAL: Filesystem = LocalFilesystem()
+FILE_SCHEME = "file"
+FILESYSTEMS: dict[str, Filesystem] = {"": LOCAL, FILE_SCHEME: LOCAL}
+"""By scheme; paths without a scheme have the scheme ''."""
+
+
+def filesystem_of(path: FilePath) -> Filesystem:
+    """Return the filesystem of a path."""
+    return FILESYSTEMS[path.scheme] if isinstance(path, StorePath) else LOCAL
+
+
+def local_path(path: FilePath) -> Path | None:
+    """Return the path by which this process itself finds a file or folder; None where there is none."""
+    return filesystem_of(path).local_path(path)
+
+
+def path_of(text: str, folder: Path) -> FilePath:
+    """Return a path as the user wrote it; one without a scheme is relative to `folder`.
+
+    The scheme has a filesystem: `scheme_problem` tells of others.
+
+    Raises
+    ------
+    ImpossiblePath
+        For a path that no file can have.
+    """
+    scheme, rest = Scheme.of(text)
+    return FILESYSTEMS[scheme].path_of(scheme, rest, folder)
+
+
+def scheme_problem(text: str, only_local: bool = False) -> tuple[str, str] | None:
+    """Return what is wrong with the scheme of a path, and the next step; None where gpuetl supports it.
+
+    With `only_local`, only paths of this machine are right: what gpuetl writes, and kernels.
+    """
+    scheme, _ = Scheme.of(text)
+    schemes = [name for name, one in FILESYSTEMS.items() if one is LOCAL or not only_local]
+    if scheme in schemes:
+        return None
+    supported = ", ".join(f"{name}://" for name in schemes if name)
+    message = f"gpuetl does not support the scheme '{scheme}' of '{text}'"
+    return f"{message}; it supports local paths and {supported}", ELSEWHERE
+
+
+ELSEWHERE = "Copy the files to this machine, or mount their store, and give the local path."
