@@ -13,7 +13,8 @@ import pytest
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, expr, loads
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.execution import Execution
-from gpuetl.io import footers, open_file, parquet_rows
+from gpuetl.formats import footers, parquet_rows
+from gpuetl.io import open_file
 from gpuetl.io.data_file import DataFile, DatasetError, FileState
 from gpuetl.io.open_file import opened, read_by_path
 
@@ -196,7 +197,7 @@ def test_a_csv_file_that_becomes_shorter_while_bad_rows_are_looked_for_ends_the_
     lake, monkeypatch, tmp_path, on_bad_row
 ):
     """Mapped memory beyond the end of a file ends the process."""
-    from gpuetl.io.csv_records import CsvRecords
+    from gpuetl.formats.csv_records import CsvRecords
 
     _, folder = lake("csv")
     with (folder / "1.csv").open("a") as file:

@@ -51,13 +51,13 @@ class Listing:
     Parameters
     ----------
     path, suffix
-        The path, and how the names of files end that are read of a folder.
+        The path, and how the names of files end that are read of a folder: one ending, or several.
     is_folder
         Whether the path is a folder.
     """
 
     path: Path
-    suffix: str
+    suffix: str | tuple[str, ...]
     is_folder: bool = False
     is_glob: bool = False
     found: dict[str, FileState] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Listing:
         return self
 
 
-def list_files(path: Path, suffix: str) -> Listing:
+def list_files(path: Path, suffix: str | tuple[str, ...]) -> Listing:
     """Return what a path names; a path that does not exist names nothing.
 
     Costs one call of the system for a folder and one for a file.

@@ -7,11 +7,10 @@ import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from gpuetl.io.data_file import FileState
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.listing import is_visible
+from gpuetl.io.listing import Listing, is_visible
 from gpuetl.io.paths import is_hidden, plain_part
 from gpuetl.io.sink_target import Target
 from gpuetl.records import dataclass
@@ -23,6 +22,27 @@ from gpuetl.records import dataclass
 # mount shows one folder under two paths.
 
 
+class SourceFiles(Protocol):
+    """A source, as far as its files are found."""
+
+    @property
+    def name(self) -> str:
+        """The source's name."""
+
+    @property
+    def path(self) -> Path:
+        """A file, a glob or a folder."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """How names of files end that are read of a folder."""
+
+    @property
+    def listing(self) -> Listing:
+        """The files that the path names."""
+
+
+Files = TypeVar("Files", bound=SourceFiles)
 LINKED = ", through a link or a mount"
 
 
@@ -88,7 +108,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def conflicts(
-    target: Target, others: Sequence[Target], sources: Sequence[Dataset], folder: Path, at: Locations
+    target: Target, others: Sequence[Target], sources: Sequence[SourceFiles], folder: Path, at: Locations
 ) -> list[str]:
     """Word what writing a sink would change besides it: other sinks, sources, the pipeline's own folder."""
     place = at[target.path]
@@ -112,13 +132,13 @@ def overlap(path: Location, other: Location, name: str) -> str:
     return f"has a path that holds that of sink '{name}'{holds.how}" if holds else ""
 
 
-def feeds_source(target: Target, dataset: Dataset, below: Sequence[str]) -> bool:
+def feeds_source(target: Target, dataset: SourceFiles, below: Sequence[str]) -> bool:
     """Tell whether files that the sink writes may be files of the source; `below` is where it lies in the source."""
-    rest = dataset.path.parts[len(plain_part(dataset.path).parts) :] or ("**", f"*.{dataset.format}")
+    rest = dataset.path.parts[len(plain_part(dataset.path).parts) :] or ("**", f"*{dataset.suffixes[0]}")
     if target.is_file:
         return _matches(below, rest)
     ending = Path(rest[-1]).suffix
-    other_files = ending not in ("", f".{target.format}") and not glob.has_magic(ending)
+    other_files = ending not in ("", target.suffix) and not glob.has_magic(ending)
     return not other_files and _may_hold(below, rest)
 
 
@@ -149,7 +169,7 @@ def _matches_one(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) and is_visible(name, pattern)
 
 
-def reached_by_another_name(target: Target, datasets: Iterable[Dataset]) -> Iterator[tuple[Dataset, str]]:
+def reached_by_another_name(target: Target, datasets: Iterable[Files]) -> Iterator[tuple[Files, str]]:
     """Yield the sources whose files a sink would change under another name, with words for how.
 
     The sink's file may be a hard link, the folder of a partition may be a link to a source, or a file of a source may
@@ -180,7 +200,7 @@ def replaced_file(target: Target) -> FileState | None:
         return None
 
 
-def linked_files(target: Target, dataset: Dataset, replaced: FileState | None) -> Iterator[Path]:
+def linked_files(target: Target, dataset: SourceFiles, replaced: FileState | None) -> Iterator[Path]:
     """Yield the files of a source that are the file which a sink replaces, or links to one that it replaces."""
     if replaced is not None:
         yield from filter(None, [dataset.listing.by_identity.get(replaced.identity)])
@@ -199,7 +219,7 @@ def linked_folders(target: Target) -> list[Path]:
     return links
 
 
-def leads_to(link: Path, target: Target, dataset: Dataset) -> bool:
+def leads_to(link: Path, target: Target, dataset: SourceFiles) -> bool:
     """Tell whether what a sink writes below a link may be files of a source, or replaces some."""
     plain, place = Location.of(plain_part(dataset.path)), Location.of(link.resolve())
     inside = place.below(plain)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from gpuetl.engines.capacity import HOST_SHARE, Capacity, free_memory
 from gpuetl.engines.registry import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
+from gpuetl.formats.frames import FrameDataset
+from gpuetl.formats.overlooked import overlooked_warnings
+from gpuetl.formats.rejected import RejectedRows
 from gpuetl.io.data_file import DatasetError
-from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import reached_by_another_name
-from gpuetl.io.overlooked import overlooked_warnings
-from gpuetl.io.rejected import RejectedRows
 from gpuetl.memory_limits import host_memory, planned_in_memory
 from gpuetl.messages import coded, recoded
 from gpuetl.optimize import optimize

@@ -23,7 +23,6 @@ from gpuetl.io.commit.recovery import (
     target_of,
     unfinished_beside,
 )
-from gpuetl.io.dataset import Dataset
 from gpuetl.io.paths import plain_part
 from gpuetl.io.sinks_read import is_changing
 from gpuetl.io.staging import SinkWriter
@@ -90,9 +89,9 @@ def never_ended(left: Left, path: Path) -> str:
     return coded("GE1514", f"{what}.  {fix}")
 
 
-def unfinished_commit(dataset: Dataset) -> str | None:
-    """Name a commit of a dead run that has changed only some of a source's files; None where there is none."""
-    plain = plain_part(dataset.path)
+def unfinished_commit(path: Path) -> str | None:
+    """Name a commit of a dead run that has changed only some of the files of a path; None where there is none."""
+    plain = plain_part(path)
     places = [plain]
     while "=" in places[-1].name:  # a partition of a sink: staging is beside the sink
         places.append(places[-1].parent)
