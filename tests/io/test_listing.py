@@ -13,10 +13,10 @@ import pytest
 
 import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.io.data_file import DatasetError
 from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.overlooked import overlooked_warnings
+from gpuetl.io.data_file import DatasetError
 from gpuetl.io.listing import list_files
-from gpuetl.io.overlooked import overlooked_warnings
 from messages import without_codes
 
 ROWS = "x\n1\n"
