@@ -11,7 +11,8 @@ The way of the data, and of a reader through the code:
     executors/     6  run a physical plan, in this process or on a dask cluster
     engines/      7  frames and the operations on them: pandas (also the oracle)
     kernels/          users' CUDA kernels: contract and NumPy twin
-    io/               files: footers, pruning, sinks and their commit
+    formats/          Parquet, CSV and rows in memory: described, checked, read and written
+    io/               files: listed, opened, staged and committed
     report/        8  what a run did
     file_tests/       the tests that a pipeline's file holds
     testing/          for the tests of pipelines and of gpuetl itself

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
-from gpuetl.io.dataset import Format
-from gpuetl.io.frames import to_table
-from gpuetl.io.rejected import REJECTED
+from gpuetl.formats.frames import to_table
+from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
@@ -111,7 +110,7 @@ class Pipeline(PipelineDefinition):
             )
         return Table(self, name)
 
-    def _source(self, name: str, format: Format, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
+    def _source(self, name: str, format: str, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
         within = f"source '{name}'"
         check_names(SourceSpec, keys, within)
         source = SourceSpec(format, Text(os.fspath(path), caller()), **_source_keys(keys, within))
@@ -130,7 +129,7 @@ class Pipeline(PipelineDefinition):
         """Declare a stage; `nodes` say where its steps stand."""
         self._declare("stages", name, StageSpec(Text(origin, caller()), steps, expect, nodes))
 
-    def add_sink(self, name: str, format: Format, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
+    def add_sink(self, name: str, format: str, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
         within = f"sink '{name}'"
         check_names(SinkSpec, keys, within)

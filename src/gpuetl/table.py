@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
-from gpuetl.io.rejected import REJECTED
+from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs

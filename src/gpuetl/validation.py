@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
 from gpuetl.expressions.ir import Expr
-from gpuetl.io.data_file import DatasetError
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.overlooked import overlooked_warnings
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.overlooked import overlooked_warnings
 from gpuetl.messages import coded, recoded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
@@ -75,7 +75,7 @@ def unknown_columns(plan: Plan, files: bool) -> Iterator[str]:
 
 def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr], problems: Problems) -> Iterator[str]:
     """Look at the footers and the header lines of all files; yield a sentence for each source whose path is open."""
-    from gpuetl.io.dataset import disagreements
+    from gpuetl.formats.file_columns import disagreements
 
     for name, dataset in datasets_of(plan):
         path = getattr(spec.sources[name], "path", "")
@@ -103,7 +103,7 @@ def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
     """Yield the sources of files whose columns and paths are known."""
     for name, node in plan.sources.items():
         read = next((one for one in walk_graph(node) if isinstance(one, Read)), None)
-        if read and read.dataset.format != "memory":
+        if read and not read.dataset.file_format.in_memory:
             yield name, read.dataset
 
 

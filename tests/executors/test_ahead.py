@@ -12,7 +12,7 @@ from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.ahead import THREADS, ReadAhead, scans_in_order
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
-from gpuetl.io.data_file import DatasetError
+from gpuetl.places.file_state import DatasetError
 from gpuetl.report.run_report import escape, report_page, seconds_text
 from gpuetl.telemetry.recorder import Recorder
 from plans import lowered

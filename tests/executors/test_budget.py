@@ -312,7 +312,7 @@ def test_a_failed_run_leaves_no_reservation(big, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("gpuetl.executors.outputs.Budget", Kept)
-    monkeypatch.setattr("gpuetl.io.write_files.pq.write_table", full, raising=False)
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with pytest.raises(RunFailed):
         written(big, "filter").run(engine="pandas", options=RunOptions(memory=30 * MB))

@@ -19,7 +19,7 @@ PLACES = {
     "binding": "gpuetl.spec.definition.bind",
     "optimizing": "gpuetl.run.planning.optimize",
     "cutting into partitions": "gpuetl.run.planning.fitted",
-    "reading footers": "gpuetl.io.footers.footer_of",
+    "reading footers": "gpuetl.formats.footers.footer_of",
 }
 
 

@@ -240,17 +240,17 @@ def test_partitions_of_one_row_group_are_the_smallest(backend, source, pipeline)
 def test_a_sink_that_is_short_of_memory_is_written_again(backend, source, pipeline, monkeypatch):
     """In the thread that writes it; once more in vain, and the run begins again."""
     source(table({"x": "int64"}, *((i,) for i in range(8)))).write_csv("out", "out", mode="overwrite")
-    from gpuetl.io.write_files import WRITERS
+    from gpuetl.formats.csv import CsvFormat
 
     tables = []
 
-    def write(rows, path, write=WRITERS["csv"].write):
+    def write_short(csv, rows, path, write=CsvFormat.write):
         tables.append(rows.num_rows)
         if rows.num_rows > 2 or len(tables) == 3:
             raise pa.ArrowMemoryError("malloc of size 123 failed")
-        write(rows, path)
+        write(csv, rows, path)
 
-    monkeypatch.setitem(WRITERS, "csv", type(WRITERS["csv"])(write, takes_arrow=True))
+    monkeypatch.setattr(CsvFormat, "write", write_short)
     run = pipeline.run(engine="pandas", options=RunOptions(partition_rows=8))
     assert sorted(tables) == [2, 2, 2, 2, 2, 8, 8]
     assert run.report.notes[0].startswith("sink 'out': out of memory: 123 B were asked for, with ")

@@ -16,7 +16,7 @@ from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.resolve import resolve
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.io.dataset import Dataset
+from gpuetl.formats.dataset import Dataset
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read

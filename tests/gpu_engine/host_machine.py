@@ -28,7 +28,7 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.io.read import type_as_read
+from gpuetl.engines.cudf.io.parquet_reader import type_as_read
 from gpuetl.engines.cudf.io.threaded_file import (
     Chunk,
     Span,

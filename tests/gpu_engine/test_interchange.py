@@ -12,8 +12,8 @@ from gpuetl.engines.cudf.columns import interchange, validity
 from gpuetl.engines.cudf.columns.arrays import host_copies
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, in_one_array, to_arrow, to_table
-from gpuetl.engines.cudf.io.read import checked
-from gpuetl.io import frames
+from gpuetl.engines.cudf.io.parquet_reader import checked
+from gpuetl.formats import frames
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST = HostMachine()

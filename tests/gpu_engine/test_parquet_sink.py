@@ -34,8 +34,8 @@ from gpuetl.engines.cudf.io.parquet_writer import write_parquet, writes
 from gpuetl.engines.cudf.io.row_groups import Layout
 from gpuetl.engines.cudf.io.threaded_file import Span, Writers, assembled, chunks, pwrite, threaded_file
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.row_group_limits import may_hold
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.types.data_types import NULL, STRING, is_list
 from gpuetl.types.schema import Schema
 

@@ -11,7 +11,7 @@ from gpuetl.engines.no_result import NoResult
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.io.frames import FrameDataset
+from gpuetl.formats.frames import FrameDataset
 from gpuetl.plan.nodes import Project, Read
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -216,7 +216,6 @@ def test_an_error_of_the_search_is_that_of_who_asks():
 def test_a_process_that_ends_waits_for_the_current_step_alone():
     code = """
 import threading
-from gpuetl.engines.starting import Phase, Starting
 entered = threading.Event()
 def step():
     entered.set()

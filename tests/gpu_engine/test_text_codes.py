@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.columns.concat import numbered_together, stacked
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow, single_row, to_arrow
 from gpuetl.engines.cudf.columns.string_codes import FEW, with_dictionary
-from gpuetl.engines.cudf.io.read import checked
+from gpuetl.engines.cudf.io.parquet_reader import checked
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.types.data_types import BOOL, STRING

@@ -7,7 +7,7 @@ import pytest
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import RunFailed
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.io.read import in_microseconds
+from gpuetl.engines.cudf.io.parquet_reader import in_microseconds
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()

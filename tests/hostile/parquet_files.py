@@ -205,7 +205,7 @@ def rows_of(path, engine):
 
 def supported(path):
     """Return the columns of types that gpuetl has, as far as the file's footer can be read."""
-    from gpuetl.io.footers import footer_of
+    from gpuetl.formats.footers import footer_of
     from gpuetl.types.data_types import language_type
 
     try:

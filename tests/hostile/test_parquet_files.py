@@ -9,9 +9,9 @@ import pytest
 from gpuetl import InvalidPipeline, Pipeline, RunFailed
 from gpuetl.engines.cudf.io.host_columns import host_columns
 from gpuetl.engines.cudf.io.parquet_metadata import binary, i32, i64, struct
-from gpuetl.io.footers import footer_of
-from gpuetl.io.parquet_footer import footer_bytes, read_footer
-from gpuetl.io.thrift_reader import BadFooter
+from gpuetl.formats.footers import footer_of
+from gpuetl.formats.parquet_footer import footer_bytes, read_footer
+from gpuetl.formats.thrift_reader import BadFooter
 from hostile.parquet_bytes import INT64, chunk, element, file_of, footer, gzip_file
 from hostile.parquet_files import compare
 

@@ -7,10 +7,11 @@ import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions
 from gpuetl.engines.pandas.io import csv_values
-from gpuetl.io import csv_records
-from gpuetl.io.csv_header import Header, read_header
-from gpuetl.io.csv_records import check_quotes, record_end, split_fields
-from gpuetl.io.data_file import DataFile, DatasetError
+from gpuetl.formats import csv_records
+from gpuetl.formats.csv_header import Header, read_header
+from gpuetl.formats.csv_records import check_quotes, record_end, split_fields
+from gpuetl.io.data_file import DataFile
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.open_file import opened
 from gpuetl.testing import assert_tables_equal
 from messages import without_place

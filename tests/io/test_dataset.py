@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr, loads
-from gpuetl.io import footers
-from gpuetl.io.parquet_footer import footer_bytes
+from gpuetl.formats import footers
+from gpuetl.formats.parquet_footer import footer_bytes
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
 from tables import INF, INT64_MIN, NAN, table

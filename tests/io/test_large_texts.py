@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import Pipeline
-from gpuetl.io import frames
-from gpuetl.io.frames import narrow_texts
+from gpuetl.formats import frames
+from gpuetl.formats.frames import narrow_texts
 
 TEXTS = ["", "abc", None, "äöü", "x" * 7, None, "", "yz"]
 

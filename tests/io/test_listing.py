@@ -13,9 +13,9 @@ import pytest
 
 import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.io.data_file import DatasetError
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.overlooked import overlooked_warnings
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.overlooked import overlooked_warnings
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.local.listing import list_files
 from messages import without_codes
 
@@ -138,7 +138,7 @@ def test_a_pipe_that_takes_a_file_s_place_is_not_waited_for(tmp_path, form):
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(DatasetError, match="is a named pipe"):
-        _ = dataset.header(dataset.files[0]) if form == "csv" else dataset.schema
+        _ = dataset.stored(dataset.files[0])
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl.engines.cudf.io.parquet_metadata import STRUCT, list_of, struct
-from gpuetl.io import parquet_chunks
-from gpuetl.io.parquet_footer import footer_bytes, read_footer
-from gpuetl.io.thrift_reader import BadFooter
+from gpuetl.formats import parquet_chunks
+from gpuetl.formats.parquet_footer import footer_bytes, read_footer
+from gpuetl.formats.thrift_reader import BadFooter
 from hostile.parquet_bytes import INT64, chunk, element, file_of
 
 MUTANTS = 1500

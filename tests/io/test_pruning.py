@@ -9,8 +9,8 @@ import pytest
 
 from gpuetl import col, expr
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.row_group_limits import is_prunable, may_hold
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.row_group_limits import is_prunable, may_hold
 from gpuetl.types.data_types import parse_type
 
 COLUMNS = {

@@ -206,9 +206,9 @@ def test_another_user_reads_a_sink_while_a_run_writes_to_it(tmp_path):
         import os
         from pathlib import Path
         from gpuetl.io.commit.commit_sinks import unfinished_commit
-        from gpuetl.io.dataset import Dataset
+        from gpuetl.formats.dataset import Dataset
         os.setuid(65534)
-        print(bool(unfinished_commit(Dataset("s", "csv", Path("sink")))))
+        print(bool(unfinished_commit(Path("sink"))))
     """
     command = [sys.executable, "-c", textwrap.dedent(code)]
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -13,9 +13,10 @@ import pytest
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, expr, loads
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.execution import Execution
-from gpuetl.io import footers, parquet_rows
-from gpuetl.io.data_file import DataFile, DatasetError
+from gpuetl.formats import footers, parquet_rows
+from gpuetl.io.data_file import DataFile
 from gpuetl.places import file_state
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.local.local_file import LocalFileState
 from gpuetl.places.open_file import opened, read_by_path
 
@@ -198,7 +199,7 @@ def test_a_csv_file_that_becomes_shorter_while_bad_rows_are_looked_for_ends_the_
     lake, monkeypatch, tmp_path, on_bad_row
 ):
     """Mapped memory beyond the end of a file ends the process."""
-    from gpuetl.io.csv_records import CsvRecords
+    from gpuetl.formats.csv_records import CsvRecords
 
     _, folder = lake("csv")
     with (folder / "1.csv").open("a") as file:

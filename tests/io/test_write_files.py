@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl.io.write_files import SAMPLE_ROWS, write_parquet
+from gpuetl.formats.parquet_rows import SAMPLE_ROWS, write_parquet
 
 ROWS = 4 * SAMPLE_ROWS
 RANDOM = np.random.default_rng(1)

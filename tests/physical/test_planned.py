@@ -8,7 +8,7 @@ import pytest
 
 import gpuetl as ge
 from gpuetl.engines.capacity import Capacity
-from gpuetl.io import footers
+from gpuetl.formats import footers
 from gpuetl.optimize import NAMES
 from gpuetl.options import RunOptions
 from gpuetl.report.run_report import report_page

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed
-from gpuetl.io.dataset import Dataset
+from gpuetl.formats.dataset import Dataset
 from gpuetl.places.file_state import DatasetError, size_and_time_difference
 from gpuetl.places.filesystem import ListedFile, Listing
 from gpuetl.places.open_file import opened

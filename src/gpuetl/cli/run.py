@@ -86,7 +86,7 @@ def run(
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
     from gpuetl.engines import starting
-    from gpuetl.engines.registry import begin, choose_engine
+    from gpuetl.engines.registry import begin, choose_engine, warms_up_for
 
     begun = begin(engine) if file.is_file() else None
     from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
@@ -102,7 +102,7 @@ def run(
     choice = choose_engine(engine, begun)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
-    if begun and "parquet" not in {getattr(source, "format", "") for source in pipeline.spec.sources.values()}:
+    if begun and not warms_up_for(getattr(source, "format", "") for source in pipeline.spec.sources.values()):
         begun.last = starting.Phase.POOL
     starting.wait(starting.Phase.LIBRARIES)  # they hold the interpreter; then the GPU works next to the imports below
     from gpuetl.run.pipeline_run import Wanted, run_pipeline

@@ -75,6 +75,13 @@ def begin(wanted: str) -> Starting[GpuSearch] | None:
     return Starting(look_for_gpu, starting_steps) if wanted in ("auto", "cudf") else None
 
 
+def warms_up_for(formats: Iterable[str]) -> bool:
+    """Tell whether a GPU engine's last phase of starting, which reads a file, helps to read some of these formats."""
+    from gpuetl.formats.parquet import ParquetFormat  # with Arrow, which is not wanted before the search has begun
+
+    return ParquetFormat.name in formats
+
+
 def starting_steps(found: GpuSearch) -> Mapping[Phase, Iterable[Step]]:
     """Return what starts the GPU engine, if a GPU was found; the context is opened meanwhile."""
     if not found.gpu:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 
 from gpuetl.errors import RunFailed
+from gpuetl.formats.added_columns import added_beside
+from gpuetl.formats.frames import FrameDataset
 from gpuetl.io.commit.commit_sinks import commit_sinks, finish_dead_runs, unfinished_commit
-from gpuetl.io.frames import FrameDataset
 from gpuetl.io.sink_target import marked_files
 from gpuetl.io.staging import SinkWriter
-from gpuetl.io.write_files import added_beside
 from gpuetl.messages import coded, redacted
 from gpuetl.places.paths import is_hidden
 from gpuetl.plan.nodes import Read, Write
@@ -67,7 +67,7 @@ def recovered(plan: Plan, recorder: Recorder) -> bool:
     for node in plan.nodes:
         if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset):
             continue
-        if problem := unfinished_commit(node.dataset):
+        if problem := unfinished_commit(node.dataset.path):
             raise RunFailed.at(node.origin, problem)
     return changed
 
@@ -90,7 +90,7 @@ def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
 
 def warn_of_kept_rows(writer: SinkWriter, recorder: Recorder) -> None:
     """Warn of files of others that stay in a sink's folder, and that its readers take for the sink's."""
-    read = [name for name in writer.kept if name.suffix == f".{writer.target.format}" and not is_hidden(name.parts)]
+    read = [name for name in writer.kept if name.suffix == writer.target.suffix and not is_hidden(name.parts)]
     if not read:
         return
     named = ", ".join(map(str, read[:MOST_FILES])) + ", …" * (len(read) > MOST_FILES)

@@ -16,12 +16,12 @@ from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.no_result import written_values
 from gpuetl.engines.registry import load_backend
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
-from gpuetl.io.data_file import DatasetError, RowGroup
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.frames import SLICE_ROWS
+from gpuetl.formats.dataset import Dataset
+from gpuetl.io.data_file import RowGroup
 from gpuetl.lost_device import fault_message, is_fault, lose_device, suspects
 from gpuetl.messages import coded
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
+from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read
 from gpuetl.telemetry.origin import FILTER, Origin
@@ -112,16 +112,10 @@ def kept_rows(step: Filter, table: pa.Table) -> Any:
 
 
 def named_row(dataset: Dataset, part: Sequence[RowGroup], row: int) -> str:
-    """Name a row of a partition by its file and its number there, from 1; of a CSV file, the header is row 1."""
+    """Name a row of a partition by its file and its number there, from 1."""
     for group, start, count in extents(part):
         if count < 0 or row < start + count:
-            inside = row - start + 1
-            if dataset.format == "memory":
-                return f"Row {group.index * SLICE_ROWS + inside:,} of the frame '{dataset.name}'"
-            if dataset.format == "csv":
-                return f"Row {inside + 1} of {group.file.path}"
-            before = [g for g in dataset.row_groups if g.file.path == group.file.path and g.index < group.index]
-            return f"Row {sum(g.rows for g in before) + inside} of {group.file.path} (row group {group.index})"
+            return dataset.file_format.row_name(dataset, group, row - start + 1)
     return ""
 
 

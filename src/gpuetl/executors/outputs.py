@@ -20,9 +20,9 @@ from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.run_memory import Budget, Guard
 from gpuetl.executors.runner import Runner, write_traffic
 from gpuetl.executors.store import Store
+from gpuetl.formats.registry import format_named
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
-from gpuetl.io.write_files import WRITERS
 from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
@@ -168,10 +168,10 @@ def file_writer(
 
     Under a `budget` room is reserved for what a table is encoded to.
     """
-    writer = backend.file_writer(write.target, schema) or WRITERS[write.target.format]
+    writer = backend.file_writer(write.target, schema) or format_named(write.target.format).writer()
 
     def guarded(table: Any, path: Path) -> None:
-        encoded = int(HOST.encoded[write.target.format].share * table.nbytes) if budget else 0
+        encoded = int(HOST.encoded(write.target.format).share * table.nbytes) if budget else 0
         with budget.reserving(encoded) if budget else nullcontext():
             guard.run(write.origin, partial(writer.write, table, path))
 
@@ -225,7 +225,7 @@ def write_frame(runner: Runner, work: Work, frame: Frame, schema: Schema, writer
     backend, guard, as_arrow = runner.backend, runner.guard, writer.writer.takes_arrow
     rows = backend.rows(frame)
     if runner.budget:
-        runner.budget.make_room(int(HOST.encoded[writer.target.format].share * backend.nbytes(frame, schema)))
+        runner.budget.make_room(int(HOST.encoded(writer.target.format).share * backend.nbytes(frame, schema)))
     with runner.recorder.timed(work):
         table = guard.run(work.origin, partial(backend.to_arrow, frame), rows) if as_arrow else frame
     if as_arrow:

@@ -136,7 +136,7 @@ def operation_traffic(backend: Backend, operation: Node, frames: Sequence[Frame]
 def read_traffic(backend: Backend, read: Read, file_bytes: int, made: Frame) -> Traffic:
     """Return what a source moved: bytes of files and of the frame, which the GPU gets of the CPU where that reads."""
     at, home, size = backend.device_of(read), backend.device, backend.nbytes(made, read.schema)
-    if read.dataset.format == "memory":
+    if read.dataset.file_format.in_memory:
         return {"host to device": size} if home == "GPU" else {}
     crossed: Traffic = {TO_OTHER[at]: size} if at != home else {}
     return {FROM_FILE[at]: file_bytes, MEMORY[at]: file_bytes + size, **crossed}

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.ir import Expr
-from gpuetl.io.frames import SLICE_ROWS
-from gpuetl.io.rejected import without_rejected
+from gpuetl.formats.frames import SLICE_ROWS
+from gpuetl.formats.registry import format_named
+from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import coded
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -218,7 +219,7 @@ class _Preparation:
         read = next((below for below in walk_graph(node) if isinstance(below, Read)), None)
         if read is not None:
             return read.dataset.schema, ""
-        if source.format == "csv":  # it has no files that tell: the pipeline itself is wrong
+        if not format_named(source.format).states_types:  # it has no files that tell: the pipeline itself is wrong
             self.problems.found += found.found
         return None, found.found[0].message if found.found else "its path needs the value of a parameter"
 

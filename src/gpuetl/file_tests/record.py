@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from gpuetl.engines.registry import choose_engine
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems
 from gpuetl.file_tests.case import Unwritten
-from gpuetl.io.rejected import RejectedRows
+from gpuetl.formats.rejected import RejectedRows
 from gpuetl.messages import coded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions

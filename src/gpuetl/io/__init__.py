@@ -1,1 +1,1 @@
-"""Files: what a source holds (footers, row groups, statistics), and how sinks are written and committed."""
+"""Files of whatever format: how they are listed and opened, and how sinks are staged and committed."""

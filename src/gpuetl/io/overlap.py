@@ -7,10 +7,10 @@ import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from gpuetl.io.dataset import Dataset
 from gpuetl.io.sink_target import Target
+from gpuetl.places.filesystem import Listing
 from gpuetl.places.local.folders import plain_part
 from gpuetl.places.local.listing import is_visible
 from gpuetl.places.local.local_file import LocalFileState
@@ -25,6 +25,27 @@ from gpuetl.records import dataclass
 # mount shows one folder under two paths.
 
 
+class SourceFiles(Protocol):
+    """A source, as far as its files are found."""
+
+    @property
+    def name(self) -> str:
+        """The source's name."""
+
+    @property
+    def path(self) -> FilePath:
+        """A file, a glob or a folder."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """How names of files end that are read of a folder."""
+
+    @property
+    def listing(self) -> Listing:
+        """The files that the path names."""
+
+
+Files = TypeVar("Files", bound=SourceFiles)
 LINKED = ", through a link or a mount"
 
 
@@ -90,7 +111,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def conflicts(
-    target: Target, others: Sequence[Target], sources: Sequence[Dataset], folder: Path, at: Locations
+    target: Target, others: Sequence[Target], sources: Sequence[SourceFiles], folder: Path, at: Locations
 ) -> list[str]:
     """Word what writing a sink would change besides it: other sinks, sources, the pipeline's own folder."""
     place = at[target.path]
@@ -104,7 +125,7 @@ def conflicts(
         plain = at[plain_part(path)]
         if inside := plain.below(place):
             found.append(f"writes over source '{source.name}'{inside.how}")
-        elif (inside := place.below(plain)) and feeds_source(target, path, source.format, inside.parts):
+        elif (inside := place.below(plain)) and feeds_source(target, path, source.suffixes[0], inside.parts):
             found.append(f"writes into its own source '{source.name}'{inside.how}")
     return found
 
@@ -119,11 +140,11 @@ def overlap(path: Location, other: Location, name: str) -> str:
 
 def feeds_source(target: Target, path: Path, suffix: str, below: Sequence[str]) -> bool:
     """Tell whether files that the sink writes may be files of a source; `below` is where it lies there."""
-    rest = path.parts[len(plain_part(path).parts) :] or ("**", f"*.{suffix}")
+    rest = path.parts[len(plain_part(path).parts) :] or ("**", f"*{suffix}")
     if target.is_file:
         return _matches(below, rest)
     ending = Path(rest[-1]).suffix
-    other_files = ending not in ("", f".{target.format}") and not glob.has_magic(ending)
+    other_files = ending not in ("", target.suffix) and not glob.has_magic(ending)
     return not other_files and _may_hold(below, rest)
 
 
@@ -154,7 +175,7 @@ def _matches_one(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) and is_visible(name, pattern)
 
 
-def reached_by_another_name(target: Target, datasets: Iterable[Dataset]) -> Iterator[tuple[Dataset, str]]:
+def reached_by_another_name(target: Target, datasets: Iterable[Files]) -> Iterator[tuple[Files, str]]:
     """Yield the sources whose files a sink would change under another name, with words for how.
 
     The sink's file may be a hard link, the folder of a partition may be a link to a source, or a file of a source may
@@ -185,7 +206,7 @@ def replaced_file(target: Target) -> LocalFileState | None:
         return None
 
 
-def linked_files(target: Target, dataset: Dataset, replaced: LocalFileState | None) -> Iterator[FilePath]:
+def linked_files(target: Target, dataset: SourceFiles, replaced: LocalFileState | None) -> Iterator[FilePath]:
     """Yield the files of a source that are the file which a sink replaces, or links to one that it replaces."""
     if replaced is not None:
         yield from filter(None, [dataset.listing.by_identity.get(replaced.identity)])
@@ -204,14 +225,14 @@ def linked_folders(target: Target) -> list[Path]:
     return links
 
 
-def leads_to(link: Path, target: Target, dataset: Dataset) -> bool:
+def leads_to(link: Path, target: Target, dataset: SourceFiles) -> bool:
     """Tell whether what a sink writes below a link may be files of a source, or replaces some."""
     path = local_path(dataset.path)
     if path is None:
         return False
     plain, place = Location.of(plain_part(path)), Location.of(link.resolve())
     inside = place.below(plain)
-    return bool(plain.below(place) or (inside and feeds_source(target, path, dataset.format, inside.parts)))
+    return bool(plain.below(place) or (inside and feeds_source(target, path, dataset.suffixes[0], inside.parts)))
 
 
 def folder_entries(folder: Path) -> list[os.DirEntry[str]]:

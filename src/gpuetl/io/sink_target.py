@@ -12,7 +12,6 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 
 from gpuetl.io.data_file import NULL_PARTITION
-from gpuetl.io.dataset import Format
 from gpuetl.messages import coded
 from gpuetl.places.paths import is_hidden
 from gpuetl.records import dataclass
@@ -38,7 +37,7 @@ class Target:
     """
 
     name: str
-    format: Format
+    format: str
     path: Path
     partition_by: tuple[str, ...] = ()
     mode: Mode = "error"
@@ -46,6 +45,12 @@ class Target:
     run_key: tuple[str, ...] = ()
     mark: str = ""
     keep_foreign: bool = False
+    file_suffix: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """How names of the sink's files end: `file_suffix`, by default the format's name after a dot."""
+        return self.file_suffix or f".{self.format}"
 
     @property
     def place(self) -> Path:
@@ -55,7 +60,7 @@ class Target:
     @property
     def is_file(self) -> bool:
         """Whether the target is one file."""
-        return self.path.suffix == f".{self.format}" and not self.partition_by
+        return self.path.suffix == self.suffix and not self.partition_by
 
 
 # Hive partitions: rows split by the values of columns, which become the names of folders.
@@ -185,5 +190,5 @@ def marked_files(target: Target, folder: Path) -> list[Path]:
     """Return the files below a folder that runs of the target's mark appended, in the order of their paths."""
     if not target.mark or not folder.is_dir():
         return []
-    found = folder.rglob(f"part-{target.mark}-*.{target.format}")
+    found = folder.rglob(f"part-{target.mark}-*{target.suffix}")
     return sorted(path for path in found if path.is_file() and not is_hidden(path.relative_to(folder).parts))

@@ -275,7 +275,7 @@ class SinkWriter:
     def file_name(self) -> str:
         """Return the name of the next file."""
         self.parts += 1
-        part = f"{part_prefix(self.target, self.run_id)}-{self.parts - 1:05}.{self.target.format}"
+        part = f"{part_prefix(self.target, self.run_id)}-{self.parts - 1:05}{self.target.suffix}"
         return self.path.name if self.target.is_file else part
 
     def write_piece(self, name: Path, rows: Any) -> WrittenFile:

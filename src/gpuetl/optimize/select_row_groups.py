@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuetl.expressions.ir import Expr, conjuncts
-from gpuetl.io.row_group_limits import is_prunable
+from gpuetl.formats.row_group_limits import is_prunable
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
 from gpuetl.plan.plan import Plan

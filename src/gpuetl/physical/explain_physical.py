@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.io.row_group_limits import is_prunable
+from gpuetl.formats.row_group_limits import is_prunable
 from gpuetl.messages import coded, size
 from gpuetl.physical.fit import Fitted
 from gpuetl.physical.lower import PhysicalPlan

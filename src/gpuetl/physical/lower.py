@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import singledispatchmethod
 
-from gpuetl.io.row_group_limits import may_hold
+from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.column_statistics import are_apart, follow_each_other
 from gpuetl.physical.layout import Layout, first_groups, split_groups

@@ -205,7 +205,7 @@ class _Model:
 
     def written(self, root: Physical, target: Target) -> Iterator[Need]:
         """Compute a sink's partitions: while one is computed, and after the last, those before are written."""
-        encoding = self.sets.encoded[target.format]
+        encoding = self.sets.encoded(target.format)
         table, encoded = self.result(root), encoding.share + encoding.partitioned * bool(target.partition_by)
         before = (1 + encoded) * table * min(TABLES_IN_FLIGHT, root.partitions - 1)
         if self.sets.waits_for_writers:

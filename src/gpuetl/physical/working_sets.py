@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gpuetl.formats.format import Encoding
+from gpuetl.formats.registry import format_named
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
@@ -83,17 +85,6 @@ TEXT_READING = 8
 """A row of texts that are read: its slot among the distinct ones and its number in the dictionary."""
 
 
-class Encoding(NamedTuple):
-    """What writing takes: a share of the table, for its encoded form, and buffers, which are no larger than the table.
-
-    `partitioned` is the share more where rows are sorted into folders first.
-    """
-
-    share: float
-    fixed_bytes: int = 0
-    partitioned: float = 0.0
-
-
 @dataclass(frozen=True)
 class WorkingSets:
     """What an engine works with.
@@ -105,8 +96,8 @@ class WorkingSets:
     split
         To cut a partition into pieces for an exchange; `copies` are the rows in the order of their targets, and the
         pieces.
-    encoded
-        To write, by format.
+    encoding
+        To write; None where Arrow writes, and each format has its own.
     file_copies
         To read: how often the bytes of a file are there.
     read_copies
@@ -125,7 +116,7 @@ class WorkingSets:
 
     operations: Mapping[type[Node], Work]
     split: Work
-    encoded: Mapping[str, Encoding]
+    encoding: Encoding | None
     file_copies: float
     read_copies: float = 0.0
     merge_copies: float = 1.0
@@ -133,6 +124,10 @@ class WorkingSets:
     text_key: float = 0.0
     unique_join: Work | None = None
     fixed_bytes: int = 0
+
+    def encoded(self, format_name: str) -> Encoding:
+        """Return what writing a format takes."""
+        return self.encoding or format_named(format_name).encoding
 
     def of(self, operation: Node) -> Work:
         """Return what an operation works with; rows that are in order, or of one group, are not sorted."""
@@ -166,12 +161,12 @@ SPLIT = Work(SORTING, 22, 2)
 """Of a hash exchange: hashes (8), targets (8 + 2) and the order (4)."""
 FILE_COPIES = 3
 """To read: the bytes of a file as they are there, and decompressed; they are seldom halved."""
-DEVICE = WorkingSets(WORK, SPLIT, {"parquet": Encoding(1.0), "csv": Encoding(1.0)}, FILE_COPIES)
+DEVICE = WorkingSets(WORK, SPLIT, Encoding(1.0), FILE_COPIES)
 
 HOST = WorkingSets(
     HOST_WORK,
     Work(0, 50, 1.3),
-    {"parquet": Encoding(0.5, 24 << 20, 1.1), "csv": Encoding(0.0, 0, 1.1)},
+    encoding=None,
     file_copies=0.25,
     read_copies=0.6,
     merge_copies=0,

@@ -31,7 +31,7 @@ class Listing:
     Parameters
     ----------
     path, suffix
-        The path, and how the names of files end that are read of a folder.
+        The path, and how the names of files end that are read of a folder: one ending, or several.
     files
         The files that are read, in the order of their paths: folder by folder.
     is_folder, is_glob
@@ -47,7 +47,7 @@ class Listing:
     """
 
     path: FilePath
-    suffix: str
+    suffix: str | tuple[str, ...]
     files: tuple[ListedFile, ...]
     is_folder: bool = False
     is_glob: bool = False
@@ -107,7 +107,7 @@ class Filesystem(Protocol):
             For a path that no file can have.
         """
 
-    def list_files(self, path: FilePath, suffix: str) -> Listing:
+    def list_files(self, path: FilePath, suffix: str | tuple[str, ...]) -> Listing:
         """Return the files that a path, a glob or a folder names; a path that does not exist names nothing.
 
         Raises

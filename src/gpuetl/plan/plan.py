@@ -13,7 +13,7 @@ from typing import Any
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, StepError, have_hint
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
-from gpuetl.io.dataset import Dataset
+from gpuetl.formats.dataset import Dataset
 from gpuetl.io.sink_target import Target
 from gpuetl.messages import coded
 from gpuetl.places.paths import StorePath
@@ -60,8 +60,8 @@ class Check:
 # A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for.
 
 
-NOT_DIGESTED = ("mark", "twin")
-"""Fields that are left out of digests: what is made of them, and the text of a file that is named by its path."""
+NOT_DIGESTED = ("mark", "file_suffix", "twin")
+"""Fields that are left out of digests: what follows from others, and the text of a file that is named by its path."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +269,7 @@ def frozen(value: Any) -> Hashable:
         return tuple(map(frozen, value))
     if isinstance(value, Mapping):
         return tuple((name, frozen(item)) for name, item in value.items())
-    if isinstance(value, Dataset) and value.format == "parquet":
+    if isinstance(value, Dataset) and value.file_format.keeps_plans:
         allowed = (value.extra_columns, value.missing_columns, value.verify_checksums, value.verify_pages)
         declared = (value.declared, value.partitions, value.nulls, value.delimiter, allowed)
         return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
@@ -281,7 +281,7 @@ def file_states(dataset: Dataset) -> Iterator[Hashable]:
     if len(dataset.files) > MOST_FILES:
         raise NoValue
     for file in dataset.files:
-        state = dataset.footers.footer(file).state
+        state = dataset.file_format.planned_state(dataset, file)
         if state is None:
             raise NoValue
         yield file.path, frozen(file.partition), state

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from gpuetl.io.rejected import without_rejected
+from gpuetl.formats.rejected import without_rejected
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Join, Sort, Union

@@ -23,7 +23,7 @@ from gpuetl.engines.registry import CLUSTERED, Choice, load_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, on_workers
-from gpuetl.io.rejected import without_rejected
+from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning

@@ -10,11 +10,10 @@ from typing import NamedTuple
 from gpuetl.engines.capacity import HOST_SHARE, Capacity, free_memory
 from gpuetl.engines.registry import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
-from gpuetl.io.data_file import DatasetError
-from gpuetl.io.frames import FrameDataset
+from gpuetl.formats.frames import FrameDataset
+from gpuetl.formats.overlooked import overlooked_warnings
+from gpuetl.formats.rejected import RejectedRows
 from gpuetl.io.overlap import reached_by_another_name
-from gpuetl.io.overlooked import overlooked_warnings
-from gpuetl.io.rejected import RejectedRows
 from gpuetl.memory_limits import host_memory, planned_in_memory
 from gpuetl.messages import coded, recoded
 from gpuetl.optimize import optimize
@@ -26,6 +25,7 @@ from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.nodes import Scan
 from gpuetl.physical.row_limits import check_partitions, check_rows
 from gpuetl.physical.working_sets import DEVICE, HOST, WorkingSets
+from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import NoValue, Plan, value_of

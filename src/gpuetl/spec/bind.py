@@ -11,14 +11,16 @@ from pathlib import Path
 from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
-from gpuetl.io.data_file import DatasetError
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.frames import FrameDataset
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.format import SOURCE_OPTIONS
+from gpuetl.formats.frames import FrameDataset
+from gpuetl.formats.registry import format_named, titles_with
+from gpuetl.formats.rejected import COLUMNS as REJECTED_COLUMNS
+from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.overlap import Locations, PathIndex, conflicts
-from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
-from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.sink_target import Target, mark_of
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.local.folders import plain_part
 from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
 from gpuetl.places.registry import local_path, path_of, scheme_problem
@@ -217,7 +219,7 @@ class _Binder:
 
     def undeclared(self, name: str) -> str:
         """Tell how to declare a column that folders of a source have, if any does."""
-        from gpuetl.io.overlooked import declaring_hint
+        from gpuetl.formats.overlooked import declaring_hint
 
         return declaring_hint(name, self.datasets)
 
@@ -237,23 +239,21 @@ class _Binder:
         """Return the node that reads a source's files; one with an open schema where that is not known."""
         if spec.on_bad_row == "quarantine":
             self.relations[f"{name}{REJECTED}"] = _Unread()
-        path = self.path("source", name, spec.path)
+        path, form = self.path("source", name, spec.path), format_named(spec.format)
         states_all = spec.schema and spec.extra_columns != "add"
-        if not states_all and (spec.schema or spec.format != "csv") and (path is None or not self.looks_at_files):
+        if not states_all and (spec.schema or form.states_types) and (path is None or not self.looks_at_files):
             return _Unread(origin=origin)
-        if spec.format == "csv" and not spec.schema:
-            message = coded("GE1402", "a CSV source needs a schema")
-            hint = "Add schema: {column: type, …}; a CSV file states no types."
+        if not form.states_types and not spec.schema:
+            message = coded("GE1402", f"a {form.title} source needs a schema")
+            hint = f"Add schema: {{column: type, …}}; a {form.title} file states no types."
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
-        if spec.format != "csv" and spec.on_bad_row != "fail":
-            hint = "Take it out: Parquet files state their types."
-            self.add(coded("GE1008", "on_bad_row is for CSV files"), hint, spec.path, "source", name)
-        for option, what in {"verify_checksums": "checksums", "verify_pages": "pages"}.items():
-            if spec.format != "parquet" and getattr(spec, option):
-                hint = f"Take it out: CSV files have no {what}."
-                self.add(coded("GE1008", f"{option} is for Parquet files"), hint, spec.path, "source", name)
+        for option, reason in SOURCE_OPTIONS.items():
+            if option not in form.options and getattr(spec, option) != getattr(SourceSpec, option):
+                hint = f"Take it out: {form.title} files {reason}."
+                message = coded("GE1008", f"{option} is for {titles_with(option)} files")
+                self.add(message, hint, spec.path, "source", name)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
@@ -261,7 +261,7 @@ class _Binder:
             spec.verify_checksums, spec.verify_pages,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
-        if spec.on_bad_row == "quarantine" and spec.format == "csv":
+        if spec.on_bad_row == "quarantine" and "on_bad_row" in form.options:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
             self.relations[rejected.name] = Read(dataset=rejected, columns=rejected.schema.names, origin=place)
@@ -322,7 +322,9 @@ class _Binder:
         for name, source in self.spec.sources.items():
             rejected = f"{name}{REJECTED}"
             misspelt = any(unknown.startswith(f"{name}.") for unknown in self.unknown)
-            if isinstance(source, FrameSpec) or source.format != "csv" or source.on_bad_row != "quarantine":
+            if isinstance(source, FrameSpec) or source.on_bad_row != "quarantine":
+                continue
+            if "on_bad_row" not in format_named(source.format).options:
                 continue
             if rejected not in readers and not misspelt:
                 hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
@@ -348,7 +350,11 @@ class _Binder:
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        target = Target(name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign)
+        suffix = format_named(spec.format).suffixes[0]
+        target = Target(
+            name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
+            file_suffix=suffix,
+        )  # fmt: skip
         if spec.keep_foreign and (target.is_file or spec.mode in ("error", "append")):
             message = coded("GE1510", "keep_foreign is for a folder with mode overwrite or replace_partitions")
             context.problem(message, "Leave it out: nothing else is removed.", spec.path)
@@ -379,17 +385,18 @@ class _Binder:
         return replace(target, mark=mark_of("run", *of, digests_of([source])[id(source)]))
 
     def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
-        """Report columns of lists, which a CSV file cannot hold."""
-        lists = [name for name, dtype in columns.items() if spec.format == "csv" and is_list(dtype)]
+        """Report columns of lists where the format cannot hold them."""
+        form = format_named(spec.format)
+        lists = [name for name, dtype in columns.items() if not form.holds_lists and is_list(dtype)]
         if lists:
-            message = coded("GE1505", f"a CSV file cannot hold lists, and '{lists[0]}' is one")
+            message = coded("GE1505", f"a {form.title} file cannot hold lists, and '{lists[0]}' is one")
             hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
             self.add(message, hint, spec.path, kind, of)
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
         targets = [
-            Target(name, sink.format, path, sink.partition_by)
+            Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
             for name, sink in self.spec.sinks.items()
             if (path := self.local_path("sink", name, sink.path))
         ]

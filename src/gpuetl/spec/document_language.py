@@ -8,6 +8,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+from gpuetl.formats.registry import sink_formats, source_formats
 from gpuetl.spec.expect.rules import RULES, Rule
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
@@ -467,10 +468,11 @@ the rows that the stage needs, and prints them with at most 20 rows of the stage
 
 def language_markdown() -> str:
     """Return the page."""
-    parts = [HEAD, SOURCES, _table(SourceSpec, {"parquet, csv": "the path: a file, a glob, or a folder"})]
+    parts = [HEAD, SOURCES, _table(SourceSpec, {", ".join(source_formats()): "the path: a file, a glob, or a folder"})]
     parts += ["## Steps\n", *(_step(verb, step) for verb, step in STEPS.items())]
     parts += [EXPECTATIONS, *(_rule(verb, rule) for verb, rule in RULES.items()), _common()]
-    parts += [SINKS, _table(SinkSpec, {"parquet, csv": "the path: a file where it has a suffix, else a folder"})]
+    sink_path = "the path: a file where it has a suffix, else a folder"
+    parts += [SINKS, _table(SinkSpec, {", ".join(sink_formats()): sink_path})]
     return "\n".join([*parts, TESTS])
 
 

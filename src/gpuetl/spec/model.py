@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any
 
 from gpuetl.errors import Place
-from gpuetl.io.dataset import ExtraColumns, Format, MissingColumns, OnBadRow
-from gpuetl.io.frames import SLICE_ROWS
+from gpuetl.formats.dataset import ExtraColumns, MissingColumns, OnBadRow
+from gpuetl.formats.frames import SLICE_ROWS
 from gpuetl.io.sink_target import Mode, OnEmpty
 from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import Rule
@@ -47,9 +47,7 @@ class ParameterSpec:
 class SourceSpec:
     """Files to read.  `partitions` are the types of the columns in the path (`name=value`)."""
 
-    formats: ClassVar[tuple[Format, ...]] = ("parquet", "csv")
-
-    format: Format
+    format: str
     path: Text
     schema: Mapping[str, DataType] = key(TYPES, {})
     partitions: Mapping[str, DataType] = key(PARTITIONS, {})
@@ -107,7 +105,7 @@ class StageSpec:
 class SinkSpec:
     """Files to write the result of a stage, or a source, to."""
 
-    format: Format
+    format: str
     path: Text
     from_: Text = key(NAME, name="from")
     partition_by: tuple[str, ...] = key(NAMES, ())

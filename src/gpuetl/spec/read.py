@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
+from gpuetl.formats.registry import sink_formats, source_formats
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
@@ -178,7 +179,7 @@ class _Reader:
 
     def located(self, cls: type[T], node: Node, within: str) -> T | None:
         """Read what has a format and a path, under the format's name, beside keys of its own."""
-        formats = SourceSpec.formats
+        formats = source_formats() if cls is SourceSpec else sink_formats()
         given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
         if len(given) != 1:
             if not given and isinstance(node.value, dict) and node.value.keys() - keys_of(cls).keys():

@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from gpuetl.errors import Problems
 from gpuetl.expressions.unparse import constant_text
-from gpuetl.io.dataset import Format
+from gpuetl.formats.registry import source_formats
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node
@@ -26,9 +26,8 @@ from gpuetl.types.data_types import DataType, is_list, type_name
 
 T = TypeVar("T")
 KEYS = ("name", "params", "given", "expect", "expect_failure")
-FORMATS: tuple[Format, ...] = ("csv", "parquet")
-GIVEN_KEYS = ("columns", "rows", *FORMATS)
-EXPECT_KEYS = ("columns", "rows", "ordered", "tolerance")
+ROWS_KEYS = ("columns", "rows")
+EXPECT_KEYS = (*ROWS_KEYS, "ordered", "tolerance")
 TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
 )
@@ -85,7 +84,7 @@ class RowsSpec:
 class RowsFile:
     """A file with the rows of a source."""
 
-    format: Format
+    format: str
     path: Text
 
 
@@ -124,6 +123,11 @@ def read_tests(node: Node | None, problems: Problems) -> tuple[TestSpec, ...]:
     return tuple(tests.values())
 
 
+def given_keys() -> tuple[str, ...]:
+    """Return the keys of a source's rows: the rows themselves, or a file."""
+    return (*ROWS_KEYS, *sorted(source_formats()))
+
+
 class _Reader:
     """Reads one test; `within` names it in messages, by its number until its name is known."""
 
@@ -142,7 +146,7 @@ class _Reader:
             self.problem(coded("GE1007", "the key 'name' is missing"), "Say what the test shows.", node)
         self.known_keys(node, KEYS)
         params = {key: self.guarded(read_cell, value) for key, value in self.entries(node, "params")}
-        given = {key: self.rows(value, f"given '{key}'", GIVEN_KEYS) for key, value in self.entries(node, "given")}
+        given = {key: self.rows(value, f"given '{key}'", given_keys()) for key, value in self.entries(node, "given")}
         expect = {key: self.rows(value, f"expect '{key}'", EXPECT_KEYS) for key, value in self.entries(node, "expect")}
         failure = self.failure(node)
         if len(self.problems.found) > before or name is None:
@@ -184,7 +188,7 @@ class _Reader:
             )
             return None
         reader.known_keys(node, keys)
-        formats = [name for name in FORMATS if name in node.value and name in keys]
+        formats = [name for name in sorted(source_formats()) if name in node.value and name in keys]
         if formats:
             return reader.file(node, formats[0])
         if "rows" not in node.value:
@@ -200,7 +204,7 @@ class _Reader:
             return reader.lists(node.value["columns"], rows, options)
         return reader.maps(rows, keys, options)
 
-    def file(self, node: Node, name: Format) -> RowsFile | None:
+    def file(self, node: Node, name: str) -> RowsFile | None:
         if len(node.value) > 1:
             self.problem(
                 coded("GE1605", f"{name} is the only key where a file has the rows"), "Leave out the others.", node

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from gpuetl.errors import Problem
 from gpuetl.expressions.ir import Expr
-from gpuetl.io.rejected import without_rejected
+from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import coded
 from gpuetl.spec.model import PipelineSpec
 

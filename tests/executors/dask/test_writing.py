@@ -50,18 +50,18 @@ def test_files_of_a_partition_are_written_side_by_side(pipeline, cluster, monkey
     import pyarrow as pa
 
     from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
-    from gpuetl.io import write_files
+    from gpuetl.formats import parquet_rows
 
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
     monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3)))
-    together, write = threading.Barrier(3, timeout=20), write_files.write_parquet
+    together, write = threading.Barrier(3, timeout=20), parquet_rows.write_parquet
 
     def write_with_others(*given):
         together.wait()
         write(*given)
 
-    monkeypatch.setattr(write_files, "write_parquet", write_with_others)
+    monkeypatch.setattr(parquet_rows, "write_parquet", write_with_others)
     rows = pipeline.from_frame("t", pa.table({"k": [1, 2, 3] * 10, "x": range(30)}))
     rows.write_parquet("out", "out", partition_by=["k"])
     assert pipeline.run(engine="dask-on-cpu").report.sinks[0].files == 3

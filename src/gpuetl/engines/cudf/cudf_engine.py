@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,15 @@ from gpuetl.engines.cudf.columns.frame import Frame, check_rows
 from gpuetl.engines.cudf.columns.gather import first_rows, take_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow, is_small, to_table
 from gpuetl.engines.cudf.gpu_operation import run_operation
-from gpuetl.engines.cudf.io.parquet_writer import FileRows, Part, parts_of, split_by_value, write_file, writes
-from gpuetl.engines.cudf.io.read import read_row_groups
+from gpuetl.engines.cudf.io.parquet_writer import WRITERS
+from gpuetl.engines.cudf.io.read import device_of, read_row_groups
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.exchange import split_by_hash, split_by_order
 from gpuetl.engines.cudf.runtime.spilled_frame import SpilledFrame, spilled
 from gpuetl.engines.cudf.runtime.traced_machine import traced_machine
 from gpuetl.engines.interface import ALONE, Device, Share
 from gpuetl.engines.no_result import check_array
+from gpuetl.formats.registry import format_named
 from gpuetl.io.data_file import RowGroup
 from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
@@ -54,8 +54,8 @@ class CudfBackend:
         self.machine = machine
 
     def device_of(self, operation: Node) -> Device:
-        """Run everything on the GPU, but for the text of CSV files, which the CPU reads."""
-        return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"
+        """Run everything on the GPU, but for formats without a reader there, such as CSV."""
+        return device_of(operation.dataset) if isinstance(operation, Read) else "GPU"
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """List the plan's programs on a thread, and compile them on others, unless an earlier process did."""
@@ -156,21 +156,9 @@ class CudfBackend:
         return self.to_arrow(frame) if is_small(frame) else None
 
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
-        """Encode large Parquet files on the GPU; small ones, CSV and types that are not encoded there go by Arrow."""
-        written = schema.select(name for name in schema if name not in target.partition_by)
-        if target.format != "parquet" or not writes(written) or not chosen("encode_on_gpu"):
-            return None
-        machine, alone = self.machine, target.is_file
-
-        def write(rows: FileRows | Part, path: Path) -> None:
-            with machine.stage(f"sink '{target.name}': write", "writing"):
-                write_file(rows, written, path, machine, alone)
-
-        def split(frame: Frame, keys: tuple[str, ...]) -> Sequence[tuple[str, FileRows]]:
-            with machine.stage(f"sink '{target.name}': split"):
-                return split_by_value(frame, keys, machine)
-
-        return FileWriter(write, lambda frame: parts_of(frame, written, machine), split)
+        """Encode large files of some formats on the GPU; small ones, other formats and types go by Arrow."""
+        make = WRITERS.get(type(format_named(target.format)))
+        return make(target, schema, self.machine) if make and chosen("encode_on_gpu") else None
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory; raise `EvaluationError` where it has too many rows."""

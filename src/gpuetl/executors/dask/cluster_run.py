@@ -25,8 +25,8 @@ from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.executors.dask.warm_up import warm
 from gpuetl.executors.failures import row_in_source
 from gpuetl.executors.outputs import Outputs
+from gpuetl.formats.registry import format_named
 from gpuetl.io.staging import close_writers
-from gpuetl.io.write_files import WRITERS
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
@@ -121,7 +121,12 @@ def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, S
     threads = ThreadPoolExecutor(1)  # workers write
     writers = {
         name: SharedSinkWriter(
-            write.target, run.run_id, WRITERS[write.target.format], threads, run.options.sync, run.pipeline
+            write.target,
+            run.run_id,
+            format_named(write.target.format).writer(),
+            threads,
+            run.options.sync,
+            run.pipeline,
         )
         for name, (write, _) in physical.sinks.items()
     }

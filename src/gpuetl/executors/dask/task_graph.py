@@ -22,7 +22,7 @@ from gpuetl.executors.dask.accounts import AnyNode
 from gpuetl.executors.dask.fetching import all_places, are_many, place_of
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.tasks import FragmentBuilder
-from gpuetl.io.frames import FrameDataset
+from gpuetl.formats.frames import FrameDataset
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.size_estimates import read_rows

@@ -15,7 +15,7 @@ from gpuetl.executors.dask.cluster_sinks import write_partition
 from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner
 from gpuetl.executors.dask.parcels import all_sealed, sealed, waiting
-from gpuetl.io.frames import FrameDataset
+from gpuetl.formats.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Physical, Scan
 from gpuetl.records import dataclass
 

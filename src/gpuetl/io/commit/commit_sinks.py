@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 
 from gpuetl.errors import RunFailed
 from gpuetl.io.commit.commit_steps import journal_of
-from gpuetl.io.dataset import Dataset
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import coded, size
 from gpuetl.places.local.commit.journal import Journal, begin, decide, undo_all
@@ -28,6 +27,7 @@ from gpuetl.places.local.commit.recovery import (
 )
 from gpuetl.places.local.folders import plain_part
 from gpuetl.places.local.sinks_read import is_changing
+from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import local_path
 from gpuetl.signals import Held, held_signals
 
@@ -91,9 +91,9 @@ def never_ended(left: Left, path: Path) -> str:
     return coded("GE1514", f"{what}.  {fix}")
 
 
-def unfinished_commit(dataset: Dataset) -> str | None:
-    """Name a commit of a dead run that has changed only some of a source's files; None where there is none."""
-    path = local_path(dataset.path)
+def unfinished_commit(source: FilePath) -> str | None:
+    """Name a commit of a dead run that has changed only some of the files of a path; None where there is none."""
+    path = local_path(source)
     if path is None:
         return None
     plain = plain_part(path)

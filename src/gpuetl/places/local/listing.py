@@ -40,7 +40,7 @@ class Found:
     """What a walk has found so far: see `Listing`."""
 
     path: Path
-    suffix: str
+    suffix: str | tuple[str, ...]
     is_folder: bool = False
     is_glob: bool = False
     files: dict[str, LocalFileState] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Found:
         )
 
 
-def list_files(path: Path, suffix: str) -> Listing:
+def list_files(path: Path, suffix: str | tuple[str, ...]) -> Listing:
     """Return what a path names; a path that does not exist names nothing.
 
     Costs one call of the system for a folder and one for a file.

@@ -30,7 +30,7 @@ class LocalFilesystem:
             raise ImpossiblePath(f"'{scheme}://{rest}' is not a path of this machine: write {scheme}:///{rest}")
         return checked_path(Path(unquote(f"/{path}")))
 
-    def list_files(self, path: FilePath, suffix: str) -> Listing:
+    def list_files(self, path: FilePath, suffix: str | tuple[str, ...]) -> Listing:
         """Return what a path names, found by one walk."""
         return list_files(local(path), suffix)
 

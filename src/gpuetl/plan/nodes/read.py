@@ -7,7 +7,7 @@ from typing import Self
 
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.io.dataset import Dataset
+from gpuetl.formats.dataset import Dataset
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.types.schema import Schema

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, RunId
-from gpuetl.io.rejected import REJECTED
+from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing

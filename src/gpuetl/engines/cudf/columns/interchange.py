@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.columns.string_dictionaries import decoded, most_decode
 from gpuetl.engines.cudf.columns.validity import check_elements, offsets_type
 from gpuetl.engines.cudf.columns.vector import Buffer, Vector, storage_type
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.io import frames
+from gpuetl.formats import frames
 from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, is_list
 from gpuetl.types.decimal_types import is_decimal
 

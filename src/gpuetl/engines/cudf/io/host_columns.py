@@ -24,10 +24,10 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
-from gpuetl.io.footers import Footer
-from gpuetl.io.parquet_chunks import Chunk, Leaf
-from gpuetl.io.parquet_footer import BYTE_ARRAY, INT96
-from gpuetl.io.parquet_pages import (
+from gpuetl.formats.footers import Footer
+from gpuetl.formats.parquet_chunks import Chunk, Leaf
+from gpuetl.formats.parquet_footer import BYTE_ARRAY, INT96
+from gpuetl.formats.parquet_pages import (
     GZIP,
     LZ4_RAW,
     SNAPPY,

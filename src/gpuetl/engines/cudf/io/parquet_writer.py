@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +23,11 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.parquet_metadata import MAGIC, ChunkPlace, footer
 from gpuetl.engines.cudf.io.row_groups import DEFAULT, Groups, Layout, Rows, between
 from gpuetl.engines.cudf.machine import Array, Machine, WrittenFile
-from gpuetl.io import write_files
-from gpuetl.io.sink_target import folder_names
-from gpuetl.io.staging import MOST_PARTS
+from gpuetl.formats import parquet_rows
+from gpuetl.formats.format import Format
+from gpuetl.formats.parquet import ParquetFormat
+from gpuetl.io.sink_target import Target, folder_names
+from gpuetl.io.staging import MOST_PARTS, FileWriter
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL, is_floating, is_list
@@ -244,7 +246,7 @@ def write_file(rows: FileRows | Part, schema: Schema, path: Path, machine: Machi
     elif isinstance(rows, Frame):
         write_parquet(rows, schema, path, machine, alone=alone)
     else:
-        write_files.write_parquet(rows.select(list(schema)), path)
+        parquet_rows.write_parquet(rows.select(list(schema)), path)
 
 
 def split_by_value(frame: Frame, keys: tuple[str, ...], machine: Machine) -> Sequence[tuple[str, FileRows]]:
@@ -271,3 +273,29 @@ def on_host(frame: Frame, machine: Machine) -> pa.Table:
     columns = {name: decoded(vector, machine) for name, vector in frame.columns.items()}
     counted = {name: replace(vector, nulls=-1 if vector.nulls else 0) for name, vector in columns.items()}
     return to_table(Frame(counted, frame.rows), machine)
+
+
+# What sinks are written by.
+
+
+def parquet_file_writer(target: Target, schema: Schema, machine: Machine) -> FileWriter | None:
+    """Return what writes a sink's files; None where a column has a type that is not encoded here."""
+    written, alone = schema.select(name for name in schema if name not in target.partition_by), target.is_file
+    if not writes(written):
+        return None
+
+    def write(rows: FileRows | Part, path: Path) -> None:
+        with machine.stage(f"sink '{target.name}': write", "writing"):
+            write_file(rows, written, path, machine, alone)
+
+    def split(frame: Frame, keys: tuple[str, ...]) -> Sequence[tuple[str, FileRows]]:
+        with machine.stage(f"sink '{target.name}': split"):
+            return split_by_value(frame, keys, machine)
+
+    return FileWriter(write, lambda frame: parts_of(frame, written, machine), split)
+
+
+WRITERS: dict[type[Format], Callable[[Target, Schema, Machine], FileWriter | None]] = {
+    ParquetFormat: parquet_file_writer,
+}
+"""The formats that are encoded on the GPU."""

@@ -1,134 +1,35 @@
-"""Read: row groups of Parquet files, or CSV files, as the source's schema says; strings and times are checked."""
+"""Read: row groups of files, each by the reader of its format, and the columns of their paths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from gpuetl import messages
-from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, text_arguments
-from gpuetl.engines.cudf.codegen.evaluate import evaluate, row_and_reason
+from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame, check_rows
 from gpuetl.engines.cudf.columns.gather import first_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
-from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.io.host_columns import chunks_of, host_columns, verify_checksums
+from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, read_parquet, stored_alike
 from gpuetl.engines.cudf.machine import Machine
+from gpuetl.engines.interface import Device
 from gpuetl.engines.no_result import NoResult
-from gpuetl.errors import Problem, RunFailed, first_line
+from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
-from gpuetl.io.data_file import DataFile, DatasetError, RowGroup
-from gpuetl.io.dataset import Dataset, check_widens
-from gpuetl.io.frames import FrameDataset
-from gpuetl.io.parquet_pages import BadPages
-from gpuetl.io.parquet_rows import read_columns
-from gpuetl.lost_device import is_fault, lose_device
-from gpuetl.places.open_file import read_by_path
-from gpuetl.places.registry import local_path
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.format import Format
+from gpuetl.formats.frames import FrameFormat
+from gpuetl.formats.parquet import ParquetFormat
+from gpuetl.io.data_file import DataFile, RowGroup
+from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
-from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import STRING, DataType, is_list, language_type, type_name
-
-# Times of files that count other units than microseconds: converted exactly, or refused with their row.
-
-
-CONVERTED = {"s": ("longer", 1_000_000), "ms": ("longer", 1_000), "ns": ("shorter", 1_000)}
-"""Whether a unit is longer or shorter than microseconds, and how many are one."""
-
-
-def counts_units(dtype: DataType) -> bool:
-    """Tell whether a type is a timestamp or a duration, in whatever unit."""
-    return bool(pa.types.is_timestamp(dtype) or pa.types.is_duration(dtype))
-
-
-def type_as_read(stored: DataType) -> DataType:
-    """Return the type in which a machine reads a stored one: the language's, but that times keep their unit."""
-    if is_list(stored):
-        return pa.list_(type_as_read(stored.value_type))
-    return stored if counts_units(stored) else language_type(stored) or stored
-
-
-def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
-    """Return times, or lists of them, in microseconds; any other column as it is.  16 bytes a row, and one wait.
-
-    Raises
-    ------
-    ValueError
-        With the first row whose time is no whole number of microseconds that int64 holds.
-    """
-    if vector.elements is not None:
-        elements = in_microseconds(vector.elements, name, machine)
-        return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
-    if not counts_units(vector.dtype) or vector.dtype.unit == "us":
-        return vector
-    unit = vector.dtype.unit
-    than, factor = CONVERTED[unit]
-    micros, fault = machine.arrays.empty(vector.rows, "int64"), machine.arrays.zeros(1, "uint64")
-    arguments = [vector.rows, factor, micros, fault, vector.data, 0 if vector.valid is None else vector.valid]
-    machine.launch(machine.closed("numbers"), f"convert_{than}", vector.rows, arguments)
-    dtype = language_type(vector.dtype)
-    assert dtype is not None
-    if found := int(fault[0]):
-        row, _ = row_and_reason(found)
-        value = f"{int(vector.data[row])} {unit}"
-        raise ValueError(f"column '{name}' in row {row}: {type_name(dtype)} does not hold {value} in microseconds")
-    return replace(vector, dtype=dtype, data=micros)
-
-
-# Texts of files are checked: readers take any bytes, and everything that follows trusts them to be UTF-8.
-
-
-def refuse_other_bytes(columns: Mapping[str, Vector], machine: Machine) -> None:
-    """Raise `ValueError` for the first column with a text that is not UTF-8, also in lists; the host waits once."""
-    parts = [(name, texts) for name, vector in columns.items() for texts in texts_of(vector)]
-    found = first_other_bytes([texts for _, texts in parts], machine)
-    for (name, _), row in zip(parts, found, strict=True):
-        if row is not None:
-            raise ValueError(f"column '{name}' is not UTF-8 in row {row}")
-
-
-def texts_of(vector: Vector) -> Iterator[Vector]:
-    """Yield the texts of a column, those of its elements first."""
-    if vector.elements is not None:
-        yield from texts_of(vector.elements)
-    if vector.dtype == STRING:
-        yield vector
-
-
-def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int | None]:
-    """Return of each column of texts without a dictionary the first row that is not UTF-8, if there is one.
-
-    The host waits once.
-    """
-    if not any(texts.rows for texts in columns):
-        return [None] * len(columns)
-    states = machine.arrays.zeros(len(columns), "uint64")
-    for place, texts in enumerate(columns):
-        if texts.rows:
-            entry = f"find_other_bytes_{integer_name(texts.offsets)}"
-            machine.launch(
-                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *text_arguments(texts)]
-            )
-    return [row_and_reason(found)[0] if found else None for found in states.tolist()]
-
-
-# Read: row groups of Parquet files, or CSV files, as the source's schema says.
-
-
-BYTES_OF_A_VALUE = 16
-"""What a value of a small file takes at most, before compression and on average: long strings are no small file."""
-SHOWN_GROUPS = 10
-"""Row groups that an error names."""
-Piece = tuple[DataFile, Sequence[RowGroup]]
-"""Row groups of one file, in order."""
+from gpuetl.types.data_types import DataType
 
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) -> Frame:
@@ -146,50 +47,18 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) ->
     """
     check_rows(sum(max(group.rows, 0) for group in groups))  # CSV files do not tell
     files = [(file, list(own)) for file, own in groupby(groups, key=lambda group: group.file)]
-    together = groupby(files, key=lambda piece: stored_alike(read, piece[0]))
+    reader = READERS.get(type(read.dataset.file_format), ON_CPU)
+    together = groupby(files, key=lambda piece: reader.alike(read, piece[0]))
     rows = concat([read_files(read, list(alike), machine) for _, alike in together], read.schema, machine)
     return rows if read.limit is None else first_rows(rows, read.limit, machine)
-
-
-def stored_alike(read: Read, file: DataFile) -> object:
-    """Return what is equal for files that can be read together: libcudf wants all columns stored in the same way.
-
-    One type may be stored in several: Arrow writes decimals as bytes, as few as their digits need, and others integers.
-    """
-    if read.dataset.format != "parquet":
-        return file
-    _ = stored_types(read, file)  # names the file that lacks a column
-    return read.dataset.footers.footer(file).metadata.stored, tuple(file.partition.items())
-
-
-def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
-    """Return the Arrow types of the wanted columns that a Parquet file has.
-
-    Raises
-    ------
-    DatasetError
-        Where it lacks one, and the source does not allow that.
-    """
-    stored = read.dataset.footers.footer(file).stored
-    wanted = [name for name in read.columns if name not in read.dataset.partitions]
-    for name in wanted:
-        if name not in stored and not read.dataset.fills:
-            check_widens(file, name, None, read.schema[name])
-    return {name: stored[name] for name in wanted if name in stored}
 
 
 def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     """Read row groups of files that store the columns alike, and add those of their path, and nulls."""
     dataset, file = read.dataset, files[0][0]
     stored = [name for name in read.columns if name not in dataset.partitions]
-    rows = sum(group.rows for _, groups in files for group in groups)
-    if isinstance(dataset, FrameDataset):
-        table = dataset.rows([group.index for group in files[0][1]], stored)
-        columns, rows = read_table(table, stored, machine)
-    elif dataset.format == "csv":
-        columns, rows = read_csv(read, file, stored, machine)
-    else:
-        columns = read_parquet(read, files, machine)
+    reader = READERS.get(type(dataset.file_format), ON_CPU)
+    columns, rows = reader.read(read, files, stored, machine)
     values = {
         name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype, declared=True)
         for name, dtype in read.schema.items()
@@ -201,176 +70,6 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     )
 
 
-def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
-    """Read the wanted columns that Parquet files have, in the language's types nearest to the stored ones.
-
-    libcudf reads them.  Arrow reads, on the CPU, those that libcudf reads otherwise than Arrow, small files, and the
-    files of a source with `verify_pages`: Arrow checks levels, dictionary codes and sizes, and libcudf does not.
-
-    Raises
-    ------
-    DatasetError, RunFailed
-        With the file that cannot be read, and where it is one of several row groups, with these.
-    DatasetError
-        For a file that has changed since it was planned: libcudf opens files by their paths.
-    """
-    with read_by_path(file for file, _ in files):
-        return read_unchanged(read, files, machine)
-
-
-def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
-    """Read files that do not change meanwhile; see `read_parquet`."""
-    types, reasons = stored_types(read, files[0][0]), dict[str, str]()
-    sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
-    if types and (read.dataset.verify_pages or sooner):
-        return read_on_host(read.dataset, files, types, machine)
-    if types and any(local_path(file.path) is None for file, _ in files):
-        note(f"{read.origin}: {files[0][0].path} was read on the CPU: it is not on a disk of this machine")
-        return read_on_host(read.dataset, files, types, machine)
-    for file, own in files:
-        reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
-    for name, reason in reasons.items():
-        note(f"{read.origin}: column '{name}' was read on the CPU: {reason}")
-    columns = read_on_device(read, files, {name: t for name, t in types.items() if name not in reasons}, machine)
-    if reasons:
-        columns |= read_on_host(read.dataset, files, {name: types[name] for name in reasons}, machine)
-    return {name: columns[name] for name in types}
-
-
-def are_small(dataset: Dataset, files: Sequence[Piece], names: Iterable[str], machine: Machine) -> bool:
-    """Tell whether Arrow reads columns of row groups sooner than the machine, by how many values they have."""
-    names, most = list(names), machine.host_values()
-    if sum(group.rows for _, own in files for group in own) * len(names) > most:
-        return False
-    chunks = [
-        chunk
-        for file, own in files
-        for placed in chunks_of(dataset.footers.footer(file), [group.index for group in own], names).values()
-        for _, chunk, _ in placed
-    ]
-    return sum(chunk.uncompressed_bytes for chunk in chunks) <= most * BYTES_OF_A_VALUE
-
-
-def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names: Sequence[str]) -> dict[str, str]:
-    """Return the columns that Arrow has to read, with reasons, and verify the others' checksums if that is wanted."""
-    footer = dataset.footers.footer(file)
-    try:
-        reasons = host_columns(path_here(file), footer, groups, names)
-        if dataset.verify_checksums:
-            verify_checksums(path_here(file), footer, groups, [name for name in names if name not in reasons])
-    except (OSError, BadPages) as error:
-        raise unreadable(file, groups, error) from error
-    return reasons
-
-
-def path_here(file: DataFile) -> Path:
-    """Return the path by which libcudf reads a file; Arrow reads those that have none."""
-    path = local_path(file.path)
-    assert path is not None
-    return path
-
-
-def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
-    """Word a file that cannot be read, with its row groups."""
-    of = f" (row group{'s' * (len(groups) > 1)} {', '.join(map(str, groups[:SHOWN_GROUPS]))})" if any(groups) else ""
-    return RunFailed.unreadable(f"{file.path}{of}", error)
-
-
-def read_on_device(
-    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
-) -> dict[str, Vector]:
-    """Let the machine read columns of row groups, and check that texts are UTF-8; see `read_parquet`.
-
-    Arrow reads a file that the machine refuses, so that all engines read, and refuse, the same files.
-    """
-    if not types:
-        return {}
-    rows = sum(group.rows for _, own in files for group in own)
-    try:
-        columns = machine.read_parquet({path_here(file): [group.index for group in own] for file, own in files}, types)
-        for name, vector in columns.items():
-            check_count(name, vector.rows, rows)
-        columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)
-    except MemoryError:  # Arrow's is one of its other errors, too
-        raise
-    except (OSError, RuntimeError, ValueError, TypeError, LookupError, OverflowError, pa.ArrowException) as error:
-        if is_fault(error):
-            lose_device()
-            raise stopped_by(files) from error
-        if len(files) > 1:
-            return read_apart(read, files, types, machine)
-        columns = read_on_host(read.dataset, files, types, machine)
-        note(f"{read.origin}: {files[0][0].path} was read on the CPU: libcudf cannot read it")
-    return columns
-
-
-def stopped_by(files: Sequence[Piece]) -> RunFailed:
-    """Return the error of files whose pages libcudf decodes beyond its arrays; other files may be read meanwhile."""
-    paths = [str(file.path) for file, _ in files]
-    which = paths[0] if len(paths) == 1 else f"one of {len(paths)} files, {paths[0]} to {paths[-1]}"
-    message = messages.coded("GE1446", f"the GPU stopped while {which} was read: a page is damaged")
-    return RunFailed().told(
-        Problem(message, "Find the file with verify_pages: true on the source, or with --engine pandas.")
-    )
-
-
-def check_count(name: str, found: int, rows: int) -> None:
-    """Raise `ValueError` where a column has other rows than the files' metadata declares."""
-    if found != rows:
-        raise ValueError(f"column '{name}' has {found:,} rows, and the metadata declares {rows:,}")
-
-
-def read_apart(
-    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
-) -> dict[str, Vector]:
-    """Read files that cannot be read together one by one; raise `RunFailed` for the one that cannot be read at all."""
-    frames = [
-        Frame(read_on_device(read, [(file, own)], types, machine), sum(group.rows for group in own))
-        for file, own in files
-    ]
-    return dict(concat(frames, {name: vector.dtype for name, vector in frames[0].columns.items()}, machine).columns)
-
-
-def read_on_host(
-    dataset: Dataset, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
-) -> dict[str, Vector]:
-    """Let Arrow read columns of row groups, and copy them to the device."""
-    tables = []
-    for file, own in files:
-        groups, footer = [group.index for group in own], dataset.footers.footer(file)
-        try:
-            tables.append(read_columns(file, footer, groups, list(types), dataset.verify_checksums))
-        except MemoryError:
-            raise
-        except (OSError, ValueError, pa.ArrowException) as error:
-            raise unreadable(file, groups, error) from error
-    try:
-        whole = pa.concat_tables(tables)
-        stored = {name: whole.column(name) for name in types}
-        vectors = {name: from_arrow(column.cast(type_as_read(column.type)), machine) for name, column in stored.items()}
-        return checked({name: in_microseconds(v, name, machine) for name, v in vectors.items()}, machine)
-    except (ValueError, pa.ArrowException) as error:
-        raise RunFailed.unreadable(str(files[0][0].path), error) from error
-
-
-def checked(columns: Mapping[str, Vector], machine: Machine) -> dict[str, Vector]:
-    """Return columns, texts by numbers where few are distinct; raise `ValueError` where one is not UTF-8.
-
-    Of a dictionary only the distinct texts are looked at, and where one is refused, the rows that have it.
-    """
-    made = {name: coded(vector, machine) for name, vector in columns.items()}
-    try:
-        refuse_other_bytes({name: vector.dictionary or vector for name, vector in made.items()}, machine)
-    except ValueError:
-        refuse_other_bytes(columns, machine)
-    return made
-
-
-def coded(vector: Vector, machine: Machine) -> Vector:
-    """Return a column, texts by numbers where few are distinct and that is chosen."""
-    return with_dictionary(vector, machine) if chosen("text_codes") else vector
-
-
 def read_table(table: pa.Table, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
     """Copy those of the columns that a table has, whose texts are UTF-8."""
     there = (name for name in names if name in table.column_names)
@@ -378,15 +77,50 @@ def read_table(table: pa.Table, names: list[str], machine: Machine) -> tuple[dic
     return columns, table.num_rows
 
 
-def read_csv(read: Read, file: DataFile, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
-    """Let pyarrow read the text on the CPU: what a CSV field means is told once for all engines."""
-    from gpuetl.engines.pandas.io.read import read_csv as read_text
+def read_frame(read: Read, files: Sequence[Piece], names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
+    """Copy slices of rows in memory."""
+    (file, groups), dataset = files[0], read.dataset
+    table = dataset.file_format.read(dataset, file, [group.index for group in groups], names)
+    return read_table(table, names, machine)
 
+
+def read_on_cpu(
+    read: Read, files: Sequence[Piece], names: list[str], machine: Machine
+) -> tuple[dict[str, Vector], int]:
+    """Let the pandas engine read one file through Arrow: what its fields mean is decided once for all engines."""
+    from gpuetl.engines.pandas.io import read as on_cpu
+
+    file, groups = files[0]
     try:
-        table = read_text(read.dataset, file, names)
+        table = on_cpu.read_table(read.dataset, file, [group.index for group in groups], names)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     return read_table(table, names, machine)
+
+
+class Reader(NamedTuple):
+    """How the files of a format are read.
+
+    `read` returns those of the named columns that the files have, and their rows.  Its files are one after another and
+    have the same value of `alike`, by default one file.  `device` is where the files are decoded.
+    """
+
+    read: Callable[[Read, Sequence[Piece], list[str], Machine], tuple[dict[str, Vector], int]]
+    alike: Callable[[Read, DataFile], object] = lambda read, file: file
+    device: Device = "GPU"
+
+
+ON_CPU = Reader(read_on_cpu, device="CPU")
+"""That of every other format."""
+READERS: dict[type[Format], Reader] = {
+    ParquetFormat: Reader(read_parquet, stored_alike),
+    FrameFormat: Reader(read_frame),
+}
+
+
+def device_of(dataset: Dataset) -> Device:
+    """Return where the files of a source are decoded."""
+    return READERS.get(type(dataset.file_format), ON_CPU).device
 
 
 def as_planned(vector: Vector, dtype: DataType, name: str, file: DataFile, rows: int, machine: Machine) -> Any:

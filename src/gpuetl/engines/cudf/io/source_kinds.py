@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
@@ -14,9 +14,12 @@ from gpuetl.engines.cudf.columns.string_dictionaries import MOST_TEXTS
 from gpuetl.engines.cudf.gpu_operation import Needed
 from gpuetl.engines.cudf.machine import Text
 from gpuetl.expressions.ir import Cast, Column, Literal
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.format import Format
+from gpuetl.formats.frames import FrameDataset, FrameFormat
+from gpuetl.formats.parquet import ParquetFormat, footers_of
+from gpuetl.formats.parquet_chunks import Chunk
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.io.frames import FrameDataset
-from gpuetl.io.parquet_chunks import Chunk
 from gpuetl.physical.nodes import Scan
 from gpuetl.physical.size_estimates import most_rows
 from gpuetl.plan.nodes import Read
@@ -71,9 +74,9 @@ def few_groups(scan: Scan) -> list[RowGroup]:
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
     """Return the types in which the columns of a file are read; nothing of those that it lacks."""
-    if read.dataset.format != "parquet":
+    if not read.dataset.file_format.states_types:
         return dict(read.schema)
-    stored = read.dataset.footers.footer(file).stored
+    stored = read.dataset.stored(file)
     names = (name for name in read.schema if name in stored and name not in read.dataset.partitions)
     return {name: language_type(stored[name]) or stored[name] for name in names}
 
@@ -83,23 +86,22 @@ def read_kind(scan: Scan, name: str, groups: Sequence[RowGroup]) -> Kind:
     dataset, dtype = scan.read.dataset, scan.schema[name]
     if dtype != STRING or not chosen("text_codes"):
         return Kind.of(dtype)
-    if isinstance(dataset, FrameDataset):
-        distinct = texts_in(dataset.table.column(name))
-    else:
-        distinct = texts_stored(scan.read, name, groups)
+    count = DISTINCT_TEXTS.get(type(dataset.file_format))
+    distinct = FEW if count is None else count(dataset, name, groups)
     rows = most_rows(scan)
     return Kind.coded(min(distinct, rows)) if worth_coding(distinct, rows) else Kind(dtype)
 
 
-def texts_stored(read: Read, name: str, groups: Sequence[RowGroup]) -> float:
-    """Return about how many distinct texts row groups have; few where nothing tells, as of CSV files.
+def texts_stored(dataset: Dataset, name: str, groups: Sequence[RowGroup]) -> float:
+    """Return about how many distinct texts row groups of Parquet files have; few where nothing tells.
 
     A dictionary of Parquet has four bytes for each, and its texts: these are taken to be as long as the mean of the
     least and the greatest one.
     """
-    if read.dataset.format != "parquet" or name in read.dataset.partitions:
+    if name in dataset.partitions:
         return FEW
-    chunks = [read.dataset.footers.footer(group.file).groups[group.index].first_chunk(name) for group in groups]
+    footers = footers_of(dataset)
+    chunks = [footers.footer(group.file).groups[group.index].first_chunk(name) for group in groups]
     return max((texts_of(chunk) for chunk in chunks if chunk is not None), default=FEW)
 
 
@@ -113,13 +115,22 @@ def texts_of(chunk: Chunk) -> float:
     return most if worth_coding(most, chunk.values) else inf
 
 
-def texts_in(column: Any) -> float:
+def texts_in(dataset: Dataset, name: str, groups: Sequence[RowGroup]) -> float:
     """Return how many distinct texts a column in memory has, if these are few in its first rows."""
     import pyarrow.compute as pc
 
+    assert isinstance(dataset, FrameDataset)
+    column = dataset.table.column(name)
     sample = column.slice(0, SAMPLED_ROWS)
     found = int(pc.count_distinct(sample).as_py())
     return found if len(sample) == len(column) or found <= len(sample) // 2 else inf
+
+
+DISTINCT_TEXTS: dict[type[Format], Callable[[Dataset, str, Sequence[RowGroup]], float]] = {
+    ParquetFormat: texts_stored,
+    FrameFormat: texts_in,
+}
+"""How many distinct strings a column has, for the formats that tell; of others they are taken to be few."""
 
 
 def worth_coding(distinct: float, rows: float) -> bool:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Column
 from gpuetl.engines.pandas.io.csv_values import LARGEST_BLOCK, advice, read_texts, reads, values_of
-from gpuetl.io.csv_records import (
+from gpuetl.formats.csv_header import header_of
+from gpuetl.formats.csv_records import (
     BYTE_ORDER_MARK,
     CsvBlocks,
     CsvRecords,
@@ -22,10 +23,11 @@ from gpuetl.io.csv_records import (
     shortened,
     text_after_quote,
 )
-from gpuetl.io.data_file import DataFile, DatasetError
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.rejected import COLUMNS
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.rejected import COLUMNS
+from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded, recoded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import warn
@@ -63,7 +65,7 @@ class CsvRows:
         pyarrow.ArrowInvalid
             For what is not a CSV file.
         """
-        header, broken = dataset.header(file).names, dict[int, int]()
+        header, broken = header_of(dataset, file).names, dict[int, int]()
 
         def skip(row: Any) -> str:
             broken[row.number - 1] = row.actual_columns
@@ -87,7 +89,7 @@ class CsvRows:
 
     def repaired(self) -> Self:
         """Return the rows with those that have too few or too many fields, which get nulls or lose the last ones."""
-        header, delimiter = self.dataset.header(self.file).names, self.dataset.delimiter.encode()
+        header, delimiter = header_of(self.dataset, self.file).names, self.dataset.delimiter.encode()
         null = self.dataset.nulls[0].encode()
         lines = []
         for record in self.broken:
@@ -122,7 +124,7 @@ class CsvRows:
 
     def goes_on(self, name: str) -> NDArray[np.bool_]:
         """Tell in which rows the field of a column goes on after its closing quote."""
-        place = self.dataset.header(self.file).names.index(name)
+        place = header_of(self.dataset, self.file).names.index(name)
         return np.isin(self.records, [record for record, fields in self.text_after_quote.items() if place in fields])
 
     def allowed(self) -> pa.Table:
@@ -175,7 +177,7 @@ class CsvRows:
 
     def counted(self, fields: int) -> str:
         """Say how many fields a record has."""
-        return f"{fields} field{'s' * (fields != 1)}, expected {len(self.dataset.header(self.file).names)}"
+        return f"{fields} field{'s' * (fields != 1)}, expected {len(header_of(self.dataset, self.file).names)}"
 
     def value(self, name: str, row: int) -> str:
         """Return a value as it is written, without its quotes."""
@@ -210,7 +212,7 @@ class CsvRows:
             for name, mask in bad.items()
         ]
         parts = [f"values that are not of their type are null: {'; '.join(told)}"] if told else []
-        expected = len(self.dataset.header(self.file).names)
+        expected = len(header_of(self.dataset, self.file).names)
         for what, such in (
             ("text after a closing quote get nulls there", list(self.text_after_quote)),
             ("too few fields get nulls", [r for r, n in self.broken.items() if n < expected]),

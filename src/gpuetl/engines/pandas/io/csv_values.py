@@ -13,7 +13,7 @@ from pyarrow import csv
 from gpuetl.engines.pandas.columns.column import Column
 from gpuetl.engines.pandas.expressions.casts import cast_value
 from gpuetl.errors import EvaluationError
-from gpuetl.io.dataset import Dataset
+from gpuetl.formats.dataset import Dataset
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BOOL,

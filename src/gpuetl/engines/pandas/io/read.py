@@ -1,8 +1,8 @@
-"""Read: row groups of Parquet files, or CSV files, as the source's schema says."""
+"""Read: row groups of files, or rows in memory, as the source's schema says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -14,13 +14,17 @@ from gpuetl.engines.pandas.io.bad_rows import CsvRows
 from gpuetl.engines.pandas.io.csv_values import read_texts, typed
 from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.errors import EvaluationError, RunFailed, first_line
-from gpuetl.io.csv_records import CsvBlocks, check_quotes
-from gpuetl.io.data_file import DataFile, DatasetError, RowGroup
-from gpuetl.io.dataset import Dataset, check_widens
-from gpuetl.io.frames import FrameDataset
-from gpuetl.io.parquet_rows import read_columns
-from gpuetl.io.rejected import COLUMNS, RejectedRows
+from gpuetl.formats.csv import CsvFormat
+from gpuetl.formats.csv_header import header_of
+from gpuetl.formats.csv_records import CsvBlocks, check_quotes
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.format import Format
+from gpuetl.formats.frames import FrameFormat
+from gpuetl.formats.rejected import COLUMNS, RejectedRows
+from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.plan.nodes import Read
@@ -65,13 +69,13 @@ def rejected_rows(dataset: RejectedRows, file: DataFile, source: OpenFile) -> pa
 
 def wanted_types(dataset: Dataset, file: DataFile) -> dict[str, DataType]:
     """Return the types of the source's columns that the file has."""
-    names = dataset.header(file).names
+    names = header_of(dataset, file).names
     return {name: dtype for name, dtype in dataset.own_schema.items() if name in names}
 
 
 def clean_rows(dataset: Dataset, file: DataFile, types: Mapping[str, DataType], source: OpenFile) -> pa.Table | None:
     """Return the columns of a file without bad rows; None where it has one."""
-    header = dataset.header(file)
+    header = header_of(dataset, file)
     quotes = check_quotes(source, dataset.delimiter)
     if header.alone:
         return pa.schema(types).empty_table()
@@ -84,7 +88,7 @@ def clean_rows(dataset: Dataset, file: DataFile, types: Mapping[str, DataType], 
         return None
 
 
-# Read: row groups of Parquet files, or CSV files, as the source's schema says.
+# Read: row groups of files, each by the reader of its format.
 
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
@@ -125,20 +129,29 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
 
 
 def read_table(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
-    """Read those of the columns that a file has, in the types in which they are stored."""
-    if isinstance(dataset, FrameDataset):
-        return dataset.rows(indices, columns)
-    return (
-        read_csv(dataset, file, columns) if dataset.format == "csv" else read_parquet(dataset, file, indices, columns)
-    )
+    """Read those of the columns that a file has, in the types in which they are stored.
 
-
-def read_parquet(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
-    """Read those of the columns that a file has of row groups, strings checked to be UTF-8."""
-    footer = dataset.footers.footer(file)
-    table = read_columns(file, footer, indices, columns, dataset.verify_checksums)
+    A format without a reader in `READERS` is read as it says itself, and its strings are checked to be UTF-8.
+    """
+    file_format = dataset.file_format
+    if reader := READERS.get(type(file_format)):
+        return reader(dataset, file, indices, columns)
+    table = file_format.read(dataset, file, indices, columns)
     in_threads(check_text, table.columns)
     return table
+
+
+def read_frame(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    """Read slices of rows in memory, which were checked when the source was declared."""
+    return dataset.file_format.read(dataset, file, indices, columns)
+
+
+Reader = Callable[[Dataset, DataFile, Sequence[int], list[str]], pa.Table]
+READERS: dict[type[Format], Reader] = {
+    CsvFormat: lambda dataset, file, indices, columns: read_csv(dataset, file, columns),
+    FrameFormat: read_frame,
+}
+"""The formats that are not read as `Format.read` says."""
 
 
 def check_text(column: pa.ChunkedArray) -> None:

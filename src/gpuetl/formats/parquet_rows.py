@@ -1,18 +1,20 @@
-"""Columns of row groups read by Arrow: chosen by place, so that names mean nothing, and INT96 times exactly."""
+"""Parquet by Arrow: columns of row groups chosen by place, INT96 times exactly, and tables written to files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.io.data_file import DataFile, DatasetError
-from gpuetl.io.footers import Footer
-from gpuetl.io.parquet_footer import INT96, footer_bytes, renamed
+from gpuetl.formats.footers import Footer
+from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
+from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.open_file import opened
 from gpuetl.types.data_types import is_list
 
@@ -122,3 +124,48 @@ def integers(column: Any) -> Any:
     """Return times as the numbers that are stored, of null any."""
     whole = column.combine_chunks()
     return np.asarray(pa.Array.from_buffers(pa.int64(), len(whole), [None, whole.buffers()[1]], offset=whole.offset))
+
+
+# Tables to files.
+
+
+ROW_GROUP_ROWS = 1 << 20
+
+
+SAMPLE_ROWS = 1 << 13
+MOST_SAMPLED = 0.99
+"""Of a sample, the share of distinct values above which a column gets no dictionary.
+
+Such a column has 400,000 distinct values, or fewer rows than that.  A dictionary of them has more than the megabyte
+that Arrow allows, or saves nothing.  To find that out, Arrow fills a hash table that grows to 32 MB a column chunk.
+Its allocator does not give these back.
+"""
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write Parquet: zstd, row groups of about a million rows, dictionaries where values repeat."""
+    dictionaries = [leaf(field) for field in table.schema if repeats(table.column(field.name))]
+    pq.write_table(
+        table,
+        path,
+        compression="zstd",
+        compression_level=1,
+        row_group_size=ROW_GROUP_ROWS,
+        use_dictionary=dictionaries or False,
+    )
+
+
+def leaf(field: pa.Field) -> str:
+    """Return the path of the values of a column in a Parquet file."""
+    return f"{field.name}.list.element" if pa.types.is_list(field.type) else str(field.name)
+
+
+def repeats(column: pa.ChunkedArray) -> bool:
+    """Tell, by a sample of 8,192 rows, whether a column may have few distinct values; of lists and few rows it may."""
+    step = len(column) // SAMPLE_ROWS
+    if step < 2 or pa.types.is_nested(column.type):
+        return True
+    import pyarrow.compute as pc  # it takes 40 ms, and few rows have no use for it
+
+    sample = column.take(pa.array(np.arange(0, len(column), step)))
+    return bool(pc.count_distinct(sample).as_py() <= MOST_SAMPLED * (len(sample) - sample.null_count))

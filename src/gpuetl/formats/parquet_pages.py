@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.io.parquet_chunks import Chunk, Leaf
-from gpuetl.io.thrift_reader import FALSE, INTEGER32, Field, MalformedThrift, read_unsigned, struct
+from gpuetl.formats.parquet_chunks import Chunk, Leaf
+from gpuetl.formats.thrift_reader import FALSE, INTEGER32, Field, MalformedThrift, read_unsigned, struct
 
 DATA_PAGE, INDEX_PAGE, DICTIONARY_PAGE, DATA_PAGE_V2 = range(4)
 UNCOMPRESSED, SNAPPY, GZIP, LZO, BROTLI, LZ4, ZSTD, LZ4_RAW = range(8)

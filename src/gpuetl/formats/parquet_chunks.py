@@ -4,7 +4,7 @@ A footer has a chunk for each leaf and row group.  A query asks about a few of t
 known only after the one before it.  So `Chunks` first matches each chunk against a regular expression of what writers
 write.  That checks what must hold of every chunk, and takes 2 µs where decoding takes 20.
 
-A chunk that does not match is read by the general reader of `gpuetl.io.thrift_reader`.  The pattern accepts a chunk
+A chunk that does not match is read by the general reader of `thrift_reader.py`.  The pattern accepts a chunk
 only where
 the general reader gives the same fields, and where these are right: see `TAIL`.
 
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, overload
 
-from gpuetl.io.thrift_reader import (
+from gpuetl.formats.thrift_reader import (
     BINARY,
     FALSE,
     I16,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, first_line
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.format import Format, Piece
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
-from gpuetl.io.dataset import Dataset
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import is_list, language_type
+from gpuetl.types.data_types import DataType, is_list, language_type
 from gpuetl.types.schema import Schema
 
 # Arrow's texts with offsets of 64 bits as the language's, whose offsets have 32: as many arrays as hold them.
@@ -53,6 +54,36 @@ def narrow_texts(texts: pa.Array) -> Iterator[pa.Array]:
 SLICE_ROWS = 1 << 20
 
 
+class FrameFormat(Format):
+    """Rows in memory, as far as they are read like files: slices are the pieces, and nothing is written."""
+
+    name = "memory"
+    title = "memory"
+    suffixes = ()
+    writes = False
+    in_memory = True
+
+    def stored(self, dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
+        """Return the table's columns."""
+        return dataset.schema
+
+    def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
+        """Return the slices in which it is read."""
+        return [Piece(group.rows, group.file_bytes) for group in dataset.row_groups]
+
+    def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
+        """Name a row by its number in the frame."""
+        return f"Row {group.index * SLICE_ROWS + row:,} of the frame '{dataset.name}'"
+
+    def read(self, dataset: Dataset, file: DataFile, pieces: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """Return columns of slices that follow each other, on the table's memory."""
+        assert isinstance(dataset, FrameDataset)
+        return dataset.rows(pieces, columns)
+
+
+FRAMES = FrameFormat()
+
+
 @dataclass(frozen=True, eq=False)
 class FrameDataset(Dataset):
     """A source whose rows are `table`, of the language's types, read in slices of `slice_rows` rows."""
@@ -67,7 +98,12 @@ class FrameDataset(Dataset):
     @classmethod
     def of(cls, name: str, table: pa.Table, slice_rows: int = SLICE_ROWS) -> FrameDataset:
         """Return the source of a table."""
-        return cls(name, "memory", Path("/memory") / name, table=table, slice_rows=slice_rows)
+        return cls(name, FRAMES.name, Path("/memory") / name, table=table, slice_rows=slice_rows)
+
+    @property
+    def file_format(self) -> FrameFormat:
+        """That of rows in memory, which no file has."""
+        return FRAMES
 
     @cached_property
     def files(self) -> tuple[DataFile, ...]:

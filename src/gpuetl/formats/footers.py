@@ -11,20 +11,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.io.data_file import ColumnValues, DataFile, DatasetError, RowGroup
-from gpuetl.io.parquet_chunks import Chunk, Chunks
-from gpuetl.io.parquet_footer import (
+from gpuetl.formats.parquet_chunks import Chunk, Chunks
+from gpuetl.formats.parquet_footer import (
     DECRYPT,
     FileMetadata,
     StoredSchema,
     footer_at,
     read_footer,
 )
-from gpuetl.io.row_group_limits import Limits, limits_of
-from gpuetl.io.thrift_reader import BadFooter
+from gpuetl.formats.row_group_limits import Limits, limits_of
+from gpuetl.formats.thrift_reader import BadFooter
+from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.memory_limits import done_again, release_host_memory, told_of_host
 from gpuetl.messages import coded, recoded
-from gpuetl.places.file_state import FileState
+from gpuetl.places.file_state import DatasetError, FileState
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.paths import FilePath

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.io.data_file import DatasetError
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.paths import FilePath
 from gpuetl.threads import in_threads

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.io.parquet_chunks import Chunk, Leaf
-from gpuetl.io.parquet_footer import BOOLEAN, BYTE_ARRAY, DOUBLE, FLOAT, INT32, INT64
+from gpuetl.formats.parquet_chunks import Chunk, Leaf
+from gpuetl.formats.parquet_footer import BOOLEAN, BYTE_ARRAY, DOUBLE, FLOAT, INT32, INT64
 from gpuetl.types.data_types import is_floating
 
 # Least and greatest values of column chunks, from the bytes in which their statistics have them.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from gpuetl.errors import have_hint
-from gpuetl.io.csv_records import (
+from gpuetl.formats.csv_records import (
     BYTE_ORDER_MARK,
     fields_with_text_after,
     open_quote,
@@ -15,12 +16,17 @@ from gpuetl.io.csv_records import (
     split_fields,
     text_after_quote,
 )
-from gpuetl.io.data_file import DataFile, DatasetError
+from gpuetl.formats.file_columns import case_hint
+from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    from gpuetl.formats.dataset import Dataset
 
 FIRST_BYTES = 1 << 13
 MAX_HEADER_BYTES = 1 << 20
@@ -42,6 +48,25 @@ class Header:
 
     names: tuple[str, ...]
     alone: bool
+
+
+class Headers(dict[FilePath, Header]):
+    """The headers of a source's files, as they were when they were first asked for."""
+
+
+def header_of(dataset: Dataset, file: DataFile) -> Header:
+    """Return the header of a source's file, read once.
+
+    Raises
+    ------
+    DatasetError
+        For a file that is empty, cannot be read, or is not UTF-8 text.
+    """
+    headers = dataset.metadata
+    assert isinstance(headers, Headers)
+    if file.path not in headers:
+        headers[file.path] = read_header(file, dataset.delimiter)
+    return headers[file.path]
 
 
 def read_header(file: DataFile, delimiter: str) -> Header:
@@ -133,9 +158,3 @@ def delimiter_hint(names: Sequence[str]) -> str:
     """Return the delimiter that a header of one name seems to have, if there is one in it."""
     mark = next((mark for mark in ",;\t|" if len(names) == 1 and mark in names[0]), "")
     return f"Is the delimiter {mark!r}?  Declare it: delimiter: {json.dumps(mark)}." if mark else ""
-
-
-def case_hint(name: str, names: Iterable[str]) -> str:
-    """Return the name that differs in its case alone, if there is one."""
-    near = next((other for other in names if other.casefold() == name.casefold()), None)
-    return f"Did you mean '{near}'?  Upper and lower case differ." if near else ""

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.io.parquet_chunks import Chunks, FoundChunks, Leaf, find_chunks
-from gpuetl.io.thrift_reader import (
+from gpuetl.formats.parquet_chunks import Chunks, FoundChunks, Leaf, find_chunks
+from gpuetl.formats.thrift_reader import (
     BINARY,
     INTEGER32,
     INTEGER64,

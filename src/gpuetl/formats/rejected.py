@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
+from gpuetl.formats.dataset import Dataset
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.io.dataset import Dataset
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import INT64, STRING
 from gpuetl.types.schema import Schema
@@ -36,7 +36,7 @@ class RejectedRows(Dataset):
     @classmethod
     def of(cls, source: Dataset, run_id: str) -> RejectedRows:
         """Return the quarantine of a source."""
-        return cls(f"{source.name}{REJECTED}", "csv", source.path, source=source, run_id=run_id)
+        return cls(f"{source.name}{REJECTED}", source.format, source.path, source=source, run_id=run_id)
 
     @cached_property
     def files(self) -> tuple[DataFile, ...]:

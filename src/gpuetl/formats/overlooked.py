@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
-from gpuetl.io.data_file import NULL_PARTITION, DatasetError
-from gpuetl.io.dataset import Dataset, folder_values, stored_columns
+from gpuetl.formats.dataset import Dataset, folder_values
+from gpuetl.io.data_file import NULL_PARTITION
 from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import filesystem_of
 from gpuetl.types.data_types import type_name
@@ -44,9 +45,9 @@ def columns_warning(dataset: Dataset) -> str | None:
     if dataset.extra_columns or not dataset.files:
         return None
     first, *others = dataset.files
-    known = {*stored_columns(dataset, first), *dataset.declared, *dataset.wanted, *dataset.partitions, ""}
+    known = {*dataset.stored(first), *dataset.declared, *dataset.wanted, *dataset.partitions, ""}
     for file in others:
-        added = [name for name in stored_columns(dataset, file) if name not in known]
+        added = [name for name in dataset.stored(file) if name not in known]
         if added:
             names = ", ".join(f"'{name}'" for name in added[:SHOWN]) + (", …" if len(added) > SHOWN else "")
             what = f"{file.path} has columns that {first.path} does not have, and they are not read: {names}"
@@ -59,13 +60,16 @@ def files_warning(dataset: Dataset) -> str | None:
 
     Of a folder these are those that do not end in its format's suffix; of a glob, what is in folders that it matches.
     """
-    listing, suffix = dataset.listing, f".{dataset.format}"
+    listing, suffixes = dataset.listing, dataset.suffixes
     if listing.is_folder:
         left_out = sorted(path for path in listing.others if path.suffix.lower() in LIKE_DATA)
-        why, fix = f"only files that end in {suffix} are", "Rename them, or read them with a glob."
+        why, fix = (
+            f"only files that end in {' or '.join(suffixes)} are",
+            "Rename them, or read them with a glob.",
+        )
     else:
         left_out, why = list(of_glob(dataset)), "the glob matches their folder, and not them"
-        fix = f"Read the folder, or write **/*{suffix}."
+        fix = f"Read the folder, or write **/*{suffixes[0]}."
     if not left_out:
         return None
     one = "1 file of the path looks like data and is not read"
@@ -75,10 +79,10 @@ def files_warning(dataset: Dataset) -> str | None:
 
 def of_glob(dataset: Dataset) -> Iterator[FilePath]:
     """Yield the files of the format in folders that a glob matches, where it does not match the files, too."""
-    suffix = f".{dataset.format}"
     read = {file.path for file in dataset.files} if dataset.listing.folders else set()
     for folder in sorted(dataset.listing.folders):
-        yield from (path for path, _ in filesystem_of(folder).list_files(folder, suffix).files if path not in read)
+        found = filesystem_of(folder).list_files(folder, dataset.suffixes).files
+        yield from (path for path, _ in found if path not in read)
 
 
 def links_warning(dataset: Dataset) -> str | None:

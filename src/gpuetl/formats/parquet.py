@@ -1,0 +1,102 @@
+"""Parquet: files state their columns, the row groups in which they are read, and statistics of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from gpuetl.formats.file_columns import check_columns
+from gpuetl.formats.format import Encoding, Format, Piece
+from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
+from gpuetl.places.file_state import FileState
+from gpuetl.places.watching import Look
+from gpuetl.types.data_types import DataType, language_type, type_name
+
+if TYPE_CHECKING:
+    from gpuetl.formats.dataset import Dataset
+    from gpuetl.formats.footers import Footers
+
+
+class ParquetFormat(Format):
+    """Parquet.  What reads footers is imported when a footer is read: a declared schema loads no Parquet library."""
+
+    name = "parquet"
+    title = "Parquet"
+    suffixes = (".parquet",)
+    options = frozenset({"verify_checksums", "verify_pages"})
+    keeps_plans = True
+    encoding = Encoding(0.5, 24 << 20, 1.1)
+
+    def metadata(self) -> Footers:
+        """Return the footers."""
+        from gpuetl.formats.footers import Footers
+
+        return Footers()
+
+    def stored(self, dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
+        """Return the Arrow types of the columns, as the footer states them."""
+        return footers_of(dataset).footer(file).stored
+
+    def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
+        """Return the row groups of a file."""
+        return [Piece(group.rows, group.file_bytes) for group in footers_of(dataset).footer(file).groups]
+
+    def row_groups(self, dataset: Dataset) -> tuple[RowGroup, ...]:
+        """Return all row groups with their statistics; of files with one schema only the first is checked."""
+        planned, check, footers = dataset.own_schema, partial(check_columns, dataset), footers_of(dataset)
+        groups, files, look = list[RowGroup](), dataset.files, Look("metadata of", str(dataset.path))
+        for done, file in enumerate(files):
+            look.at(done, len(files))
+            groups += footers.row_groups(file, planned, dataset.partition_ranges(file), check)
+        look.end(len(files))
+        return tuple(groups)
+
+    def column_values(self, dataset: Dataset, name: str) -> ColumnValues | None:
+        """Estimate the values of a column from a few row groups; None of partition columns and where no file is."""
+        if name in dataset.partitions or not dataset.files:
+            return None
+        return footers_of(dataset).column_values(dataset.files, name)
+
+    def planned_state(self, dataset: Dataset, file: DataFile) -> FileState | None:
+        """Return the state in which the footer was read, None of a file that had changed just before."""
+        return footers_of(dataset).footer(file).state
+
+    def other_name(self, dataset: Dataset, name: str) -> bytes | None:
+        """Return the bytes of a column's name if they are not UTF-8."""
+        return footers_of(dataset).other_names.get(name)
+
+    def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
+        """Name a row by its number in the file, and its row group."""
+        return f"{super().row_name(dataset, group, row)} (row group {group.index})"
+
+    def read(self, dataset: Dataset, file: DataFile, pieces: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """Read columns of row groups."""
+        from gpuetl.formats.parquet_rows import read_columns
+
+        return read_columns(file, footers_of(dataset).footer(file), pieces, columns, dataset.verify_checksums)
+
+    def write(self, table: pa.Table, path: Path) -> None:
+        """Write zstd, row groups of about a million rows, dictionaries where values repeat."""
+        from gpuetl.formats import parquet_rows
+
+        parquet_rows.write_parquet(table, path)
+
+    def columns_of(self, path: Path) -> list[str]:
+        """Return the columns with their types, in the order of their names."""
+        import pyarrow.parquet as pq
+
+        fields = pq.read_schema(path)
+        return sorted(f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in fields)
+
+
+def footers_of(dataset: Dataset) -> Footers:
+    """Return the footers of a source of Parquet files."""
+    from gpuetl.formats.footers import Footers
+
+    found = dataset.metadata
+    assert isinstance(found, Footers)
+    return found
