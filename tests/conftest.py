@@ -14,7 +14,7 @@ from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline, messages
 from gpuetl.engines.cudf.io import parquet_writer
 from gpuetl.engines.cudf.runtime import start as gpu_settings
-from gpuetl.engines.registry import BACKENDS, CLUSTERED, ENGINES
+from gpuetl.engines.registry import engine_names, is_clustered
 from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from messages import without_place
@@ -148,9 +148,9 @@ def pytest_itemcollected(item):
     in_tiny_partitions = in_layouts and "2-rows-a-partition" in callspec.id
     in_cluster_layout = in_layouts and CLUSTER_LAYOUT in callspec.id
     engine = engine_of(item)
-    if engine in CLUSTERED and single_rows:
+    if is_clustered(engine) and single_rows:
         item.add_marker(pytest.mark.full(reason="single rows on a cluster, whose tasks compute as one process does"))
-    elif engine in CLUSTERED and in_layouts and not in_cluster_layout:
+    elif is_clustered(engine) and in_layouts and not in_cluster_layout:
         item.add_marker(pytest.mark.full(reason="other layouts on a cluster than the one with every exchange"))
     elif single_rows and in_tiny_partitions and not in_cluster_layout:
         item.add_marker(pytest.mark.full(reason="single rows in a second layout of tiny partitions"))
@@ -222,16 +222,16 @@ def skip_where_it_cannot_run(name):
         pytest.skip("needs g++")
 
 
-@pytest.fixture(params=engine_params((*ENGINES, ON_CPU)))
+@pytest.fixture(params=engine_params(engine_names()))
 def engine(request):
     """The engine to run on; those that need a GPU are skipped where there is none."""
     skip_where_it_cannot_run(request.param)
-    if request.param in CLUSTERED:
+    if is_clustered(request.param):
         request.getfixturevalue("cluster" if request.param == "dask" else "gpu_cluster")
     return request.param
 
 
-@pytest.fixture(params=engine_params((*(name for name in ENGINES if name in BACKENDS), ON_CPU)))
+@pytest.fixture(params=engine_params(name for name in engine_names() if not is_clustered(name)))
 def local_engine(request):
     """An engine that runs in this process."""
     skip_where_it_cannot_run(request.param)
@@ -270,7 +270,7 @@ def answer(engine, layout):
 @pytest.fixture
 def ways(engine, layout, pytestconfig):
     """Whether to optimize: both ways, but on a cluster, where it makes no difference, and without --full in partitions."""
-    if engine in CLUSTERED:
+    if is_clustered(engine):
         return (True,)
     if pytestconfig.getoption("full") or layout == LAYOUTS["one partition"]:
         return (True, False)

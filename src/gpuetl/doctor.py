@@ -13,14 +13,21 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.gpu_driver import OLDEST_CUDA, WHEELS, Driver, cuda_majors, extra_for, too_old
 from gpuetl.engines.kernel_cache_folder import cache_folder
-from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED, look_for_gpu
+from gpuetl.engines.registry import (
+    GPU_ENGINE,
+    cluster_engines,
+    computing_engine,
+    engine_names,
+    is_clustered,
+    look_for_gpu,
+    missing_cluster_package,
+)
 from gpuetl.messages import size
 from gpuetl.records import dataclass
 from gpuetl.version import __version__
@@ -288,9 +295,10 @@ def diagnose() -> Diagnosis:
     """Look at this machine; imports none of the packages that it tells the versions of."""
     found = list(all_found())
     ailments = tuple(item for item in found if isinstance(item, Ailment))
-    stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == "cudf")
-    engines = {"pandas": "", "cudf": look_for_gpu().problem or stopped}
-    engines |= {engine: missing_package(engine) or engines[CLUSTERED[engine]] for engine in CLUSTER_PACKAGES}
+    stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == GPU_ENGINE)
+    engines = dict.fromkeys((name for name in engine_names() if not is_clustered(name)), "")
+    engines[GPU_ENGINE] = look_for_gpu().problem or stopped
+    engines |= {name: missing_package(name) or engines[computing_engine(name)] for name in cluster_engines()}
     return Diagnosis(
         engines=engines,
         findings=tuple(item for item in found if isinstance(item, Finding)),
@@ -300,9 +308,10 @@ def diagnose() -> Diagnosis:
 
 def missing_package(engine: str) -> str:
     """Say that the package of an engine's cluster is not installed; nothing where it is."""
-    module, install = CLUSTER_PACKAGES[engine]
-    package = module.replace("_", "-")
-    return "" if find_spec(module) else f'{package} is not installed: pip install "{install}"'
+    if (needed := missing_cluster_package(engine)) is None:
+        return ""
+    package, install = needed
+    return f'{package} is not installed: pip install "{install}"'
 
 
 def all_found() -> Iterator[Found]:

@@ -7,8 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from gpuetl.engines.cudf.choices import CHOICES
-from gpuetl.engines.registry import CLUSTERED
+from gpuetl.engines.registry import capabilities_of, cluster_engines, engine_choices, is_clustered
 from gpuetl.errors import InvalidPipeline
 from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
@@ -16,8 +15,6 @@ from gpuetl.physical import layout as physical
 from gpuetl.records import dataclass
 from gpuetl.user_kernels.kernel_options import KernelOptions
 
-PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
-"""Rows a partition where the user does not say: a GPU likes few and large ones."""
 BROADCAST_BYTES = 64 << 20
 
 
@@ -83,8 +80,8 @@ class Cluster:
 
     def check_engine(self, engine: str) -> None:
         """Refuse these options for an engine that does not run on a cluster."""
-        if self != Cluster() and engine not in CLUSTERED:
-            engines = " or ".join(CLUSTERED)
+        if self != Cluster() and not is_clustered(engine):
+            engines = " or ".join(cluster_engines())
             raise InvalidPipeline.because(
                 coded("GE3004", f"engine '{engine}' does not run on a cluster"), f"Choose engine {engines}."
             )
@@ -110,8 +107,8 @@ class RunOptions:
     optimize
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
-        Optimizer passes, choices of lowering (`gpuetl.physical.layout`) and of the cudf engine
-        (`gpuetl.engines.cudf.choices`) to leave out, by name.
+        Optimizer passes, choices of lowering (`gpuetl.physical.layout`) and of engines
+        (`gpuetl.engines.cudf.choices` has those of the cudf engine) to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
     resident_bytes
@@ -169,7 +166,7 @@ class RunOptions:
                 )
         object.__setattr__(self, "skip_passes", tuple(self.skip_passes))  # a list, too: plans are kept by it
         for name in self.skip_passes:
-            check_pass(name, (*NAMES, *physical.CHOICES, *CHOICES))
+            check_pass(name, (*NAMES, *physical.CHOICES, *engine_choices()))
         limit = self.kernel_timeout_s
         if limit is not None and (not isinstance(limit, int | float) or not limit > 0):
             raise InvalidPipeline.because(
@@ -196,8 +193,8 @@ class RunOptions:
 
     @property
     def skipped_choices(self) -> frozenset[str]:
-        """The choices of the cudf engine that are not to be taken."""
-        return frozenset(self.skip_passes if self.optimize else CHOICES)
+        """The choices of engines that are not to be taken."""
+        return frozenset(self.skip_passes if self.optimize else engine_choices())
 
     def lowers_by(self, choice: str) -> bool:
         """Tell whether a choice of lowering may be taken; raise `KeyError` where there is none of the name."""
@@ -205,7 +202,7 @@ class RunOptions:
 
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""
-        return self.partition_rows or PARTITION_ROWS.get(CLUSTERED.get(engine, engine), PARTITION_ROWS["pandas"])
+        return self.partition_rows or capabilities_of(engine).partition_rows
 
     @classmethod
     def of(cls, skip_passes: Iterable[str] = (), **options: object) -> RunOptions:

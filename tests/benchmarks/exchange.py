@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from dask.task_spec import Task, TaskRef
 
-from gpuetl.engines.registry import load_backend
-from gpuetl.executors.dask.parcels import all_sealed, opened
+from gpuetl.engines.registry import load_backend, load_cluster_support
 from gpuetl.executors.dask.results import placed
+from gpuetl.executors.dask.spillable_frames import all_wrapped, unwrapped
 from gpuetl.types.schema import Schema
 
 SCHEMA = Schema({"key": pa.int64(), "x": pa.float64(), "y": pa.float64()})
@@ -71,10 +71,11 @@ def hold(rows: int, backend: str) -> None:
 
 def cut(backend: str, rows: int, count: int) -> list[Any]:
     """Return this worker's pieces."""
-    return all_sealed(load_backend(backend).split_by_hash(HELD[rows], ["key"], count))
+    pieces = load_backend(backend).split_by_hash(HELD[rows], ["key"], count)
+    return all_wrapped(pieces, load_cluster_support(backend))
 
 
 def joined(backend: str, *pieces: Any) -> int:
     """Put pieces together; return how many rows they have, when they have them."""
     engine = load_backend(backend)
-    return engine.rows(engine.concat([opened(piece) for piece in pieces], SCHEMA))
+    return engine.rows(engine.concat([unwrapped(piece) for piece in pieces], SCHEMA))

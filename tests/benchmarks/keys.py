@@ -24,7 +24,7 @@ from environment import described
 from generated_keys import Kind
 from suites.results import gpu, installed
 
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns import packed_keys as key_words
 from gpuetl.engines.cudf.columns.arrays import fill
 from gpuetl.engines.cudf.columns.keys import Key, Keys, Layout

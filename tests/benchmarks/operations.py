@@ -28,7 +28,7 @@ from environment import described, today
 from suites.results import gpu, installed
 
 from gpuetl import Pipeline, Table, expr
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.vector import Vector

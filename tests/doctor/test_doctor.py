@@ -58,7 +58,7 @@ def test_an_engine_that_is_asked_for_and_cannot_run_is_exit_code_1(machine):
 def test_an_engine_without_the_package_of_its_cluster_cannot_run(engine, machine, monkeypatch):
     """The reason is what to install."""
     machine(H200)
-    monkeypatch.setattr("gpuetl.doctor.find_spec", lambda module: None)
+    monkeypatch.setattr("gpuetl.engines.registry.find_spec", lambda module: None)
     done = gpuetl("doctor", "--engine", engine, "--json")
     assert done.exit_code == 1
     assert "is not installed: pip install" in json.loads(done.stdout)["engines"][engine]

@@ -14,6 +14,8 @@ from runpy import run_path
 import pytest
 
 from command import gpuetl
+from conftest import ON_CPU
+from gpuetl.engines.registry import ENGINES
 from gpuetl.error_codes import PAGES
 from gpuetl.error_codes.document import pages
 from gpuetl.error_codes.page import SALES
@@ -32,6 +34,12 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "sales.csv").write_text(SALES)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def without_engines_of_tests(monkeypatch):
+    """Messages list all engines."""
+    monkeypatch.delitem(ENGINES, ON_CPU)
 
 
 def printed(page, text, folder):

@@ -124,7 +124,7 @@ def backend(request, monkeypatch):
     if request.param is WatchedHost and COMPILER is None:
         pytest.skip("needs g++")
     backend = request.param()
-    monkeypatch.setattr(gpuetl.run.pipeline_run, "load_backend", lambda name: backend)
+    monkeypatch.setattr(gpuetl.run.pipeline_run, "load_driver_backend", lambda name: backend)
     gc.collect()
     gc.freeze()
     return backend

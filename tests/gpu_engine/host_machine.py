@@ -12,6 +12,7 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ from gpuetl.engines.cudf.io.threaded_file import (
     threaded_file,
 )
 from gpuetl.engines.cudf.machine import Struct, Text
-from gpuetl.engines.registry import BACKENDS
+from gpuetl.engines.registry import ENGINES, register
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
 
@@ -375,4 +376,4 @@ def host_backend() -> HostBackend:
 
 ON_CPU = "cudf-on-cpu"
 """The cudf engine whose kernels are compiled for the CPU: all of it but libcudf and CuPy."""
-BACKENDS[ON_CPU] = f"{__name__}:{host_backend.__name__}"
+register(ON_CPU, replace(ENGINES["cudf"], backend=f"{__name__}:{host_backend.__name__}"))

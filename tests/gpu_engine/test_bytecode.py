@@ -12,7 +12,7 @@ from fuzz.precision import Precision
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_nested_expressions import table_of_all_types
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.codegen.bytecode import OPERATIONS, WORDS, is_covered
 from gpuetl.engines.cudf.codegen.device_headers import DEVICE, closed_source
 from gpuetl.engines.cudf.codegen.evaluate import evaluate

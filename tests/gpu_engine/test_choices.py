@@ -3,7 +3,8 @@
 import pytest
 
 from gpuetl import InvalidPipeline, RunOptions
-from gpuetl.engines.cudf.choices import CHOICES, chosen, skipping
+from gpuetl.choices import skipping
+from gpuetl.engines.cudf.choices import CHOICES, chosen
 from gpuetl.optimize import NAMES
 
 

@@ -7,7 +7,7 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.relational import grouping

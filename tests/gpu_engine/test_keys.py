@@ -6,7 +6,7 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.columns import string_codes
 from gpuetl.engines.cudf.columns.arrays import numbers_where

@@ -21,7 +21,7 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
 from gpuetl import expr
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.codegen.device_headers import header_text
 from gpuetl.engines.cudf.columns import string_codes
 from gpuetl.engines.cudf.columns.frame import Frame

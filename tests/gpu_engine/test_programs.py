@@ -16,7 +16,7 @@ import gpuetl
 from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.codegen import compile_ahead
 from gpuetl.engines.cudf.codegen.compile_ahead import own_first
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import Pipeline
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns.interchange import to_table
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ from gpu_engine.host_machine import COMPILER
 from gpuetl import pipeline
 from gpuetl.engines import gpu_driver, registry, starting
 from gpuetl.engines.cudf.runtime import start
-from gpuetl.engines.registry import BACKENDS, GpuSearch
+from gpuetl.engines.registry import ENGINES, GpuSearch
 from gpuetl.engines.starting import Phase, Starting, Step
 
 PIPELINE = """\
@@ -57,7 +58,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(gpu_driver, "open_context", lambda: noted("context"))
     phases = {phase: (partial(noted, phase.name.lower()),) for phase in Phase}
     monkeypatch.setattr(start, "STEPS", phases)
-    monkeypatch.setitem(BACKENDS, "cudf", BACKENDS["pandas"])
+    monkeypatch.setitem(ENGINES, "cudf", replace(ENGINES["cudf"], backend=ENGINES["pandas"].backend))
     return done
 
 
@@ -91,7 +92,7 @@ def test_a_run_waits_for_the_start_before_it_uses_the_engine(
     file: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch, engine: str
 ):
     """On the engine's machine of the tests, made after the last step."""
-    monkeypatch.setitem(BACKENDS, "cudf", f"{__name__}:engine_after_start")
+    monkeypatch.setitem(ENGINES, "cudf", replace(ENGINES["cudf"], backend=f"{__name__}:engine_after_start"))
     slow = threading.Event()
     added = with_steps(Phase.POOL, lambda: slow.wait(0.3), lambda: steps.append("started"))
     monkeypatch.setattr(start, "STEPS", added)
@@ -190,7 +191,7 @@ def test_an_error_of_a_step_comes_up_where_the_engine_is_needed(
 
     never = (lambda: steps.append("never"),)
     monkeypatch.setattr(start, "STEPS", {Phase.LIBRARIES: (fails, *never), Phase.POOL: never, Phase.WARM_UP: never})
-    monkeypatch.setitem(BACKENDS, "cudf", f"{__name__}:unloadable")
+    monkeypatch.setitem(ENGINES, "cudf", replace(ENGINES["cudf"], backend=f"{__name__}:unloadable"))
     failed = gpuetl("run", file)
     assert failed.exit_code == 1
     assert failed.stderr.count("libcudf.so: cannot open shared object file") == 1

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.cudf.codegen import evaluate as of_rows
 from gpuetl.engines.cudf.codegen.evaluate import alone, evaluate
 from gpuetl.engines.cudf.columns.concat import numbered_together, stacked

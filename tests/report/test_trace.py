@@ -6,7 +6,7 @@ import pytest
 
 from command import gpuetl
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, col
-from gpuetl.engines.registry import CLUSTERED
+from gpuetl.engines.registry import is_clustered
 from gpuetl.telemetry.trace import Trace, span
 from tables import table
 
@@ -14,7 +14,7 @@ from tables import table
 @pytest.fixture
 def traced(pipeline, engine, source, tmp_path):
     """Runs a pipeline with a window and a sink; returns its events by track, without and with a profile."""
-    if engine in CLUSTERED:
+    if is_clustered(engine):
         pytest.skip("the timeline of a run on a cluster is its driver's")
     rows = source(table({"k": "int64", "x": "int64"}, *((i % 2, i) for i in range(6))))
     rows.window(by="k", order_by="x", total=col("x").cum_sum()).stage("totals").write_parquet(
@@ -117,7 +117,7 @@ def test_kernels_are_shown_when_they_are_loaded_and_launched(traced, engine):
 
 def test_a_run_that_fails_is_traced_too(source, pipeline, engine, tmp_path):
     """To where it came."""
-    if engine in CLUSTERED:
+    if is_clustered(engine):
         pytest.skip("the timeline of a run on a cluster is its driver's")
     source(table({"x": "int64"}, (2**62,))).with_columns(y=col("x") * 4).stage("wrong")
     path = tmp_path / "trace.json"

@@ -1,6 +1,7 @@
 """Verification: what is wrong is found, told by stage and key; what is right passes."""
 
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -8,8 +9,8 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed, col, count, expr
-from gpuetl.engines.registry import BACKENDS
-from gpuetl.options import PARTITION_ROWS
+from gpuetl.engines.capabilities import Capabilities
+from gpuetl.engines.registry import ENGINES
 from tables import NAN, table
 from verify import wrong_backends
 
@@ -17,11 +18,11 @@ from verify import wrong_backends
 @pytest.fixture(autouse=True)
 def wrong_engines():
     """The wrong backends are engines while a test of this file runs."""
-    before = dict(BACKENDS)
+    before = dict(ENGINES)
     wrong_backends.register()
     yield
-    BACKENDS.clear()
-    BACKENDS.update(before)
+    ENGINES.clear()
+    ENGINES.update(before)
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_the_same_rows_pass_in_any_layout(stages, engine, layout):
 
 def test_partitions_are_those_of_a_run_of_the_engine(stages, monkeypatch):
     """What an engine does with many partitions is not what it does with one."""
-    monkeypatch.setitem(PARTITION_ROWS, "one_more", 2)
+    monkeypatch.setitem(ENGINES, "one_more", replace(ENGINES["one_more"], capabilities=Capabilities(partition_rows=2)))
     seen = []
     stages.verify(engine="one_more", progress=lambda origin, done, of: seen.append((origin.kind, of)))
     assert {of for kind, of in seen if kind == "source"} == {1, 3}

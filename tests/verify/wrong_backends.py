@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
-from gpuetl.engines.registry import BACKENDS
+from gpuetl.engines.registry import ENGINES, Engine
 from gpuetl.plan.nodes import Aggregate, Filter, Sort
 
 
@@ -73,4 +73,4 @@ NAMES = ("one_more", "slightly_off", "one_lost", "backwards", "failing", "WrongL
 
 def register():
     """Make them engines."""
-    BACKENDS.update({name: f"verify.wrong_backends:{name}" for name in NAMES})
+    ENGINES.update({name: Engine(f"verify.wrong_backends:{name}") for name in NAMES})

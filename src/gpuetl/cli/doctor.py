@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,18 @@ def add_to(commands: Commands) -> None:
     text = doctor.__doc__ or ""
     command = commands.add_parser("doctor", description=text, help=text.partition(".")[0], allow_abbrev=False)
     command.set_defaults(command=doctor)
-    command.add_argument(
-        "--engine", choices=("pandas", "cudf", "dask", "dask-cuda"), help="exit with 1 if this engine cannot run here"
-    )
+    text = "exit with 1 if this engine cannot run here"
+    command.add_argument("--engine", metavar="ENGINE", type=known_engine, help=text)
     command.add_argument("--json", action="store_true", help="print JSON, and nothing else")
+
+
+def known_engine(name: str) -> str:
+    """Return the name of an engine; raise `ArgumentTypeError` if there is none of that name."""
+    from gpuetl.engines.registry import engine_names  # not for the help of all commands
+
+    if name not in engine_names():
+        raise ArgumentTypeError(f"invalid choice: '{name}' (choose from {', '.join(map(repr, engine_names()))})")
+    return name
 
 
 def doctor(engine: str | None = None, json: bool = False) -> None:

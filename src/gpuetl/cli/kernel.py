@@ -110,6 +110,7 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
     from gpuetl.engines.capacity import Capacity
     from gpuetl.engines.cudf.codegen.plan_programs import plan_programs
+    from gpuetl.engines.registry import GPU_ENGINE
     from gpuetl.messages import redacted
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
@@ -120,7 +121,7 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
     with long_looks():
         plan = Wanted(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
     with plan.pointing(), long_looks():
-        fit, _ = fitted_plan(plan, RunOptions(), "cudf", Capacity(memory))
+        fit, _ = fitted_plan(plan, RunOptions(), GPU_ENGINE, Capacity(memory))
         listed = plan_programs(fit.plan, str(file))
     for sentence in listed.missing:
         print(redacted(f"note: {file}: compiled at the first run: {sentence}"), file=sys.stderr)

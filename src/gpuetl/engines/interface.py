@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.engines.capabilities import Device
 from gpuetl.io.data_file import RowGroup
 from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Scan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.hardware_limits import Link
@@ -23,8 +25,6 @@ from gpuetl.types.schema import Schema
 
 Frame = Any
 """A backend's own table: rows in order, columns as in the schema of the node that made it."""
-
-Device = Literal["GPU", "CPU"]
 
 
 class Share(NamedTuple):
@@ -61,7 +61,7 @@ class Backend(Protocol):
 
     @property
     def device(self) -> Device:
-        """Where frames are."""
+        """Where frames are, as the engine's `Capabilities` say."""
 
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs an operation."""
@@ -153,3 +153,72 @@ class Backend(Protocol):
         EvaluationError
             For a column that is no array: of another type, or with a null.
         """
+
+    def to_cudf(self, frame: Frame) -> Any:
+        """Return a cuDF frame on the frame's memory; None if that is not a GPU's."""
+
+
+class SpilledToHost(Spilled, Protocol):
+    """A frame that was spilled, and that can be packed where it lies."""
+
+    def on_host(self) -> Frame:
+        """Return the frame in host memory; parts of it may still be on the device."""
+
+
+class FrameSize(NamedTuple):
+    """The memory that a frame keeps, and whether any of it is a device's."""
+
+    nbytes: int
+    on_device: bool
+
+
+class PackedFrames(NamedTuple):
+    """Frames in one buffer: uint8[bytes], and the header that makes frames of it."""
+
+    header: bytes
+    buffer: Any
+    on_device: bool
+
+
+class ClusterSupport(Protocol):
+    """What an engine does on workers of a cluster, so that dask can send, spill and weigh its frames.
+
+    It has no state and is pickled with the frames, so whoever gets them unpacks them by the engine that packed them.
+    """
+
+    @property
+    def frame_type(self) -> type:
+        """The class of the engine's frames."""
+
+    def size_of(self, frame: Frame, shares_memory: bool) -> FrameSize:
+        """Return what a frame keeps: all of the memory that it lies in, or its own part if others share that."""
+
+    def pack(self, frames: Iterable[Frame]) -> PackedFrames:
+        """Put frames into one buffer; one frame that lies in a buffer already is not copied.
+
+        Raises
+        ------
+        MemoryError
+            If there is no room for the buffer.
+        """
+
+    def unpack(self, header: bytes, buffer: Any) -> list[Frame]:
+        """Return the frames of a buffer, on its memory."""
+
+    def copy_to_host(self, buffer: Any) -> memoryview:
+        """Return the bytes of a buffer; those of a device are copied."""
+
+    def copy_to_device(self, buffer: NDArray[np.uint8]) -> Any:
+        """Return a copy of bytes in the memory of this worker's device."""
+
+    def received_on_device(self, buffer: Any) -> Any:
+        """Return as uint8[bytes] what came into the memory of this worker's device, without a copy."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Do the work of the block on the device, and be done with it at the end."""
+
+    def warm_up_frame(self) -> Frame:
+        """Return a frame of 8 MB, for a first move between devices; the device and its memory pool are opened."""
+
+    def pack_scan(self, scan: Scan) -> tuple[Callable[..., Scan], tuple[Any, ...]]:
+        """Return what makes a scan of which programs can be listed without its files, and the arguments for that."""

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from gpuetl.engines import gpu_driver
-from gpuetl.engines.interface import Device
+from gpuetl.engines.capabilities import Device
 from gpuetl.engines.kernel_cache_folder import cache_folder
 from gpuetl.telemetry.hardware_limits import Ceilings
 from gpuetl.threads import thread_count

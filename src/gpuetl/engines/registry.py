@@ -3,29 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from gpuetl.engines import gpu_driver, starting
+from gpuetl.engines.capabilities import Capabilities, Device
+from gpuetl.engines.cudf.choices import CHOICES
 from gpuetl.engines.starting import Phase, Starting, Step
 from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
-    from gpuetl.engines.interface import Backend
+    from gpuetl.engines.interface import Backend, ClusterSupport
 
-BACKENDS = {
-    "pandas": "gpuetl.engines.pandas.pandas_engine:PandasBackend",
-    "cudf": "gpuetl.engines.cudf.cudf_engine:CudfBackend",
+ORACLE = "pandas"
+"""The engine whose rows are the right answer.  The driver of a cluster has its frames."""
+GPU_ENGINE = "cudf"
+"""The engine that `auto` chooses if this machine can run it."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine of one process.
+
+    Parameters
+    ----------
+    backend
+        Where what makes its backend is, as `module:name`; it is imported when it is wanted.
+    capabilities
+        What it can do, known without importing it.
+    cluster_support
+        Where its `ClusterSupport` is, as `module:name`; nothing if dask itself can move and spill its frames.
+    worker_pool
+        Where what makes the memory pool of a worker's device is, as `module:name`: it is imported before all else.
+    """
+
+    backend: str
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    cluster_support: str = ""
+    worker_pool: str = ""
+
+
+@dataclass(frozen=True)
+class ClusterEngine:
+    """An engine on workers of a cluster.
+
+    Parameters
+    ----------
+    worker_engine
+        The name of the engine that each worker runs.
+    module, install
+        The module that the cluster needs, and what to install if it is not there.
+    worker_on
+        A run starts one worker for each GPU, connected by UCX, or one for each processor.
+    """
+
+    worker_engine: str
+    module: str
+    install: str
+    worker_on: Device = "CPU"
+
+
+ENGINES: dict[str, Engine | ClusterEngine] = {
+    "pandas": Engine("gpuetl.engines.pandas.pandas_engine:PandasBackend"),
+    "cudf": Engine(
+        "gpuetl.engines.cudf.cudf_engine:CudfBackend",
+        Capabilities("GPU", partition_rows=1 << 28, choices=CHOICES, spills_to="host memory"),
+        "gpuetl.engines.cudf.runtime.cluster_support:CudfClusterSupport",
+        "gpuetl.engines.cudf.runtime.worker_pool:make_pool",
+    ),
+    "dask": ClusterEngine("pandas", "distributed", "gpuetl[dask]"),
+    "dask-cuda": ClusterEngine("cudf", "dask_cuda", "gpuetl[cu12]", worker_on="GPU"),
 }
-"""Where each engine's backend is; it is imported when it is wanted."""
-CLUSTERED = {"dask": "pandas", "dask-cuda": "cudf"}
-"""The backend of the workers, of engines that run on a cluster.  The driver has the pandas engine's frames."""
-ENGINES = (*BACKENDS, *CLUSTERED)
-CLUSTER_PACKAGES = {"dask": ("distributed", "gpuetl[dask]"), "dask-cuda": ("dask_cuda", "gpuetl[cu12]")}
-"""The module that an engine's cluster needs, and what to install where it is not there."""
+"""The engines by the names by which users choose them: see `register`."""
+
+
+def register(name: str, engine: Engine | ClusterEngine) -> None:
+    """Add an engine, from then on known to every part of this process; raise `ValueError` if the name is taken."""
+    if name in ENGINES or name == "auto":
+        raise ValueError(f"there is an engine '{name}' already")
+    ENGINES[name] = engine
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return the names of all engines: first those of one process, then those on a cluster."""
+    return (*(name for name in ENGINES if not is_clustered(name)), *cluster_engines())
+
+
+def cluster_engines() -> dict[str, ClusterEngine]:
+    """Return the engines on a cluster by their names."""
+    return {name: engine for name, engine in ENGINES.items() if isinstance(engine, ClusterEngine)}
+
+
+def is_clustered(name: str) -> bool:
+    """Tell whether an engine runs on workers of a cluster."""
+    return isinstance(ENGINES.get(name), ClusterEngine)
+
+
+def computing_engine(name: str) -> str:
+    """Return the engine that holds the frames of a run: itself, or the one of its workers."""
+    engine = ENGINES[name]
+    return engine.worker_engine if isinstance(engine, ClusterEngine) else name
+
+
+def capabilities_of(name: str) -> Capabilities:
+    """Return what an engine can do, or what its workers can."""
+    return _of_process(computing_engine(name)).capabilities
+
+
+def engine_choices() -> dict[str, str]:
+    """Return the choices of all engines, with a sentence for each."""
+    engines = [engine for engine in ENGINES.values() if isinstance(engine, Engine)]
+    return {name: text for engine in engines for name, text in engine.capabilities.choices.items()}
+
+
+def _of_process(name: str) -> Engine:
+    engine = ENGINES[name]
+    if isinstance(engine, ClusterEngine):
+        raise ValueError(f"the engine '{name}' runs on a cluster, not in one process")
+    return engine
 
 
 @dataclass(frozen=True)
@@ -72,7 +171,7 @@ def begin(wanted: str) -> Starting[GpuSearch] | None:
 
     Errors come up later, where the engine is needed.
     """
-    return Starting(look_for_gpu, starting_steps) if wanted in ("auto", "cudf") else None
+    return Starting(look_for_gpu, starting_steps) if wanted in ("auto", GPU_ENGINE) else None
 
 
 def warms_up_for(formats: Iterable[str]) -> bool:
@@ -105,10 +204,10 @@ def choose_engine(wanted: str, begun: Starting[GpuSearch] | None = None) -> Choi
     if wanted == "auto":
         found = begun.found() if begun else look_for_gpu()
         if not found.gpu:
-            return Choice("pandas", found.problem)
+            return Choice(ORACLE, found.problem)
         gpu_driver.open_context()
-        return Choice("cudf", found.gpu)
-    if wanted == "cudf" and (found := begun.found() if begun else look_for_gpu()).problem:
+        return Choice(GPU_ENGINE, found.gpu)
+    if wanted == GPU_ENGINE and (found := begun.found() if begun else look_for_gpu()).problem:
         raise EngineUnavailable(
             coded(
                 "GE3001",
@@ -116,33 +215,60 @@ def choose_engine(wanted: str, begun: Starting[GpuSearch] | None = None) -> Choi
                 "`gpuetl doctor` says more.",
             )
         )
-    if wanted == "cudf":
+    if wanted == GPU_ENGINE:
         gpu_driver.open_context()
-    if wanted in BACKENDS:
-        return Choice(wanted, "asked for")
-    if wanted in CLUSTERED:
+    if is_clustered(wanted):
         check_cluster_package(wanted)
+    if wanted in ENGINES:
         return Choice(wanted, "asked for")
-    near = suggestion(wanted, (*ENGINES, "auto"))
+    near = suggestion(wanted, (*engine_names(), "auto"))
     raise EngineUnavailable(
-        coded("GE3003", f"unknown engine '{wanted}'. Engines: auto, {', '.join(ENGINES)}. {near}".rstrip())
+        coded("GE3003", f"unknown engine '{wanted}'. Engines: auto, {', '.join(engine_names())}. {near}".rstrip())
     )
 
 
 def check_cluster_package(engine: str) -> None:
     """Raise `PackageMissing` where the package of an engine's cluster is not installed."""
-    module, install = CLUSTER_PACKAGES[engine]
-    if find_spec(module) is None:
-        package = module.replace("_", "-")
+    if needed := missing_cluster_package(engine):
+        package, install = needed
         raise PackageMissing(
             coded("GE3002", f"engine '{engine}' needs the package {package}.  Install it: pip install \"{install}\"")
         )
 
 
+def missing_cluster_package(engine: str) -> tuple[str, str] | None:
+    """Return the package that an engine's cluster lacks, and what to install; None if it is there."""
+    cluster = cluster_engines()[engine]
+    return None if find_spec(cluster.module) else (cluster.module.replace("_", "-"), cluster.install)
+
+
 def load_backend(name: str) -> Backend:
-    """Import and return the backend of an engine; nothing of the others is imported."""
-    if name == "cudf":
+    """Import and return the backend of an engine of one process; nothing of the others is imported."""
+    if name == GPU_ENGINE:
         starting.wait()  # threads that import the same packages from two ends may meet half of one
-    module, _, factory = BACKENDS[name].partition(":")
-    backend: Backend = getattr(import_module(module), factory)()
-    return backend
+    return cast("Backend", _made(_of_process(name).backend))
+
+
+def load_driver_backend(name: str) -> Backend:
+    """Return the backend of an engine in this process: of one on a cluster, that of the driver."""
+    return load_backend(ORACLE if is_clustered(name) else name)
+
+
+def load_cluster_support(name: str) -> ClusterSupport | None:
+    """Return what an engine of one process does on a worker for dask; None if dask needs nothing of it.
+
+    No device is used to import it.
+    """
+    support = _of_process(name).cluster_support
+    return cast("ClusterSupport", _made(support)) if support else None
+
+
+def make_worker_pool(name: str) -> None:
+    """Make an engine's memory pool on a worker's device; raise `MemoryError` if that has no room for it."""
+    if pool := _of_process(name).worker_pool:
+        _made(pool)
+
+
+def _made(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)()

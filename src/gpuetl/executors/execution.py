@@ -7,9 +7,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from gpuetl.engines.capacity import Capacity, memory_of
-from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.interface import Backend
-from gpuetl.engines.registry import CLUSTERED
+from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
 from gpuetl.executors.outputs import Accepts, Outputs, execute
 from gpuetl.executors.run_memory import until_it_fits
 from gpuetl.options import Cluster, RunOptions
@@ -27,7 +26,7 @@ def on_workers(
 
     A cluster that is made for the run is closed at the end.
     """
-    if engine not in CLUSTERED:
+    if not is_clustered(engine):
         yield options, Capacity(memory_of(backend, options.memory))
         return
     from gpuetl.executors.dask.cluster import connected
@@ -36,7 +35,7 @@ def on_workers(
     with ExitStack() as made:
         with timed(seconds, "cluster"):
             client = made.enter_context(connected(engine, options.cluster, progress))
-            found = capacity_of(client, CLUSTERED[engine], progress)
+            found = capacity_of(client, computing_engine(engine), progress)
         memory = found.memory if options.memory is None else min(found.memory, options.memory)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
 
@@ -65,16 +64,16 @@ class Execution:
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""
-        if self.engine not in CLUSTERED:
+        if not is_clustered(self.engine):
             self.backend.compile_ahead(physical, plan)
-        elif CLUSTERED[self.engine] != "pandas" and chosen("compile_ahead"):
+        elif capabilities_of(self.engine).takes("compile_ahead"):
             from gpuetl.executors.dask.warm_up import compile_on_workers
 
-            compile_on_workers(self.options, self.workers, CLUSTERED[self.engine], physical, plan)
+            compile_on_workers(self.options, self.workers, computing_engine(self.engine), physical, plan)
 
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
-        if self.engine not in CLUSTERED:
+        if not is_clustered(self.engine):
             return execute(physical, self, ahead)
         from gpuetl.executors.dask.cluster_run import Workers, execute_on_cluster
 

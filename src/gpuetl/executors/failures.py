@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.no_result import written_values
-from gpuetl.engines.registry import load_backend
+from gpuetl.engines.registry import ORACLE, load_backend
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
 from gpuetl.formats.dataset import Dataset
 from gpuetl.io.data_file import RowGroup
@@ -29,7 +29,7 @@ from gpuetl.uncaught import unexpected
 
 MOST_ROWS = 50_000_000
 """Of a partition, beyond which filters are not computed again to find a row of its file."""
-ROW = ":row"
+KEPT = ":kept"
 """A column that no user can name."""
 
 
@@ -92,23 +92,20 @@ def row_before(steps: Sequence[Node], read: Read, part: Sequence[RowGroup], row:
         return row
     if sum(max(group.rows, 0) for group in part) > MOST_ROWS:
         return None
-    backend = load_backend("pandas")
-    table = backend.read(read, part)
-    table = table.append_column(ROW, pa.array(np.arange(table.num_rows)))
+    backend = load_backend(ORACLE)
+    frame = backend.read(read, part)
+    numbers = pa.array(np.arange(backend.rows(frame)))
     for step in steps[: last + 1]:
-        numbers = table.column(ROW)
         if isinstance(step, Filter):
-            table = kept_rows(step, table)
-        else:
-            table = backend.run(step, table.drop_columns([ROW])).append_column(ROW, numbers)
-    return int(table.column(ROW)[row].as_py()) if row < table.num_rows else None
+            numbers = numbers.filter(rows_kept(backend, step, frame))
+        frame = backend.run(step, frame)
+    return int(numbers[row].as_py()) if row < len(numbers) else None
 
 
-def kept_rows(step: Filter, table: pa.Table) -> Any:
-    """Return the rows that a filter keeps, with their numbers."""
-    from gpuetl.engines.pandas.relational.row_operations import filter_rows
-
-    return filter_rows(step, table)
+def rows_kept(backend: Backend, step: Filter, frame: Frame) -> Any:
+    """Return for each row whether a filter keeps it; null is not."""
+    table = backend.to_arrow(backend.run(Project(source=step.source, columns={KEPT: step.predicate}), frame))
+    return table.column(KEPT).combine_chunks()
 
 
 def named_row(dataset: Dataset, part: Sequence[RowGroup], row: int) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.engines.interface import Backend, Device, Frame
+from gpuetl.engines.capabilities import Device
+from gpuetl.engines.interface import Backend, Frame
 from gpuetl.errors import EvaluationError, GpuetlError, OutOfMemory, RunFailed, StepError
 from gpuetl.executors.failures import row_in_source, row_values, step_failed
 from gpuetl.executors.run_memory import Budget, Guard

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.registry import choose_engine
+from gpuetl.engines.registry import ORACLE, choose_engine
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems
 from gpuetl.file_tests.case import Unwritten
 from gpuetl.formats.rejected import RejectedRows
@@ -153,7 +153,7 @@ class _Trial:
     def __init__(self, pipeline: PipelineDefinition, plan: Plan, stage: str, params: Mapping[str, Any]) -> None:
         self.pipeline, self.stage, self.params = pipeline, stage, params
         self.left = MOST_TRIALS
-        self.choice = choose_engine("pandas")
+        self.choice = choose_engine(ORACLE)
         self.schemas = {name: next(n for n in walk_graph(node) if isinstance(n, Read)).dataset.schema.to_arrow()
                         for name, node in plan.sources.items()}  # fmt: skip
 

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any, ClassVar, Literal
 from xml.etree import ElementTree
 
-from gpuetl.engines.registry import Choice, choose_engine
+from gpuetl.engines.registry import Choice, choose_engine, load_driver_backend
 from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidPipeline, PackageMissing, Problems, have_hint
 from gpuetl.executors.execution import on_workers
 from gpuetl.file_tests.case import Case, prepared_cases
@@ -20,7 +20,7 @@ from gpuetl.messages import coded, one_line, printable
 from gpuetl.options import RunOptions
 from gpuetl.output_files import as_json, write_whole
 from gpuetl.records import dataclass
-from gpuetl.run.pipeline_run import Wanted, backend_of, run_pipeline
+from gpuetl.run.pipeline_run import Wanted, run_pipeline
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.tests import TestSpec
 from gpuetl.telemetry.recorder import silent
@@ -171,7 +171,7 @@ def run_tests(
             coded("GE1606", f"no tests in {pipeline.spec.name}"), "docs/language.md shows one, under Tests."
         )
     start, results = perf_counter(), []
-    with on_workers(choice.name, backend_of(choice.name), options, {}, silent) as (placed, _):
+    with on_workers(choice.name, load_driver_backend(choice.name), options, {}, silent) as (placed, _):
         for case in cases:
             results.append(result(case, choice, placed))
             done(results[-1])

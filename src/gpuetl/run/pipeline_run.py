@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from gpuetl import messages
+from gpuetl.choices import skipping
 from gpuetl.engines import starting
 from gpuetl.engines.capacity import Capacity
-from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.interface import Backend, Device
+from gpuetl.engines.interface import Backend
 from gpuetl.engines.measured_limits import load_ceilings
-from gpuetl.engines.registry import CLUSTERED, Choice, load_backend
+from gpuetl.engines.registry import Choice, capabilities_of, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, on_workers
@@ -89,8 +89,6 @@ def with_samples(
 
 
 UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
-FRAMES: dict[str, Device] = {"dask-cuda": "GPU"}
-"""Where frames are, of engines whose backend in this process is the driver's."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ def traced_run(
     for warning in wanted.warnings(plan):
         recorder.warn(str(warning))
     with timed(seconds, "load"):
-        backend = backend_of(choice.name)
+        backend = load_driver_backend(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
@@ -234,7 +232,7 @@ def traced_run(
     funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
     for remark in funnel.grown_joins():
         recorder.note(remark)
-    add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
+    add_notes(recorder, options, ceilings := load_ceilings(capabilities_of(choice.name).device), seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
@@ -295,11 +293,6 @@ def spill_note(recorder: Recorder) -> str:
     """Say how much was spilled."""
     links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
     return f"frames that waited were spilled to leave room: {links}"
-
-
-def backend_of(engine: str) -> Backend:
-    """Return the engine's backend; of an engine that runs on a cluster, that of the driver."""
-    return load_backend("pandas" if engine in CLUSTERED else engine)
 
 
 def written_stages(pipeline: PipelineDefinition) -> dict[str, WrittenStage]:

@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpuetl.engines.capacity import HOST_SHARE, Capacity, free_memory
-from gpuetl.engines.registry import CLUSTERED, ENGINES, choose_engine, load_backend
+from gpuetl.engines.registry import (
+    ENGINES,
+    capabilities_of,
+    choose_engine,
+    computing_engine,
+    is_clustered,
+    load_backend,
+)
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.formats.overlooked import overlooked_warnings
@@ -107,7 +114,7 @@ def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity
 
 def working_sets(engine: str) -> WorkingSets:
     """Return what an engine works with, on a cluster its workers."""
-    return HOST if CLUSTERED.get(engine, engine) == "pandas" else DEVICE
+    return DEVICE if capabilities_of(engine).device == "GPU" else HOST
 
 
 def most_ahead(engine: str, plan: PhysicalPlan, workers: int) -> int:
@@ -115,10 +122,10 @@ def most_ahead(engine: str, plan: PhysicalPlan, workers: int) -> int:
 
     On a cluster that is one, where workers have GPUs and one of them gets several partitions of a source.
     """
-    if engine not in CLUSTERED:
+    if not is_clustered(engine):
         return EVERY_PARTITION
     parts = (node.partitions for node in walk_graph(*plan.roots) if isinstance(node, Scan))
-    return int(CLUSTERED[engine] != "pandas" and max(parts, default=0) > workers)
+    return int(capabilities_of(engine).device == "GPU" and max(parts, default=0) > workers)
 
 
 def key_of(plan: Plan, options: RunOptions, engine: str, workers: int) -> Hashable:
@@ -151,8 +158,8 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         options.broadcast_bytes,
         shares,
         carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
-        in_turn=own is not None or engine not in CLUSTERED,
-        side_by_side=engine in CLUSTERED,
+        in_turn=own is not None or not is_clustered(engine),
+        side_by_side=is_clustered(engine),
         exchanged_bytes=exchanged_bytes(engine) if own is None else int,
         keys_apart=options.lowers_by("keys_apart"),
         gathers_groups=options.lowers_by("gather_groups"),
@@ -164,7 +171,7 @@ def exchanged_bytes(engine: str) -> Callable[[], int] | None:
 
     A GPU's go to the host's memory, which is asked only for plans that depend on it.
     """
-    if CLUSTERED.get(engine, engine) != "cudf":
+    if capabilities_of(engine).spills_to != "host memory":
         return None
     return lambda: int(EXCHANGED_SHARE * host_memory().available)
 
@@ -182,11 +189,11 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
             raise type(error)(recoded(message, error)) from None
     if memory is None:  # what the host has is known without an engine
         memory = (
-            free_memory(load_backend("cudf"))
-            if CLUSTERED.get(engine, engine) == "cudf"
+            free_memory(load_backend(computing_engine(engine)))
+            if capabilities_of(engine).device == "GPU"
             else int(HOST_SHARE * host_memory().available)
         )
-    workers = options.cluster.workers or 1 if engine in CLUSTERED else 1
+    workers = options.cluster.workers or 1 if is_clustered(engine) else 1
     fit, _ = fitted_plan(plan, options, engine, Capacity(memory, workers))
     return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
 

@@ -52,10 +52,9 @@ class Result:
         PackageMissing
             Without the package cudf.
         """
-        needed("cudf", "to_cudf", "gpuetl[cu12]")
-        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
-
-        return to_dataframe(self.frame)
+        cudf = needed("cudf", "to_cudf", "gpuetl[cu12]")
+        made = self.backend.to_cudf(self.frame)
+        return cudf.DataFrame.from_arrow(self.to_arrow()) if made is None else made
 
     def to_cupy(self) -> dict[str, Any]:
         """Return the columns as CuPy arrays by their names: of the cudf engine on its memory, else copies on the GPU.

@@ -18,6 +18,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from gpuetl.errors import first_line
 from gpuetl.output_files import write_whole
 from gpuetl.records import dataclass
 
@@ -135,6 +136,16 @@ def span(name: str, category: str, track: str = "", **details: Any) -> Iterator[
     else:
         with trace.span(name, category, track, **details):
             yield
+
+
+@contextmanager
+def best_effort(what: str, category: str) -> Iterator[None]:
+    """Do something whose failure costs time alone; a trace shows the error, after `what` has failed."""
+    try:
+        yield
+    except Exception as error:
+        with span(what, category, error=f"{type(error).__name__}: {first_line(error)}"):
+            pass
 
 
 def spanned(function: Function, name: str, category: str) -> Function:

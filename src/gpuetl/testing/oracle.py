@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.engines.registry import ORACLE
 from gpuetl.errors import Problems
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import Pipeline
@@ -24,7 +25,7 @@ LAYOUTS: Mapping[str, RunOptions] = {
 
 def assert_same(
     pipeline: Pipeline,
-    engine: str = "pandas",
+    engine: str = ORACLE,
     params: Mapping[str, Any] | None = None,
     *,
     partitions: Mapping[str, RunOptions] = LAYOUTS,
@@ -40,7 +41,7 @@ def assert_same(
     """
     unwritten = without_sinks(pipeline, params)
     kept = tuple(unwritten.plan(params).last_stages() if keep is None else keep)
-    expected = answers(unwritten, "pandas", params, kept, RunOptions(optimize=False))
+    expected = answers(unwritten, ORACLE, params, kept, RunOptions(optimize=False))
     compared: list[RunOptions] = []
     for layout, options in partitions.items():
         as_written = replace(options, optimize=False, skip_passes=())  # it leaves out all passes

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.registry import choose_engine
+from gpuetl.choices import skipping
+from gpuetl.engines.registry import ORACLE, choose_engine, load_driver_backend
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
@@ -21,7 +21,7 @@ from gpuetl.plan.plan import Plan, promised_order
 from gpuetl.records import dataclass
 from gpuetl.report.funnel import Funnel
 from gpuetl.report.run_report import device_label, stage_reports
-from gpuetl.run.pipeline_run import backend_of, names_in_order
+from gpuetl.run.pipeline_run import names_in_order
 from gpuetl.run.planning import lowered, lowered_again
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
 from gpuetl.user_kernels.kernel_options import kernel_options
@@ -104,7 +104,6 @@ def _finite(value: Any) -> Any:
 # Runs a pipeline on an engine and on the oracle, and compares stage by stage.
 
 
-ORACLE = "pandas"
 AS_WRITTEN = RunOptions(partition_rows=1 << 62, optimize=False)
 
 
@@ -173,7 +172,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     try:
         with plan.pointing():
             physical, _ = lowered(plan, options, engine)
-            backend = backend_of(engine)
+            backend = load_driver_backend(engine)
             placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
             kernels = kernel_options(options.kernels)
             with recording(recorder), skipping(options.skipped_choices), kernels, placed as (running, capacity):

@@ -10,7 +10,7 @@ import pytest
 
 from gpuetl import RunOptions, col, expr
 from gpuetl.engines.interface import Share
-from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
+from gpuetl.engines.registry import ENGINES, ClusterEngine
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import table, write_source
@@ -21,6 +21,7 @@ from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
 from gpu_engine.test_programs import listed
 from gpuetl.engines.cudf.io.source_kinds import KnownScan, scan_kinds
+from gpuetl.engines.cudf.runtime import packed_scan
 from gpuetl.executors.dask import warm_up
 from gpuetl.executors.dask.installed import forget
 from gpuetl.executors.dask.warm_up import pack_plan, shares_of, unpack_plan
@@ -67,7 +68,7 @@ def test_a_plan_that_was_sent_lists_the_same_programs(pipeline, tmp_path, monkey
     """In the same order, from another folder, and without its files."""
     build(pipeline)
     physical = physical_of(pipeline)
-    sent = pack_plan(physical)
+    sent = pack_plan(physical, ON_CPU)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     here = listed(physical)
@@ -83,7 +84,7 @@ def test_a_source_that_was_sent_has_the_rows_and_kinds_of_all_row_groups(pipelin
     physical = physical_of(pipeline)
     scans, sent = (
         [node for node in walk_graph(*plan.roots) if isinstance(node, Scan)]
-        for plan in (physical, unpack_plan(pack_plan(physical)))
+        for plan in (physical, unpack_plan(pack_plan(physical, ON_CPU)))
     )
     assert all(isinstance(scan, KnownScan) for scan in sent)
     assert [scan_kinds(scan) for scan in sent] == [scan_kinds(scan) for scan in scans]
@@ -103,8 +104,7 @@ def test_workers_of_a_host_share_kernels():
 def dask_on_cpu(monkeypatch):
     """Let the cudf engine, on a CPU, be that of a cluster, whose workers have been told nothing."""
     forget()
-    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
-    monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
+    monkeypatch.setitem(ENGINES, "dask-on-cpu", ClusterEngine(ON_CPU, "distributed", ""))
 
 
 @pytest.fixture
@@ -194,10 +194,12 @@ def test_nothing_is_listed_where_that_is_skipped_or_the_engine_is_pandas(on_work
 
 
 @needs_compiler
-@pytest.mark.parametrize("place", ["scan_kinds", "unpack_plan", "shares_of"])
-def test_a_list_that_fails_costs_nothing(on_workers, asked, monkeypatch, place):
+@pytest.mark.parametrize(
+    ("module", "place"), [(packed_scan, "scan_kinds"), (warm_up, "unpack_plan"), (warm_up, "shares_of")]
+)
+def test_a_list_that_fails_costs_nothing(on_workers, asked, monkeypatch, module, place):
     """Neither where the driver packs the plan nor on the threads of workers."""
-    monkeypatch.setattr(warm_up, place, lambda *given: 1 // 0)
+    monkeypatch.setattr(module, place, lambda *given: 1 // 0)
     assert on_workers().notes == ()
     assert asked.plans == []
 

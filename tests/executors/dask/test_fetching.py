@@ -91,15 +91,15 @@ def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypa
 
 def test_pieces_are_opened_again_where_memory_was_short(pipeline, cluster, t, monkeypatch):
     """A frame that was spilled takes memory when it is opened; until all are, none is let go."""
-    failed, opened = [], job.opened
+    failed, unwrapped = [], job.unwrapped
 
     def short(piece):
         if not failed and isinstance(piece, pa.Table) and piece.num_rows:
             failed.append(piece)
             raise MemoryError
-        return opened(piece)
+        return unwrapped(piece)
 
-    monkeypatch.setattr(job, "opened", short)
+    monkeypatch.setattr(job, "unwrapped", short)
     numbered(t).write_parquet("out", "out")
     report = pipeline.run(engine="dask", client=cluster, options=ROWS).report
     assert failed

@@ -14,7 +14,7 @@ pytest.importorskip("distributed")
 
 from conftest import COMPILER, ON_CPU, workers_here
 from gpuetl import RunOptions, col, row_number
-from gpuetl.engines.registry import CLUSTERED
+from gpuetl.engines.registry import ENGINES, ClusterEngine
 from gpuetl.executors.dask import cluster_sinks, tasks, turns
 from gpuetl.executors.dask.job import TaskRunner
 from gpuetl.executors.dask.turns import Turn, Turns
@@ -193,8 +193,7 @@ def test_who_made_room_may_write():
 @pytest.fixture
 def pieces(pipeline, cluster, monkeypatch):
     """Runs an exchange of the cudf engine's frames on workers without GPUs, in partitions of so many rows."""
-    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
-    monkeypatch.setattr("gpuetl.engines.registry.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
+    monkeypatch.setitem(ENGINES, "dask-on-cpu", ClusterEngine(ON_CPU, "distributed", ""))
     rows = pa.table({"k": [row % 3 for row in range(12)], "x": range(12)})
     t = write_source(pipeline, "t", rows, row_group_size=1)
     t.filter(col("x") >= 0).window("k", "x", n=row_number()).write_parquet("out", "out", mode="overwrite")
@@ -258,7 +257,7 @@ def test_a_partition_that_was_split_is_gone_when_others_may_compute(monkeypatch)
         alive.append(part() is not None)
 
     node = SimpleNamespace(origin="stage")
-    here = SimpleNamespace(runner=runner, exchange=lambda number: node)
+    here = SimpleNamespace(runner=runner, exchange=lambda number: node, support=None)
     results = [[partition]]
     del partition
     monkeypatch.setattr(tasks, "computed", lambda *given: results.pop())

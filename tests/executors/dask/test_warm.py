@@ -15,7 +15,7 @@ GOT = []
 """How many frames each worker got; workers are in this process, and take functions of modules by their names."""
 
 
-def nothing():
+def nothing(engine):
     """Stand for a frame."""
 
 
@@ -44,15 +44,15 @@ def ended():
 
 def test_each_worker_takes_a_frame_from_all(cluster, moved):
     """Whether or not the run still goes on; nothing is kept afterwards."""
-    warm_up.warm(cluster, frozenset(cluster.nthreads()))
+    warm_up.warm(cluster, "cudf", frozenset(cluster.nthreads()))
     assert ended()
     assert moved == [2, 2]
 
 
 def test_workers_are_warmed_once(cluster, moved):
     """Each run would wait for it otherwise."""
-    warm_up.warm(cluster, frozenset(cluster.nthreads()))
+    warm_up.warm(cluster, "cudf", frozenset(cluster.nthreads()))
     assert ended()
-    warm_up.warm(cluster, frozenset(cluster.nthreads()))
+    warm_up.warm(cluster, "cudf", frozenset(cluster.nthreads()))
     assert ended()
     assert len(moved) == 2

@@ -49,11 +49,10 @@ def test_files_of_a_partition_are_written_side_by_side(pipeline, cluster, monkey
     """Each waits for the others, and none in vain."""
     import pyarrow as pa
 
-    from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
+    from gpuetl.engines.registry import ENGINES, ClusterEngine
     from gpuetl.formats import parquet_rows
 
-    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
-    monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
+    monkeypatch.setitem(ENGINES, "dask-on-cpu", ClusterEngine("cudf-on-cpu", "distributed", ""))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3)))
     together, write = threading.Barrier(3, timeout=20), parquet_rows.write_parquet
 
@@ -72,10 +71,9 @@ def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, clust
     """Its memory is free when the turn is given up."""
     import pyarrow as pa
 
-    from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
+    from gpuetl.engines.registry import ENGINES, ClusterEngine
 
-    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
-    monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
+    monkeypatch.setitem(ENGINES, "dask-on-cpu", ClusterEngine("cudf-on-cpu", "distributed", ""))
     frames, alive, give_up, write = [], [], Turns.give_up, cluster_sinks.write_frame
 
     def note_frame(runner, work, frame, *given):

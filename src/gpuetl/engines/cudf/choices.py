@@ -5,9 +5,7 @@ A handler that has two ways asks `chosen("name")`; the rows are the same in both
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from gpuetl.choices import is_skipped
 
 CHOICES = {
     "compile_ahead": "The kernels of a plan are listed from its types, and compiled while its first files are read.",
@@ -28,19 +26,7 @@ CHOICES = {
 }
 """A sentence for each choice."""
 
-_SKIPPED: ContextVar[frozenset[str]] = ContextVar("skipped choices", default=frozenset())
-
-
-@contextmanager
-def skipping(names: Iterable[str]) -> Iterator[None]:
-    """Leave the choices of these names out of what runs in the block; names of other things change nothing."""
-    token = _SKIPPED.set(frozenset(names))
-    try:
-        yield
-    finally:
-        _SKIPPED.reset(token)
-
 
 def chosen(name: str) -> bool:
     """Tell whether a choice may be taken; raise `KeyError` where there is none of the name."""
-    return bool(CHOICES[name]) and name not in _SKIPPED.get()
+    return bool(CHOICES[name]) and not is_skipped(name)

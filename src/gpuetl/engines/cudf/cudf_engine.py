@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.engines.capabilities import Device
 from gpuetl.engines.cudf import handlers  # noqa: F401  each operation's registers
 from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.cudf.columns.concat import concat
@@ -24,7 +25,7 @@ from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.exchange import split_by_hash, split_by_order
 from gpuetl.engines.cudf.runtime.spilled_frame import SpilledFrame, spilled
 from gpuetl.engines.cudf.runtime.traced_machine import traced_machine
-from gpuetl.engines.interface import ALONE, Device, Share
+from gpuetl.engines.interface import ALONE, Share
 from gpuetl.engines.no_result import check_array
 from gpuetl.formats.registry import format_named
 from gpuetl.io.data_file import RowGroup
@@ -172,3 +173,9 @@ class CudfBackend:
         for name, vector in frame.columns.items():
             check_array(name, vector.dtype, vector.nulls)
         return {n: v.data.view("bool") if v.dtype == BOOL else v.data for n, v in frame.columns.items()}
+
+    def to_cudf(self, frame: Frame) -> Any:
+        """Return a cuDF frame on the frame's memory."""
+        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
+
+        return to_dataframe(frame)

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.engines.interface import ALONE, Device, Share
+from gpuetl.engines.capabilities import Device
+from gpuetl.engines.interface import ALONE, Share
 from gpuetl.engines.no_result import check_array
 from gpuetl.engines.pandas.columns.column import take_rows
 from gpuetl.engines.pandas.host_memory import SpilledTable, release_free_memory, returned_when_freed, spilled
@@ -144,6 +145,9 @@ class PandasBackend:
         for field, column in zip(frame.schema, frame.columns, strict=True):
             check_array(field.name, field.type, column.null_count)
         return {field.name: frame.column(field.name).to_numpy() for field in frame.schema}
+
+    def to_cudf(self, frame: pa.Table) -> None:
+        """Return none: the frame is in host memory."""
 
 
 def nothing() -> None:

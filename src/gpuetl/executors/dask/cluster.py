@@ -19,6 +19,7 @@ import dask
 from distributed import Client, LocalCluster, Security, SpecCluster
 from distributed.comm import parse_address, parse_host_port
 
+from gpuetl.engines.registry import cluster_engines, computing_engine
 from gpuetl.errors import EngineUnavailable, RunFailed, first_line
 from gpuetl.executors.dask.access import RunKey, accept_keys
 from gpuetl.executors.dask.liveness import asked, in_thread, watching
@@ -30,7 +31,7 @@ from gpuetl.executors.dask.local_cluster import (
     quiet,
     scratch_folder,
 )
-from gpuetl.executors.dask.pool import DevicePool
+from gpuetl.executors.dask.worker_pool import DevicePool
 from gpuetl.messages import coded
 from gpuetl.options import Cluster
 from gpuetl.signals import Held, held_signals
@@ -155,8 +156,8 @@ def connected(engine: str, options: Cluster, progress: Progress = silent) -> Ite
                 )
                 client = made.enter_context(closing(client_of(cluster)))
             made.enter_context(watching(client, options.worker_timeout_s))
-            if engine == "dask-cuda":
-                make_pools(client)
+            if workers_have_gpus(engine):
+                make_pools(client, computing_engine(engine))
         else:
             progress(Origin("connection to", options.address), 0, 1)
             client = made.enter_context(closing(client_at(options.address, options)))
@@ -231,10 +232,15 @@ def client_of(cluster: Any) -> Any:
     return Client(cluster, set_as_default=False)
 
 
-def make_pools(client: Any) -> None:
-    """Have each worker make its pool, also one that starts later; raise `RunFailed` where there is no memory for it."""
+def workers_have_gpus(engine: str) -> bool:
+    """Tell whether a run of an engine starts a worker for each GPU."""
+    return cluster_engines()[engine].worker_on == "GPU"
+
+
+def make_pools(client: Any, engine: str) -> None:
+    """Have each worker make its engine's pool, also one that starts later; raise `RunFailed` without memory for it."""
     with starting():
-        asked(client, lambda: client.register_plugin(DevicePool()))
+        asked(client, lambda: client.register_plugin(DevicePool(engine)))
 
 
 def client_at(address: str, options: Cluster) -> Any:
@@ -273,7 +279,7 @@ def local_cluster(engine: str, options: Cluster) -> Any:
     }
     thread_count()  # Arrow asks once, and dask sets OMP_NUM_THREADS to 1 for the workers, and with it for this process
     with starting():
-        if engine == "dask-cuda":
+        if workers_have_gpus(engine):
             return gpu_cluster(options, shared)
         workers = options.workers or len(os.sched_getaffinity(0))
         accept_keys("tcp")

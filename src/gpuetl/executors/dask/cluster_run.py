@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.engines.registry import CLUSTERED
+from gpuetl.engines.registry import computing_engine
 from gpuetl.errors import RunFailed
 from gpuetl.executors.committing import commit
 from gpuetl.executors.dask.accounts import Account, AnyNode, nodes_of, pack_nodes
+from gpuetl.executors.dask.cluster import workers_have_gpus
 from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
 from gpuetl.executors.dask.fetching import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.job import Job
@@ -71,7 +72,7 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
     fetches = options.lowers_by("fetch_pieces") and stay_in_memory(client, many)
 
     def attempt() -> Attempt:
-        job = job_of(run.run_id, client.id, CLUSTERED[engine], packed, options, workers.read_ahead)
+        job = job_of(run.run_id, client.id, computing_engine(engine), packed, options, workers.read_ahead)
         if watch is not None:
             watch.jobs.add(job.name)
         graph = TaskGraph(physical, nodes, job, fetches)
@@ -81,8 +82,8 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run) as writers:
-        if engine == "dask-cuda":
-            warm(client, workers.addresses)
+        if workers_have_gpus(engine):
+            warm(client, computing_engine(engine), workers.addresses)
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()

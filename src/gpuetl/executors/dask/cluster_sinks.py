@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.interface import Backend
-from gpuetl.executors.dask.shelf import SHELF
+from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.run_memory import Guard
 from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
@@ -85,7 +85,7 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
     runner.turn.write()
     (frame,), backend, attempt = runner.opened(write.origin, results), job.backend, uuid.uuid4().hex
     results.clear()
-    in_threads = Guard(backend, SHELF.spill_all)  # the task's own may wait, also for its turn
+    in_threads = Guard(backend, SPILL_REGISTRY.spill_all)  # the task's own may wait, also for its turn
     with ThreadPoolExecutor(files_at_once(backend), "gpuetl-writer", backend.thread_setup()) as threads:
         files = file_writer(backend, write.target.name, write, write.source.schema, in_threads)
         writer = AttemptWriter(write.target, job.job.run_id, files, threads, job.job.sync, attempt=attempt)

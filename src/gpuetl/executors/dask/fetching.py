@@ -23,7 +23,7 @@ from distributed.utils import sync
 
 from gpuetl.errors import GpuetlError
 from gpuetl.executors.dask.liveness import asked as asked_all
-from gpuetl.executors.dask.parcels import bundled
+from gpuetl.executors.dask.spillable_frames import batched
 from gpuetl.physical.nodes import Exchange
 from gpuetl.physical.size_estimates import estimated_bytes
 
@@ -209,7 +209,7 @@ def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
     found = pieces_here(worker, tasks, target)
     return {
         "places": [at for at, task in enumerate(tasks) if task in found],
-        "pieces": bundled([found[task] for task in tasks if task in found]),
+        "pieces": batched([found[task] for task in tasks if task in found]),
     }
 
 

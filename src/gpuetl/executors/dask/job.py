@@ -10,13 +10,13 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Any, cast
 
-from gpuetl.engines.cudf.choices import skipping
+from gpuetl.choices import skipping
 from gpuetl.engines.interface import Backend, Frame
-from gpuetl.engines.registry import load_backend
+from gpuetl.engines.registry import load_backend, load_cluster_support
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.accounts import Told, operation_of, tell, told_if_small, unpack_nodes
-from gpuetl.executors.dask.parcels import opened
-from gpuetl.executors.dask.shelf import SHELF
+from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
+from gpuetl.executors.dask.spillable_frames import unwrapped
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost
@@ -111,7 +111,7 @@ class TaskRunner(Runner):
         OutOfMemory
             Where that has no room for them.
         """
-        return self.guard.run(origin, lambda: list(map(opened, results)))
+        return self.guard.run(origin, lambda: list(map(unwrapped, results)))
 
 
 class OpenJob:
@@ -124,6 +124,7 @@ class OpenJob:
         self.nodes = unpack_nodes(job.nodes)
         self.numbers = {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
         self.backend: Backend = load_backend(job.backend)
+        self.support = load_cluster_support(job.backend)
 
     def physical(self, number: int) -> Physical:
         """Return the physical node of a number."""
@@ -148,9 +149,9 @@ class OpenJob:
         turn = Turn(self.backend.device == "GPU" and not self.job.profile, self.job.reads_ahead)
         runner = TaskRunner(self.backend, recorder, turn)
         runner.numbers = self.numbers
-        if self.job.backend != "pandas":  # whose frames are Arrow tables: dask itself moves them to disk
-            SHELF.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
-            runner.guard.frees += (turn.make_room, SHELF.spill_all)
+        if self.support is not None:  # else dask itself moves frames to disk
+            SPILL_REGISTRY.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
+            runner.guard.frees += (turn.make_room, SPILL_REGISTRY.spill_all)
         measured = self.backend.memory_meter() if self.job.profile else nullcontext()
         with (
             turn,
@@ -164,6 +165,12 @@ class OpenJob:
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
         told = Told(
-            task, work, recorder.notes, peaks, SHELF.taken_moved(), told_if_small(runner.wanted), recorder.warnings
+            task,
+            work,
+            recorder.notes,
+            peaks,
+            SPILL_REGISTRY.taken_moved(),
+            told_if_small(runner.wanted),
+            recorder.warnings,
         )
         tell(self.job.driver, self.job.name, told)

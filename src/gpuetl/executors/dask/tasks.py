@@ -14,7 +14,7 @@ from gpuetl.engines.interface import Frame
 from gpuetl.executors.dask.cluster_sinks import write_partition
 from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner
-from gpuetl.executors.dask.parcels import all_sealed, sealed, waiting
+from gpuetl.executors.dask.spillable_frames import all_wrapped, spillable, wrapped
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Physical, Scan
 from gpuetl.records import dataclass
@@ -109,14 +109,16 @@ def compute(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     here = job.opened()
     with here.runner(fragment.name) as runner:
         (result,) = computed(here, runner, fragment, arguments)
-        return sealed(result)
+        return wrapped(result, here.support)
 
 
 def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> Any:
     """Return the pieces of partition `index` for those to come; for one, its piece."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        pieces = all_sealed(cut(runner, here.exchange(exchange), index, computed(here, runner, fragment, arguments)))
+        pieces = all_wrapped(
+            cut(runner, here.exchange(exchange), index, computed(here, runner, fragment, arguments)), here.support
+        )
         giving_worker()  # others may know already that they are here: a worker that was lost had cut them before
         return pieces if len(pieces) > 1 else pieces[0]
 
@@ -127,7 +129,7 @@ def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
         frame, *before = computed_frames(here, runner, node, fragment, arguments)
-        return all_sealed(runner.carry(node, index, frame, before))
+        return all_wrapped(runner.carry(node, index, frame, before), here.support)
 
 
 def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) -> Any:
@@ -136,7 +138,7 @@ def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) 
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
         (frame,) = computed_frames(here, runner, node, fragment, arguments)
-        return sealed(runner.carry_by_itself(node, frame))
+        return wrapped(runner.carry_by_itself(node, frame), here.support)
 
 
 def combine(job: Job, fragment: Fragment, window: int, *arguments: Any) -> list[Any]:
@@ -144,7 +146,7 @@ def combine(job: Job, fragment: Fragment, window: int, *arguments: Any) -> list[
     here = job.opened()
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
-        return all_sealed(runner.combine(node, computed_frames(here, runner, node, fragment, arguments)))
+        return all_wrapped(runner.combine(node, computed_frames(here, runner, node, fragment, arguments)), here.support)
 
 
 def keep(job: Job, fragment: Fragment, node: int, *arguments: Any) -> Any:
@@ -205,7 +207,7 @@ def stepped(job: OpenJob, runner: TaskRunner, step: Step, results: Sequence[Any]
     if isinstance(node, Scan):
         turn.read()
         frame = scanned(runner, step, node)
-        return waiting(frame) if turn.kind == "reading" else frame
+        return spillable(frame, job.support) if turn.kind == "reading" else frame
     places = results[0] if len(results) == 1 and isinstance(results[0], Places) else None
     if places is not None:
         turn.read()

@@ -15,9 +15,8 @@ from weakref import WeakSet
 
 from gpuetl.engines.cudf.machine import Machine, Text
 from gpuetl.engines.interface import ALONE, Share
-from gpuetl.errors import first_line
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.telemetry.trace import span
+from gpuetl.telemetry.trace import best_effort, span
 
 # Things made on threads before they are asked for, each once.
 
@@ -154,7 +153,7 @@ def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: 
     set_up, listed = machine.thread_setup(), Event()
 
     def expect() -> None:
-        with forgiven("programs of a plan"), setting(listed):
+        with best_effort("programs of a plan were not listed", CATEGORY), setting(listed):
             from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk
 
             set_up()
@@ -192,16 +191,6 @@ def own_first(texts: list[Text], share: Share) -> list[Text]:
     """Return texts in another order: those of a process's share, then the others; all processes list alike."""
     own = texts[share.place :: share.of]
     return [*own, *(text for place, text in enumerate(texts) if place % share.of != share.place)]
-
-
-@contextmanager
-def forgiven(what: str) -> Iterator[None]:
-    """Do something whose failure costs time alone; a trace shows the error."""
-    try:
-        yield
-    except Exception as error:
-        with span(f"{what} were not listed", CATEGORY, error=f"{type(error).__name__}: {first_line(error)}"):
-            pass
 
 
 @atexit.register

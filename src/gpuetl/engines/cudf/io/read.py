@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from gpuetl import messages
+from gpuetl.engines.capabilities import Device
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame, check_rows
@@ -17,7 +18,6 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, read_parquet, stored_alike
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.engines.interface import Device
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal

@@ -10,12 +10,10 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Vector
 
 
-def to_dataframe(frame: Frame | pa.Table) -> Any:
-    """Return a cuDF frame: of the engine's frame on its memory, of an Arrow table a copy on the GPU."""
+def to_dataframe(frame: Frame) -> Any:
+    """Return a cuDF frame on the memory of the engine's."""
     import cudf
 
-    if isinstance(frame, pa.Table):
-        return cudf.DataFrame.from_arrow(frame)
     columns = {name: to_series(vector) for name, vector in frame.columns.items()}
     return cudf.DataFrame(columns, index=cudf.RangeIndex(frame.rows))
 

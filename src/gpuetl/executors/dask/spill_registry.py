@@ -1,4 +1,4 @@
-"""Frames of the cudf engine that wait on a worker as results of tasks: they are spilled where its memory is short.
+"""Frames of a GPU that wait on a worker as results of tasks: they are spilled where its memory is short.
 
 Dask holds results for as long as a task wants them.  dask-cuda moves some to the host beyond a fixed share of a GPU;
 here all are spilled where a step finds no memory, and some beyond the limit that a run may set.
@@ -19,7 +19,7 @@ from gpuetl.io.spill_space import SpillSpace
 from gpuetl.telemetry.hardware_limits import Link
 
 
-class Shelved(Protocol):
+class Spillable(Protocol):
     """A result that holds a frame, in the engine's memory or elsewhere."""
 
     nbytes: int
@@ -32,23 +32,23 @@ class Shelved(Protocol):
         """Copy the frame out of the engine's memory; return the bytes that it took there."""
 
 
-class Shelf:
+class SpillRegistry:
     """All results of this process that hold frames, whichever run they are of.
 
     `use` says how to spill; until then nothing is.
     """
 
     def __init__(self) -> None:
-        self.parcels: WeakSet[Shelved] = WeakSet()
+        self.frames: WeakSet[Spillable] = WeakSet()
         self.backend: Backend | None = None
         self.space, self.limit = SpillSpace(), -1
         self.moved: Counter[Link] = Counter()
         self.lock = Lock()
 
-    def add(self, parcel: Shelved) -> None:
+    def add(self, frame: Spillable) -> None:
         """Take note of a result, from any thread."""
         with self.lock:
-            self.parcels.add(parcel)
+            self.frames.add(frame)
 
     def move(self, moved: Mapping[Link, int]) -> None:
         """Take note of bytes that crossed links."""
@@ -70,15 +70,15 @@ class Shelf:
         return self.spill(0)
 
     def spill(self, most: int) -> str:
-        """Spill parcels until the others take no more than so many bytes; return what hindered that, or nothing."""
+        """Spill frames until the others take no more than so many bytes; return what hindered that, or nothing."""
         with self.lock:
-            waiting = [parcel for parcel in self.parcels if parcel.is_resident]
-        size = sum(parcel.nbytes for parcel in waiting)
-        for parcel in waiting:
+            waiting = [frame for frame in self.frames if frame.is_resident]
+        size = sum(frame.nbytes for frame in waiting)
+        for frame in waiting:
             if size <= most or self.backend is None:
                 break
             try:
-                size -= parcel.spill(self.backend, self.space)
+                size -= frame.spill(self.backend, self.space)
             except (OSError, MemoryError) as error:
                 return f"frames that wait cannot be spilled: {first_line(error)}"
         return ""
@@ -90,4 +90,4 @@ class Shelf:
         return dict(moved)
 
 
-SHELF = Shelf()
+SPILL_REGISTRY = SpillRegistry()

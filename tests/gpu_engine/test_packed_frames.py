@@ -13,7 +13,7 @@ from gpuetl.engines.cudf.columns.pieces import split_rows
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.string_dictionaries import MOST_BYTES, content_of, dictionary_of, shared
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.executors.dask.one_buffer import buffers_of, held_bytes, in_one
+from gpuetl.engines.cudf.runtime.packed_frames import buffers_of, held_bytes, in_one
 from gpuetl.types.data_types import STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
-
-from distributed import WorkerPlugin
 
 from gpuetl.engines.cudf.runtime.start import POOL_SHARE
 from gpuetl.messages import size
@@ -18,25 +15,16 @@ SETTLE_S = 3
 """How long the memory of a process that was killed may take to be free again."""
 
 
-class DevicePool(WorkerPlugin):  # type: ignore[misc]
-    """Makes RMM's pool when a worker starts, also one that starts in the place of another that died.
+def make_pool() -> None:
+    """Make RMM's pool; raise `MemoryError` where there is no room for it.
 
     UCX maps the pools of other workers, and keeps what it has mapped until its process ends: so long the memory of one
     that died is taken (https://github.com/openucx/ucx/issues/11753).  A pool of a fixed size would fail, and no worker
     would come back.
     """
+    import rmm
 
-    name = "gpuetl-pool"
-
-    def setup(self, worker: Any) -> None:
-        """Make the pool before the worker gets tasks; raise `MemoryError` where there is no room for it."""
-        import rmm
-
-        try:
-            rmm.reinitialize(pool_allocator=True, initial_pool_size=pool_bytes())
-        except MemoryError:  # dask tells those who wait for it, but a worker that starts later would stay
-            worker.loop.add_callback(worker.close_gracefully, restart=False)
-            raise
+    rmm.reinitialize(pool_allocator=True, initial_pool_size=pool_bytes())
 
 
 def pool_bytes() -> int:

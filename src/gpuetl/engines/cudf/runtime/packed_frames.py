@@ -1,7 +1,8 @@
-"""A frame in one buffer, as it is sent: an exchange's piece as it lies there, another copied side by side."""
+"""Frames in one buffer, as they are sent: an exchange's piece as it lies there, another copied side by side."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import prod
@@ -15,6 +16,7 @@ from gpuetl.engines.cudf.columns.interchange import unpacked_frame
 from gpuetl.engines.cudf.columns.pieces import ALIGNMENT, aligned
 from gpuetl.engines.cudf.columns.string_dictionaries import Content, content_of, dictionary_of
 from gpuetl.engines.cudf.columns.vector import Buffer, Vector
+from gpuetl.engines.interface import PackedFrames
 
 BYTE = np.dtype("uint8")
 Places = list[tuple[int, str, tuple[int, ...]]]
@@ -100,6 +102,24 @@ def side_by_side(buffers: Sequence[Buffer]) -> tuple[list[int], Buffer]:
         if buffer.nbytes:
             whole[start : start + buffer.nbytes] = as_bytes(buffer)
     return starts, whole
+
+
+def pack(frames: Iterable[Frame]) -> PackedFrames:
+    """Put frames into one buffer, one behind another; that of a single one stays as it is."""
+    packed_ones, buffers = zip(*map(in_one, frames), strict=True)
+    *starts, size = accumulate((int(buffer.nbytes) for buffer in buffers), initial=0)
+    moved = [one.moved(start) for one, start in zip(packed_ones, starts, strict=True)]
+    arrays, whole = arrays_of(buffers), buffers[0]
+    if len(buffers) > 1:
+        whole = arrays.empty(size, "uint8")
+        for start, own in zip(starts, buffers, strict=True):
+            whole[start : start + own.nbytes] = own
+    return PackedFrames(pickle.dumps(moved), whole, on_device=arrays is not np)
+
+
+def unpack(header: bytes, whole: Buffer) -> list[Frame]:
+    """Return the frames that `pack` has put into a buffer, on its memory."""
+    return [one.frame(whole) for one in pickle.loads(header)]
 
 
 def is_memory(base: Any) -> bool:

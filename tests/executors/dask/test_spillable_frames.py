@@ -4,6 +4,7 @@ import re
 import weakref
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import local
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import pytest
 
 from gpuetl import RunOptions, col, expr
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
-from gpuetl.engines.registry import BACKENDS, CLUSTERED, load_backend
+from gpuetl.engines.registry import ENGINES, ClusterEngine, load_backend, load_cluster_support
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.testing import assert_tables_equal
 from tables import NAN, table, write_source
@@ -22,10 +23,15 @@ from dask.sizeof import sizeof
 from distributed.protocol import deserialize, serialize
 
 from conftest import COMPILER, ON_CPU, workers_here
-from gpuetl.executors.dask import fetching, parcels
-from gpuetl.executors.dask.parcels import Bundle, Parcel, all_sealed, opened, sealed
-from gpuetl.executors.dask.shelf import SHELF
+from gpuetl.engines.cudf.runtime import packed_frames
+from gpuetl.engines.interface import PackedFrames
+from gpuetl.executors.dask import fetching, spillable_frames
+from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
+from gpuetl.executors.dask.spillable_frames import FrameBatch, SpillableFrame, unwrapped
 
+SUPPORT = load_cluster_support(ON_CPU)
+wrapped = partial(spillable_frames.wrapped, support=SUPPORT)
+all_wrapped = partial(spillable_frames.all_wrapped, support=SUPPORT)
 TYPES = {"k": "int64", "x": "float64", "s": "string", "d": "decimal(30, 2)", "b": "bool", "l": "list<int32>"}
 ROWS = (
     (1, NAN, "a", None, True, [1, None]),
@@ -42,9 +48,9 @@ def test_a_frame_comes_back_as_it_was(count):
     """In one buffer, whose parts are aligned as the allocator aligns arrays."""
     rows = table(TYPES, *ROWS[:count])
     backend = load_backend(ON_CPU)
-    header, frames = serialize(sealed(backend.from_arrow(rows)), serializers=("dask",), on_error="raise")
+    header, frames = serialize(wrapped(backend.from_arrow(rows)), serializers=("dask",), on_error="raise")
     assert len(frames) == 1
-    got = opened(deserialize(header, frames, deserializers=("dask",)))
+    got = unwrapped(deserialize(header, frames, deserializers=("dask",)))
     assert_tables_equal(backend.to_arrow(got), rows, ordered=True)
 
 
@@ -55,55 +61,55 @@ def test_pieces_of_an_exchange_are_sent_together_as_they_lie():
     rows = pa.table({"k": range(100), "s": [f"text {row % 3}" for row in range(100)]})
     frame = backend.from_arrow(rows)
     frame = frame.updated({"s": with_dictionary(frame.columns["s"], backend.machine)})
-    sent = all_sealed(backend.split_by_hash(frame, ["k"], 3))
-    header, frames = serialize(Bundle(sent), serializers=("dask",), on_error="raise")
+    sent = all_wrapped(backend.split_by_hash(frame, ["k"], 3))
+    header, frames = serialize(FrameBatch(sent), serializers=("dask",), on_error="raise")
     assert len(frames) == 1
-    assert memoryview(frames[0]).nbytes == sum(parcel.frame.columns["k"].data.base.nbytes for parcel in sent)
+    assert memoryview(frames[0]).nbytes == sum(frame.frame.columns["k"].data.base.nbytes for frame in sent)
     got = deserialize(header, frames, deserializers=("dask",))
     for here, there in zip(got, sent, strict=True):
-        assert backend.to_arrow(opened(here)).equals(backend.to_arrow(opened(there)))
-        assert opened(here).columns["s"].dictionary is opened(there).columns["s"].dictionary
-    dictionary = opened(got[0]).columns["s"].dictionary.nbytes
+        assert backend.to_arrow(unwrapped(here)).equals(backend.to_arrow(unwrapped(there)))
+        assert unwrapped(here).columns["s"].dictionary is unwrapped(there).columns["s"].dictionary
+    dictionary = unwrapped(got[0]).columns["s"].dictionary.nbytes
     came = memoryview(frames[0]).nbytes
     assert sum(map(sizeof, got)) == came + len(got) * dictionary, "each counts its part of what came"
 
 
 @needs_compiler
-def test_a_parcel_says_its_bytes():
+def test_a_frame_says_its_bytes():
     """Dask counts what workers hold by it."""
     frame = load_backend(ON_CPU).from_arrow(pa.table({"x": pa.array(range(100), pa.int64())}))
-    assert sizeof(Parcel(frame)) == 800
+    assert sizeof(SpillableFrame(frame, SUPPORT)) == 800
 
 
 def test_frames_of_arrow_are_sent_as_they_are():
     """By `distributed`, which cuts slices."""
     rows = pa.table({"x": range(10_000)})
-    assert sealed(rows) is rows
+    assert wrapped(rows) is rows
     _, frames = serialize(rows.slice(5, 10), serializers=("dask",))
     assert sum(memoryview(frame).nbytes for frame in frames) < 2000
 
 
 @needs_compiler
-def test_a_parcel_that_is_spilled_is_sent_as_it_was(tmp_path):
+def test_a_frame_that_is_spilled_is_sent_as_it_was(tmp_path):
     """What it takes on the device is known without it."""
     rows, backend = table(TYPES, *ROWS), load_backend(ON_CPU)
-    parcel = sealed(backend.from_arrow(rows))
-    size = sizeof(parcel)
-    assert parcel.spill(backend, SpillSpace(tmp_path)) == size
-    assert parcel.waiting is None
-    assert parcel.spill(backend, SpillSpace(tmp_path)) == 0
-    header, frames = serialize(parcel, serializers=("dask",), on_error="raise")
-    assert_tables_equal(backend.to_arrow(opened(deserialize(header, frames, deserializers=("dask",)))), rows, True)
-    assert_tables_equal(backend.to_arrow(opened(parcel)), rows, ordered=True)
-    assert sizeof(parcel) == size
+    frame = wrapped(backend.from_arrow(rows))
+    size = sizeof(frame)
+    assert frame.spill(backend, SpillSpace(tmp_path)) == size
+    assert frame.waiting is None
+    assert frame.spill(backend, SpillSpace(tmp_path)) == 0
+    header, frames = serialize(frame, serializers=("dask",), on_error="raise")
+    assert_tables_equal(backend.to_arrow(unwrapped(deserialize(header, frames, deserializers=("dask",)))), rows, True)
+    assert_tables_equal(backend.to_arrow(unwrapped(frame)), rows, ordered=True)
+    assert sizeof(frame) == size
 
 
 @needs_compiler
-def test_where_there_is_no_room_for_a_parcel_others_are_spilled(monkeypatch):
+def test_where_there_is_no_room_for_a_frame_others_are_spilled(monkeypatch):
     """And it is tried once more."""
     backend = load_backend(ON_CPU)
-    SHELF.use(backend, None, None)
-    first, second = (sealed(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
+    SPILL_REGISTRY.use(backend, None, None)
+    first, second = (wrapped(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
     first.spill(backend, SpillSpace())
     restored, tries = first.spilled.restored, []
 
@@ -114,7 +120,7 @@ def test_where_there_is_no_room_for_a_parcel_others_are_spilled(monkeypatch):
         return restored()
 
     monkeypatch.setattr(first, "spilled", SimpleNamespace(restored=without_room, comes={}))
-    assert backend.to_arrow(opened(first))["x"].to_pylist() == [0]
+    assert backend.to_arrow(unwrapped(first))["x"].to_pylist() == [0]
     assert len(tries) == 2
     assert second.waiting is None
 
@@ -123,9 +129,9 @@ def test_where_there_is_no_room_for_a_parcel_others_are_spilled(monkeypatch):
 @pytest.mark.parametrize("lacks", [1, 2, 3])
 def test_a_worker_without_memory_to_send_spills_what_waits_sends_that_or_says_so(monkeypatch, lacks):
     """In the end the reader is out of memory when it opens what came, and so is who gets it from there."""
-    backend, failed, in_one = load_backend(ON_CPU), [], parcels.in_one
-    SHELF.use(backend, None, None)
-    sent, other = (sealed(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
+    backend, failed, in_one = load_backend(ON_CPU), [], packed_frames.in_one
+    SPILL_REGISTRY.use(backend, None, None)
+    sent, other = (wrapped(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
 
     def without_room(frame):
         failed.append(other.is_resident)
@@ -133,47 +139,47 @@ def test_a_worker_without_memory_to_send_spills_what_waits_sends_that_or_says_so
             raise MemoryError("failed to allocate 3 GiB")
         return in_one(frame)
 
-    monkeypatch.setattr(parcels, "in_one", without_room)
-    (got,) = sent_on(Bundle([sent]))
+    monkeypatch.setattr(packed_frames, "in_one", without_room)
+    (got,) = sent_on(FrameBatch([sent]))
     assert failed == [True, False, False][: lacks + 1]
     if lacks < 3:
-        assert backend.to_arrow(opened(got))["x"].to_pylist() == [0]
+        assert backend.to_arrow(unwrapped(got))["x"].to_pylist() == [0]
         return
     assert sizeof(got) == got.spill(backend, SpillSpace()) == 0
     for each in (got, sent_on(got)):
         with pytest.raises(MemoryError, match="failed to allocate 3 GiB"):
-            opened(each)
+            unwrapped(each)
 
 
 @needs_compiler
 @pytest.mark.parametrize("lacks", [1, 2])
 def test_a_worker_without_memory_to_take_what_came_spills_what_waits_and_is_then_out_of_memory(monkeypatch, lacks):
     """When it opens what came."""
-    backend, failed, parcels_of = load_backend(ON_CPU), [], parcels.parcels_of
-    SHELF.use(backend, None, None)
-    sent, other = (sealed(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
+    backend, failed, unpacked = load_backend(ON_CPU), [], spillable_frames.unpacked
+    SPILL_REGISTRY.use(backend, None, None)
+    sent, other = (wrapped(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
 
-    def without_room(header, whole):
+    def without_room(*given):
         failed.append(other.is_resident)
         if len(failed) <= lacks:
             raise MemoryError("failed to allocate 3 GiB")
-        return parcels_of(header, whole)
+        return unpacked(*given)
 
-    monkeypatch.setattr(parcels, "parcels_of", without_room)
+    monkeypatch.setattr(spillable_frames, "unpacked", without_room)
     got = sent_on(sent)
     assert failed == [True, False]
     if lacks == 1:
-        assert backend.to_arrow(opened(got))["x"].to_pylist() == [0]
+        assert backend.to_arrow(unwrapped(got))["x"].to_pylist() == [0]
         return
     with pytest.raises(MemoryError, match="failed to allocate 3 GiB"):
-        opened(got)
+        unwrapped(got)
 
 
 @needs_compiler
 @pytest.mark.parametrize("most", [256, 1], ids=["tasks", "fetched"])
 def test_a_run_begins_again_where_workers_have_no_memory_to_send(pipeline, on_workers, monkeypatch, most):
     """With smaller partitions; dask by itself waits for ever for what a worker cannot send."""
-    in_one = parcels.in_one
+    in_one = packed_frames.in_one
 
     def without_room(frame):
         if frame.rows > 6:
@@ -182,7 +188,7 @@ def test_a_run_begins_again_where_workers_have_no_memory_to_send(pipeline, on_wo
 
     asked, answered = [], fetching.answered
     monkeypatch.setattr(fetching, "answered", lambda *given: asked.append(given) or answered(*given))
-    monkeypatch.setattr(parcels, "in_one", without_room)
+    monkeypatch.setattr(packed_frames, "in_one", without_room)
     monkeypatch.setattr(fetching, "MOST_PIECES", most)
     report = by_tcp(windowed(pipeline), on_workers, partition_rows=16)
     assert bool(asked) == (most == 1)
@@ -227,33 +233,33 @@ def by_tcp(pipeline, engine, partition_rows):
 def test_a_copy_to_the_host_that_fails_is_made_of_what_was_spilled_or_told(monkeypatch, there):
     """It takes host memory."""
     backend = load_backend(ON_CPU)
-    SHELF.use(backend if there else None, None, None)
-    sent = sealed(backend.from_arrow(pa.table({"x": [1]})))
+    SPILL_REGISTRY.use(backend if there else None, None, None)
+    sent = wrapped(backend.from_arrow(pa.table({"x": [1]})))
 
     class NoCopy:
         def get(self):
             raise MemoryError("no pinned memory")
 
-    monkeypatch.setattr(parcels, "gathered", lambda parcels: ({"on_device": True, "count": 1}, NoCopy()))
+    monkeypatch.setattr(spillable_frames, "packed", lambda frames: PackedFrames(b"", NoCopy(), on_device=True))
     got = sent_on(sent)
     if there:
-        assert backend.to_arrow(opened(got))["x"].to_pylist() == [1]
+        assert backend.to_arrow(unwrapped(got))["x"].to_pylist() == [1]
         return
     with pytest.raises(MemoryError, match="no pinned memory"):
-        opened(got)
+        unwrapped(got)
 
 
 @needs_compiler
 def test_what_is_sent_is_held_until_it_is_copied(monkeypatch):
     """Also where it is spilled meanwhile: its memory would be another's, before the device has read it."""
     backend = load_backend(ON_CPU)
-    sent, equal = sealed(frame := backend.from_arrow(pa.table({"x": [1]}))), backend.from_arrow(pa.table({"x": [1]}))
+    sent, equal = wrapped(frame := backend.from_arrow(pa.table({"x": [1]}))), backend.from_arrow(pa.table({"x": [1]}))
     spilled, memory = backend.spill(equal, SpillSpace()), weakref.ref(frame.columns["x"].data)
     del frame  # that of `sent`, which no thread that spills has held
-    alive, put = [], parcels.in_one
+    alive, put = [], packed_frames.in_one
 
     @contextmanager
-    def stage(name, parcels):
+    def stage(name, frames):
         yield
         alive.append(memory() is not None)
 
@@ -261,21 +267,21 @@ def test_what_is_sent_is_held_until_it_is_copied(monkeypatch):
         sent.spilled, sent.waiting = spilled, None
         return put(frame)
 
-    monkeypatch.setattr(parcels, "stage", stage)
-    monkeypatch.setattr(parcels, "in_one", spilled_meanwhile)
-    assert backend.to_arrow(opened(sent_on(sent)))["x"].to_pylist() == [1]
+    monkeypatch.setattr(spillable_frames, "stage", stage)
+    monkeypatch.setattr(packed_frames, "in_one", spilled_meanwhile)
+    assert backend.to_arrow(unwrapped(sent_on(sent)))["x"].to_pylist() == [1]
     assert alive[0]
 
 
 @needs_compiler
 def test_what_cannot_be_sent_for_another_reason_is_an_error_of_who_opens_it(monkeypatch):
     """And not of nobody."""
-    sent = sealed(load_backend(ON_CPU).from_arrow(pa.table({"x": [1]})))
-    monkeypatch.setattr(parcels, "in_one", lambda frame: 1 // 0)
+    sent = wrapped(load_backend(ON_CPU).from_arrow(pa.table({"x": [1]})))
+    monkeypatch.setattr(packed_frames, "in_one", lambda frame: 1 // 0)
     with pytest.raises(
         RuntimeError, match="rows could not be sent: ZeroDivisionError: integer division or modulo by zero"
     ):
-        opened(sent_on(sent))
+        unwrapped(sent_on(sent))
 
 
 def sent_on(result):
@@ -286,9 +292,7 @@ def sent_on(result):
 @pytest.fixture
 def on_workers(monkeypatch):
     """The cudf engine on workers without a GPU."""
-    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
-    monkeypatch.setattr("gpuetl.engines.registry.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
-    assert ON_CPU in BACKENDS
+    monkeypatch.setitem(ENGINES, "dask-on-cpu", ClusterEngine(ON_CPU, "distributed", ""))
     return "dask-on-cpu"
 
 
@@ -302,7 +306,7 @@ def joined(pipeline, cluster, on_workers):
     expected = pipeline.run(engine="pandas", keep=["joined"], options=options)["joined"].to_arrow()
 
     def run(**more):
-        SHELF.taken_moved()  # of other tests
+        SPILL_REGISTRY.taken_moved()  # of other tests
         run = pipeline.run(engine=on_workers, keep=["joined"], options=replace(options, **more))
         assert_tables_equal(run["joined"].to_arrow(), expected)
         return run.report
