@@ -38,7 +38,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Ailment:
+class MachineProblem:
     """One thing that is wrong, and the line that mends it; `stops` names the engine that cannot run before that."""
 
     problem: str
@@ -46,7 +46,7 @@ class Ailment:
     stops: str = ""
 
 
-Found = Finding | Ailment
+Found = Finding | MachineProblem
 
 
 # GPUs with their memory and links: by NVML where its package is installed, else by nvidia-smi, else by the driver.
@@ -74,7 +74,9 @@ def gpu_findings(driver: Driver) -> Iterator[Found]:
     runs = ".".join(map(str, driver.cuda)) if driver.cuda else ""
     yield Finding("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
     if runs and driver.problem:
-        yield Ailment(driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?")
+        yield MachineProblem(
+            driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?"
+        )
     found = by_nvml()
     source, gpus = ("NVML", found) if found is not None else ("nvidia-smi", by_nvidia_smi())
     if gpus is None:
@@ -85,7 +87,7 @@ def gpu_findings(driver: Driver) -> Iterator[Found]:
         free = gpu.memory_bytes - gpu.used_bytes
         if gpu.memory_bytes and free < LEAST_FREE_SHARE * gpu.memory_bytes:
             problem = f"GPU {number} has {size(free)} of {size(gpu.memory_bytes)} free"
-            yield Ailment(problem, "nvidia-smi   # end the processes that hold its memory")
+            yield MachineProblem(problem, "nvidia-smi   # end the processes that hold its memory")
 
 
 def by_nvml() -> list[Gpu] | None:
@@ -129,9 +131,9 @@ def by_nvidia_smi() -> list[Gpu] | None:
     gpus = []
     for number, line in enumerate(listed.strip().splitlines()):
         name, total, used, generation, width = (field.strip() for field in line.split(","))
-        memory, taken = (int(field) * MIB if field.isdecimal() else 0 for field in (total, used))
+        memory, in_use = (int(field) * MIB if field.isdecimal() else 0 for field in (total, used))
         count = nvlinks[number] if number < len(nvlinks) else 0
-        gpus.append(Gpu(name, memory, taken, links(generation, width, count)))
+        gpus.append(Gpu(name, memory, in_use, links(generation, width, count)))
     return gpus
 
 
@@ -172,37 +174,41 @@ def package_findings(packages: Mapping[str, str], missing: tuple[str, ...], driv
     if not packages:
         yield Finding("packages", "RAPIDS, CuPy", "not installed")
     if driver.cuda and driver.cuda < OLDEST_CUDA:
-        yield Ailment(too_old(driver.cuda), "sudo apt install cuda-drivers   # then reboot", stops="cudf")
+        yield MachineProblem(too_old(driver.cuda), "sudo apt install cuda-drivers   # then reboot", stops="cudf")
     elif driver.gpus and missing:
         problem = f"the cudf engine needs {', '.join(missing)}"
-        yield Ailment(problem, f'pip install "{extra_for(driver.cuda)}"', stops="cudf")
+        yield MachineProblem(problem, f'pip install "{extra_for(driver.cuda)}"', stops="cudf")
     yield from misfits(packages, driver)
     pandas = version_of("pandas")
     if not pandas.startswith(PANDAS):
-        yield Ailment(
+        yield MachineProblem(
             f"pandas {pandas} is not {PANDAS}x, which the GPU packages need", 'pip install "pandas>=3.0,<3.1"'
         )
 
 
-def misfits(packages: Mapping[str, str], driver: Driver) -> Iterator[Ailment]:
+def misfits(packages: Mapping[str, str], driver: Driver) -> Iterator[MachineProblem]:
     """Yield what does not fit together: releases, CUDA versions, a broken CuPy."""
     releases = {".".join(installed.split(".")[:2]) for name, installed in packages.items() if "cupy" not in name}
     extra = extra_for(driver.cuda)
     if len(releases) > 1:
         mixed = ", ".join(f"{name} {installed}" for name, installed in packages.items() if "cupy" not in name)
-        yield Ailment(f"RAPIDS packages of several releases: {mixed}", f'pip install --upgrade "{extra}"', stops="cudf")
+        yield MachineProblem(
+            f"RAPIDS packages of several releases: {mixed}", f'pip install --upgrade "{extra}"', stops="cudf"
+        )
     majors = cuda_majors(packages)
     if len(majors) > 1:
         ending, cupy = WHEELS[min(majors) if extra.endswith("13]") else max(majors)]
         names = " ".join(name for name in packages if name.endswith(ending) or name == cupy)
-        yield Ailment("packages for CUDA 12 and 13 are installed side by side", f"pip uninstall {names}", stops="cudf")
+        yield MachineProblem(
+            "packages for CUDA 12 and 13 are installed side by side", f"pip uninstall {names}", stops="cudf"
+        )
     elif majors and driver.cuda and majors[0] > driver.cuda[0] >= OLDEST_CUDA[0]:
         runs = ".".join(map(str, driver.cuda))
         problem = f"the packages are for CUDA {majors[0]}, and the driver runs CUDA {runs}"
-        yield Ailment(problem, f'pip install "{extra}"', stops="cudf")
+        yield MachineProblem(problem, f'pip install "{extra}"', stops="cudf")
     for name, installed in packages.items():
         if "cupy" in name and installed == BROKEN_CUPY:
-            yield Ailment(
+            yield MachineProblem(
                 f"CuPy {BROKEN_CUPY} does not work with RAPIDS", f'pip install "{name}!={BROKEN_CUPY}"', stops="cudf"
             )
 
@@ -238,7 +244,9 @@ def kvikio_threads(value: str | None) -> Iterator[Found]:
     """Yield the threads with which files are read."""
     yield Finding("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
     if value is not None and not (value.isdecimal() and int(value) >= FEW_THREADS):
-        yield Ailment(f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}")
+        yield MachineProblem(
+            f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}"
+        )
 
 
 def locked_memory(limit: int, has_gpu: bool) -> Iterator[Found]:
@@ -246,7 +254,7 @@ def locked_memory(limit: int, has_gpu: bool) -> Iterator[Found]:
     text = "no limit" if limit == resource.RLIM_INFINITY else f"up to {size(limit)}"
     yield Finding("settings", "locked memory", text)
     if has_gpu and limit != resource.RLIM_INFINITY and limit < LEAST_LOCKED:
-        yield Ailment(f"a process may lock {size(limit)} of memory only", "ulimit -l unlimited")
+        yield MachineProblem(f"a process may lock {size(limit)} of memory only", "ulimit -l unlimited")
 
 
 def folder(name: str, path: Path, fix: str) -> Iterator[Found]:
@@ -255,9 +263,9 @@ def folder(name: str, path: Path, fix: str) -> Iterator[Found]:
     free, writable = shutil.disk_usage(there).free, there.is_dir() and os.access(there, os.W_OK | os.X_OK)
     yield Finding("disk", name, f"{path}, {size(free)} free{'' if writable else ', not writable'}")
     if not writable:
-        yield Ailment(f"the {name} {path} cannot be written", fix)
+        yield MachineProblem(f"the {name} {path} cannot be written", fix)
     elif free < LEAST_FREE_BYTES:
-        yield Ailment(f"the {name} {path} has {size(free)} free", fix)
+        yield MachineProblem(f"the {name} {path} has {size(free)} free", fix)
 
 
 def temporary() -> Path:
@@ -277,7 +285,7 @@ class Diagnosis:
 
     engines: Mapping[str, str]
     findings: tuple[Finding, ...]
-    ailments: tuple[Ailment, ...]
+    ailments: tuple[MachineProblem, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain data."""
@@ -287,7 +295,7 @@ class Diagnosis:
 def diagnose() -> Diagnosis:
     """Look at this machine; imports none of the packages that it tells the versions of."""
     found = list(all_found())
-    ailments = tuple(item for item in found if isinstance(item, Ailment))
+    ailments = tuple(item for item in found if isinstance(item, MachineProblem))
     stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == "cudf")
     engines = {"pandas": "", "cudf": look_for_gpu().problem or stopped}
     engines |= {engine: missing_package(engine) or engines[CLUSTERED[engine]] for engine in CLUSTER_PACKAGES}

@@ -29,7 +29,7 @@ from gpuetl.spec.forms import (
     ORDER,
     PARAMETER_TYPE,
     PARTITIONS,
-    TEXTS,
+    STRINGS,
     TYPES,
 )
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -384,7 +384,7 @@ def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     }  # fmt: skip
     for name in types.keys() & read.keys():
         read[name] = read_plain(types[name], read[name], f"{within}: {name}" if name in CHOICES else within)
-    forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": TEXTS}
+    forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": STRINGS}
     for name in forms.keys() & read.keys():
         read[name] = read_plain(forms[name], as_names(read[name]), f"{within}: {name}")
     if "filter" in read:

@@ -158,9 +158,9 @@ class TierMachine:
         if not any(module is each for each in self.modules.values()):
             launch()
             return
-        start = self.machine.moment()
+        start = self.machine.record_event()
         launch()
-        self.launches.append((entry, start, self.machine.moment()))
+        self.launches.append((entry, start, self.machine.record_event()))
 
     def taken(self) -> list[tuple[str, float]]:
         """Return the milliseconds of the launches since the last call."""

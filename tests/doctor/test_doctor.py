@@ -10,7 +10,7 @@ import pytest
 from cli.test_commands import in_new_process
 from command import gpuetl
 from gpuetl import EngineUnavailable, doctor
-from gpuetl.doctor import Ailment, Gpu, by_nvidia_smi, gpu_findings
+from gpuetl.doctor import Gpu, MachineProblem, by_nvidia_smi, gpu_findings
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.gpu_driver import Driver
 from gpuetl.engines.registry import choose_engine
@@ -33,7 +33,7 @@ def machine(monkeypatch):
 
 def ailments(found):
     """Return what is wrong, and what mends it."""
-    return [(item.problem, item.fix) for item in found if isinstance(item, Ailment)]
+    return [(item.problem, item.fix) for item in found if isinstance(item, MachineProblem)]
 
 
 def test_without_a_gpu_nothing_is_wrong_and_the_pandas_engine_runs(machine):

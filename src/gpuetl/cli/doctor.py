@@ -18,7 +18,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--engine", choices=("pandas", "cudf", "dask", "dask-cuda"), help="exit with 1 if this engine cannot run here"
     )
-    command.add_argument("--json", action="store_true", help="print JSON, and nothing else")
+    command.add_argument("--json", action="store_true", help="print only JSON")
 
 
 def doctor(engine: str | None = None, json: bool = False) -> None:
@@ -42,6 +42,6 @@ def as_text(diagnosis: Diagnosis) -> str:
     lines += ["engines"]
     lines += [f"  {name:{width}}  {f'no: {why}' if why else 'yes'}" for name, why in diagnosis.engines.items()]
     lines += ["", "no problem was found" if not diagnosis.ailments else "problems"]
-    for ailment in diagnosis.ailments:
-        lines += [f"  {ailment.problem}", f"    fix: {ailment.fix}"]
+    for problem in diagnosis.ailments:
+        lines += [f"  {problem.problem}", f"    fix: {problem.fix}"]
     return "\n".join(lines)

@@ -41,8 +41,8 @@ def add_build(commands: Commands) -> None:
         "build", description=build.__doc__, help="Compile kernels before a run; needs no GPU", allow_abbrev=False
     )
     command.set_defaults(command=build)
-    command.add_argument("files", metavar="FILE", nargs="*", type=Path, help="pipelines whose kernels to compile, too")
-    text = "compile for these GPUs, such as sm_80,sm_90; by default for those of this machine"
+    command.add_argument("files", metavar="FILE", nargs="*", type=Path, help="pipelines whose kernels to add")
+    text = "compile for these GPUs, such as sm_80,sm_90; default: those of this machine"
     command.add_argument("--arch", metavar="LIST", type=architectures, default=(), help=text)
     text = "write there, for GPUETL_KERNEL_CACHE to name; by default to the cache of this user"
     command.add_argument("--to", metavar="FOLDER", type=Path, help=text)

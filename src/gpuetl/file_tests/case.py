@@ -229,7 +229,7 @@ class _Preparation:
             try:
                 columns[column] = inferred_type(row[place] for row in given.rows)
             except ValueError as error:
-                hint = f"Declare it: a schema on source '{name}' says the types of all its columns."
+                hint = f"Declare it: a schema on source '{name}' declares the types of all its columns."
                 self.problem(
                     coded("GE1605", f"the type of column '{column}' is not known: {error}"),
                     hint,
@@ -237,8 +237,8 @@ class _Preparation:
                     f"given '{name}'",
                 )
                 columns[column] = pa.null()
-        told = ", ".join(f"{column}: {type_name(dtype)}" for column, dtype in columns.items())
-        self.notes.append(f"source '{name}': types are those of the given values ({told}), since {reason}")
+        listed = ", ".join(f"{column}: {type_name(dtype)}" for column, dtype in columns.items())
+        self.notes.append(f"source '{name}': types are those of the given values ({listed}), since {reason}")
         return Schema(columns)
 
     def known_columns(self, rows: RowsSpec, schema: Schema, where: str) -> None:
@@ -327,8 +327,8 @@ def inferred_type(cells: Iterable[Cell | None]) -> DataType:
     if kinds == {tuple}:
         return pa.list_(inferred_type(item for cell in values for item in cell.value))
     if kinds == {str}:
-        texts = [cell.value for cell in values]
-        return next((dtype for form, dtype in _TEXTS if all(map(form.fullmatch, texts))), STRING)
+        cell_values = [cell.value for cell in values]
+        return next((dtype for form, dtype in _TEXTS if all(map(form.fullmatch, cell_values))), STRING)
     types = ({bool}, BOOL), ({int}, INT64), ({float}, FLOAT64), ({int, float}, FLOAT64)
     for having, dtype in types:
         if kinds == having:

@@ -105,12 +105,12 @@ def sampled_rows(
     while True:
         filters, _ = sample_filters(plan, rows)
         sampled = plan.rewrite(lambda node: filters.get(id(node), node))  # noqa: B023  called before it changes
-        taken: dict[str, Node] = {}
+        projections: dict[str, Node] = {}
         for source, node in reads.items():
             above = filters.get(id(node), node)
             columns = passing(node.schema.select(needed.get(source, ()) or node.columns[:1]))
-            taken[source] = Project(source=above, columns=columns, origin=node.origin)
-        kept = {**sampled.kept, **{f":given:{source}": node for source, node in taken.items()}}
+            projections[source] = Project(source=above, columns=columns, origin=node.origin)
+        kept = {**sampled.kept, **{f":given:{source}": node for source, node in projections.items()}}
         found = answers(replace(sampled, kept=kept), name, options, None).rows
         if found[stage].num_rows:
             return {source: found[f":given:{source}"] for source in reads}, largest
@@ -263,8 +263,8 @@ def cell_of(value: Any) -> Cell:
 
     if isinstance(value, list):
         return Cell(tuple(map(cell_of, value)))
-    moment = isinstance(value, datetime) and value.tzinfo is not None
-    return read_cell(plain_node(value.astimezone(UTC) if moment else value))
+    is_timestamp = isinstance(value, datetime) and value.tzinfo is not None
+    return read_cell(plain_node(value.astimezone(UTC) if is_timestamp else value))
 
 
 def text_of(test: TestSpec) -> str:
@@ -299,7 +299,7 @@ def file_with(text: str, name: str, item: str, test: TestSpec) -> str:
         added = "".join([*lines[:end], moved, *lines[end:]])
     again = read_pipeline_text(added, name, problems)
     if problems.found or again is None or again.tests[-1:] != (test,):
-        hint = "Begin each test there with - name: on a line of its own, or add what the command prints by hand."
+        hint = "Begin each test there with - name: on a separate line, or add what the command prints by hand."
         raise InvalidPipeline.because(coded("GE1607", f"the test has no place in the section tests of {name}"), hint)
     return added
 

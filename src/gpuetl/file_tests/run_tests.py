@@ -211,14 +211,14 @@ def compared(case: Case, choice: Choice, options: RunOptions) -> tuple[Outcome, 
     run = run_pipeline(case.pipeline, case.params, choice, Wanted(case.keep), options, None)
     if case.failure:
         return "failed", f"a failure with the words '{case.failure}' is expected, and the run did not fail"
-    texts = []
+    failures = []
     for name, expected in case.expected.items():
         rows = run[name].to_arrow()
         rows = rows if not expected.rows.column_names else rows.select(expected.rows.column_names)
         difference = compare_rows(rows, expected)
         if difference is not None:
-            texts.append(difference_text(name, rows, expected, difference))
-    return "failed" if texts else "passed", "\n".join(texts)
+            failures.append(difference_text(name, rows, expected, difference))
+    return "failed" if failures else "passed", "\n".join(failures)
 
 
 def of_failure(case: Case, message: str) -> tuple[Outcome, str]:

@@ -80,9 +80,9 @@ def groups_below(node: Node, keys: tuple[str, ...], counts: dict[int, int]) -> t
                 return None, ()
             keys = tuple(column.name for column in columns if isinstance(column, Column))
         elif isinstance(node, Aggregate | Distinct | Grouped | KernelReduction) and node.locality is Locality.KEY:
-            made = node.made if isinstance(node, Grouped) else frozenset[str]()
+            new_columns = node.new_columns if isinstance(node, Grouped) else frozenset[str]()
             source = node.inputs[0]
-            fits = set(keys) <= set(node.keys) - made and not (isinstance(source, Join) and source.how == "semi")
+            fits = set(keys) <= set(node.keys) - new_columns and not (isinstance(source, Join) and source.how == "semi")
             return (node, keys) if fits else (None, ())
         elif not isinstance(node, Filter) and not (isinstance(node, Sort) and node.limit is None):
             return None, ()

@@ -9,7 +9,7 @@ from typing import TypeVar
 from gpuetl.expressions.build import col, when
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
-    CARRIED,
+    BY_KEY,
     CENTER,
     CO_MOMENT,
     EXACT_DURATION_MEAN,
@@ -103,10 +103,10 @@ class _Split:
 
     def _place(self, place: dict[str, T], name: str, expr: T) -> Column:
         """Keep an expression under a name of its own; one that is there already is computed once."""
-        made = next((own for own, there in place.items() if there == expr), None)
-        made = made or free_name(f"{name}:part", self.schema, place)
-        place[made] = expr
-        return Column(made, expr.dtype)
+        part_name = next((own for own, there in place.items() if there == expr), None)
+        part_name = part_name or free_name(f"{name}:part", self.schema, place)
+        place[part_name] = expr
+        return Column(part_name, expr.dtype)
 
 
 def _call(name: str, dtype: DataType, *args: Expr) -> Call:
@@ -180,8 +180,8 @@ def _moments(split: _Split, own: _Named) -> Expr:
 def _extreme_by(split: _Split, own: _Named) -> Expr:
     """Carry the value by which rows are compared."""
     y = own.call.args[1]
-    carried = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
-    parts = split.part(own.name, own.call), split.part(own.name, carried)
+    key_value = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
+    parts = split.part(own.name, own.call), split.part(own.name, key_value)
     return split.merge(own.name, replace(own.call, args=parts))
 
 
@@ -191,17 +191,17 @@ def _edge(split: _Split, own: _Named) -> Expr:
     considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
     kept = split.prepare(own.name, formula(considered, x=x, only=only))
 
-    def picked(name: str, expr: Expr) -> Column:
+    def call_of(name: str, expr: Expr) -> Column:
         part = split.part(name, replace(own.call, args=(expr, ABSENT, kept), dtype=expr.dtype))
         split.partial_orders[part.name] = own.order
         return part
 
     order = []
     for key in own.order:
-        carried = picked(f"{key.column}{CARRIED}{own.name}", Column(key.column, split.schema[key.column]))
-        order.append(replace(key, column=carried.name))
+        key_value = call_of(f"{key.column}{BY_KEY}{own.name}", Column(key.column, split.schema[key.column]))
+        order.append(replace(key, column=key_value.name))
     found = split.part(own.name, _call("any", BOOL, kept))
-    result = split.merge(own.name, replace(own.call, args=(picked(own.name, x), ABSENT, found)))
+    result = split.merge(own.name, replace(own.call, args=(call_of(own.name, x), ABSENT, found)))
     split.final_orders[result.name] = tuple(order)
     return result
 

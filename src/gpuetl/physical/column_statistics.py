@@ -93,7 +93,7 @@ def passes(operation: Node, column: str) -> bool:
         return operation.how != "full" and column in operation.left.schema
     if isinstance(operation, Aggregate | Distinct | KernelReduction):
         return column in operation.keys
-    return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.made)
+    return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.new_columns)
 
 
 def column_limits(scan: Scan | None, column: str) -> Limits:

@@ -14,7 +14,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import Expected
 from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, RangeExchange, Scan
 from gpuetl.physical.size_estimates import estimated_bytes, estimated_rows, file_bytes, read_rows
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
@@ -67,9 +67,9 @@ def describe(node: Physical, rows: int, selects: bool = False) -> str:
     if isinstance(node, Scan):
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
-    if isinstance(node, Carried):
+    if isinstance(node, StatefulWindow):
         to = "those after it, combined" if node.combined else "the next partition"
-        return f"{describe_operation(node.operation)}; carries up to {node.carried_rows:,} rows to {to}{expected}"
+        return f"{describe_operation(node.operation)}; carries up to {node.state_rows:,} rows to {to}{expected}"
     if isinstance(node, Map):
         alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
         return describe_operation(node.operation, selects) + "; partitions follow each other" * alone + expected

@@ -13,7 +13,7 @@ from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange, Scan, by_range
 from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
 from gpuetl.physical.size_estimates import Estimates
-from gpuetl.physical.stateful_window import Carried, carried
+from gpuetl.physical.stateful_window import StatefulWindow, stateful_window
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
@@ -131,22 +131,22 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        if meeting is not source and isinstance(node, Window) and (by_carries := self.by_carries(node, source)):
-            return by_carries
+        if meeting is not source and isinstance(node, Window) and (stateful := self.stateful(node, source)):
+            return stateful
         in_order = meeting is source or (not node.keys and source.in_sequence)
         return Map(node if in_order else replace(node, presorted=False), (meeting,))
 
-    def by_carries(self, node: Window, source: Physical) -> Carried | None:
+    def stateful(self, node: Window, source: Physical) -> StatefulWindow | None:
         """Return a window over partitions that follow each other, or, without keys, are made so; None where it is not.
 
         Workers would wait for each other, unless what partitions carry on by themselves is combined.
         """
         if node.by and not self.layout.in_turn:
             return None
-        share, exchanged_bytes = self.layout.carried_share, self.layout.exchanged_bytes if node.by else None
+        share, exchanged_bytes = self.layout.state_share, self.layout.exchanged_bytes if node.by else None
         for rows in self.in_order(node, source):
-            combined = carried(node, rows, share, combined=True) if self.layout.side_by_side else None
-            if found := combined or carried(node, rows, share, exchanged_bytes or int):
+            combined = stateful_window(node, rows, share, combined=True) if self.layout.side_by_side else None
+            if found := combined or stateful_window(node, rows, share, exchanged_bytes or int):
                 return found
         return None
 

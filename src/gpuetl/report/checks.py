@@ -100,12 +100,12 @@ def shown_place(place: Place | None) -> str:
 
 def with_sample(report: CheckReport, rows: pa.Table) -> CheckReport:
     """Return the report with rows that break its rule."""
-    columns = {name: texts(rows.column(name)) for name in rows.column_names}
+    columns = {name: cell_texts(rows.column(name)) for name in rows.column_names}
     sample = tuple({name: cells[row] for name, cells in columns.items()} for row in range(rows.num_rows))
     return replace(report, sample=sample)
 
 
-def texts(column: Any) -> Sequence[str]:
+def cell_texts(column: Any) -> Sequence[str]:
     """Return the values of a column as texts."""
     return ["null" if item is None else str(item) for item in values_of(column)]
 

@@ -16,7 +16,7 @@ from gpuetl.output_files import as_json, write_whole
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
-from gpuetl.telemetry.hardware_limits import Ceilings, Link
+from gpuetl.telemetry.hardware_limits import HardwareLimits, Link
 from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.value_texts import values_of
 
@@ -40,10 +40,10 @@ class Limit:
         return f"{self.link}, {share} % of {size(round(self.bytes_per_s))}/s"
 
 
-def limit_of(moved: Mapping[Link, int], seconds: float, ceilings: Ceilings | None) -> Limit | None:
+def limit_of(moved: Mapping[Link, int], seconds: float, limits: HardwareLimits | None) -> Limit | None:
     """Return the limit; None where nothing was moved, or the rate of a link that was used is not known."""
     used = {link: count for link, count in moved.items() if count}
-    rates = {link: found.bytes_per_s for link in used if ceilings and (found := ceilings.highest(link))}
+    rates = {link: found.bytes_per_s for link in used if limits and (found := limits.highest(link))}
     if not used or rates.keys() != used.keys() or not seconds:
         return None
     slowest = max(used, key=lambda link: used[link] / rates[link])
@@ -164,19 +164,17 @@ class RunReport:
 
 
 def stage_reports(
-    recorder: Recorder, order: Iterable[tuple[str, str]], funnel: Funnel, ceilings: Ceilings | None = None
+    recorder: Recorder, order: Iterable[tuple[str, str]], funnel: Funnel, limits: HardwareLimits | None = None
 ) -> tuple[StageReport, ...]:
     """Sum the operations of each source, stage and sink, in the order given; those that did nothing are left out."""
     groups: dict[tuple[str, str], list[Work]] = {}
     for work in recorder.work.values():
         groups.setdefault(work.origin.relation, []).append(work)
-    return tuple(
-        _stage_report(relation, groups[relation], funnel, ceilings) for relation in order if relation in groups
-    )
+    return tuple(_stage_report(relation, groups[relation], funnel, limits) for relation in order if relation in groups)
 
 
 def _stage_report(
-    relation: tuple[str, str], own: Sequence[Work], funnel: Funnel, ceilings: Ceilings | None
+    relation: tuple[str, str], own: Sequence[Work], funnel: Funnel, limits: HardwareLimits | None
 ) -> StageReport:
     kind, name = relation
     moved = sum((work.moved for work in own), start=Counter[Link]())
@@ -197,7 +195,7 @@ def _stage_report(
         peak_bytes=max((work.peak_bytes for work in own if work.peak_bytes is not None), default=None),
         waited=own[0].waited,
         moved=dict(moved),
-        limit=limit_of(moved, seconds, ceilings),
+        limit=limit_of(moved, seconds, limits),
         inputs=inputs,
         steps=steps,
         skipped_rows=funnel.skipped_rows(name) if kind == "source" else 0,

@@ -18,7 +18,7 @@ from gpuetl.engines import starting
 from gpuetl.engines.capacity import Capacity
 from gpuetl.engines.cudf.choices import skipping
 from gpuetl.engines.interface import Backend, Device
-from gpuetl.engines.measured_limits import load_ceilings
+from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import CLUSTERED, Choice, load_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
@@ -88,7 +88,7 @@ def with_samples(
 # One run: choose the engine, plan, optimize, lower, execute, commit, report.
 
 
-UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
+UNMEASURED = "run `gpuetl bench device` once, and reports compare stages with the limits of this machine"
 FRAMES: dict[str, Device] = {"dask-cuda": "GPU"}
 """Where frames are, of engines whose backend in this process is the driver's."""
 
@@ -234,11 +234,11 @@ def traced_run(
     funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
     for remark in funnel.grown_joins():
         recorder.note(remark)
-    add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
+    add_notes(recorder, options, limits := load_limits(FRAMES.get(choice.name, backend.device)), seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
+        stages=stage_reports(recorder, names_in_order(plan), funnel, limits),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
         warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
@@ -282,10 +282,10 @@ def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Itera
         recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
 
 
-def add_notes(recorder: Recorder, options: RunOptions, ceilings: Any, seconds: dict[str, float]) -> None:
+def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:
     """Leave what the user should know of the run as a whole."""
-    recorder.tell_compilation(seconds)
-    if options.profile and ceilings is None:
+    recorder.note_compilation(seconds)
+    if options.profile and limits is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
         recorder.note(spill_note(recorder))

@@ -30,7 +30,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import NoValue, Plan, value_of
 
-CARRIED_SHARE = 0.25
+STATE_SHARE = 0.25
 """Of a partition, what a window may carry to the next one: far less than an exchange would move."""
 EXCHANGED_SHARE = 0.5
 """Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
@@ -85,12 +85,12 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
         fit = replace(kept.fit, budget=capacity.memory, most_waiting=options.resident_bytes)
         if fit.fits_ahead:
             return Planned(fit, {}, kept.fingerprint)
-    made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
-    if key is not None and made.fit.suits_any_memory:
-        _PLANNED[key] = made
+    planned_run = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
+    if key is not None and planned_run.fit.suits_any_memory:
+        _PLANNED[key] = planned_run
         if len(_PLANNED) > MOST_KEPT:
             _PLANNED.popitem(last=False)
-    return made
+    return planned_run
 
 
 def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
@@ -150,7 +150,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         options.rows_a_partition(engine),
         options.broadcast_bytes,
         shares,
-        carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
+        state_share=(STATE_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
         in_turn=own is not None or engine not in CLUSTERED,
         side_by_side=engine in CLUSTERED,
         exchanged_bytes=exchanged_bytes(engine) if own is None else int,
@@ -213,7 +213,7 @@ def check_sinks(plan: Plan) -> None:
         if found:
             dataset, how = found
             message = coded("GE1502", f"{how} source '{dataset.name}', by another name")
-            raise RunFailed.at(sink.origin, message, "Give the sink a path of its own.")
+            raise RunFailed.at(sink.origin, message, "Give the sink a different path.")
 
 
 def check_files(plan: Plan) -> None:

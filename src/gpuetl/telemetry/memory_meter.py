@@ -56,7 +56,7 @@ class ResidentMemory:
         """Return the peak since `begin`."""
         if not self.resets:
             return None
-        peak = told(HIGHEST)
+        peak = status_bytes(HIGHEST)
         self.highest = max(self.highest, peak)
         return peak or None
 
@@ -76,7 +76,7 @@ class Growth:
         self.before = self.most = resident_set()
         with suppress(OSError):
             (PROCESS / "clear_refs").write_text("5")
-        self.at_first = told(HIGHEST)
+        self.at_first = status_bytes(HIGHEST)
 
     def __call__(self) -> int:
         """Return the growth."""
@@ -87,16 +87,16 @@ class Growth:
     def highest(self) -> int:
         """Return the greatest growth, of the moments when it was asked where Linux does not forget a peak."""
         self()
-        peak = told(HIGHEST)
+        peak = status_bytes(HIGHEST)
         return (self.most if peak == self.at_first else max(self.most, peak)) - self.before
 
 
 def resident_set() -> int:
     """Return the bytes that the process has in memory."""
-    return told(RESIDENT)
+    return status_bytes(RESIDENT)
 
 
-def told(what: re.Pattern[str]) -> int:
+def status_bytes(what: re.Pattern[str]) -> int:
     """Return a number of bytes that the system tells of the process; 0 where it does not."""
     with suppress(OSError):
         if found := what.search((PROCESS / "status").read_text()):

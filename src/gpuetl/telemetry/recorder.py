@@ -140,7 +140,7 @@ class Recorder:
         """Say what became of the sinks, where the run is broken off."""
         return "all sinks are written" if self.committed else "no sink has changed"
 
-    def tell_compilation(self, seconds: dict[str, float]) -> None:
+    def note_compilation(self, seconds: dict[str, float]) -> None:
         """Take the waiting for kernels out of the seconds of the run, and say where it was long that it is over."""
         if self.compiled:
             waited = min(self.compile_seconds, seconds["run"])

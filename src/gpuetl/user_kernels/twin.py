@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.messages import coded
 from gpuetl.user_kernels.contract import KernelContract
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 Array = NDArray[Any]
-Contract = KernelContract | KernelTexts
+Contract = KernelContract | KernelCode
 MOST_KEPT = 64
 
 

@@ -17,7 +17,7 @@ from gpuetl.types.data_types import DataType
 
 Work = Literal["reading", "computing", "writing"]
 Module = Any
-Moment = Any
+Event = Any
 Array = Any
 """An array of the machine's array module."""
 
@@ -48,7 +48,7 @@ class WrittenFile(Protocol):
         """
 
 
-class Text(NamedTuple):
+class KernelSource(NamedTuple):
     """A text for the compiler.
 
     Parameters
@@ -108,10 +108,10 @@ class Machine(Protocol):
     def begins(self, plan: str) -> bool:
         """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
 
-    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
         """Load or compile, on threads of the machine's own, what a plan will ask for; return when all is compiled.
 
-        Later processes know the programs of the plan then.  An error of `texts` is raised, and nothing is known.
+        Later processes know the programs of the plan then.  An error of `strings` is raised, and nothing is known.
         """
 
     def compiled(self, source: str) -> Module:
@@ -168,10 +168,10 @@ class Machine(Protocol):
             Where a kernel ended in a fault.
         """
 
-    def moment(self) -> Moment:
+    def record_event(self) -> Event:
         """Mark how far the device has come with what it was asked to do so far."""
 
-    def seconds_between(self, start: Moment, end: Moment) -> float:
+    def seconds_between(self, start: Event, end: Event) -> float:
         """Return the seconds between two moments; waits for the second."""
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
@@ -186,7 +186,7 @@ class Machine(Protocol):
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
-    def sorted_texts(self, texts: Vector) -> Array:
+    def string_ranks(self, strings: Vector) -> Array:
         """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
 
     def host_values(self) -> int:

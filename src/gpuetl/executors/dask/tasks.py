@@ -127,7 +127,7 @@ def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
         frame, *before = computed_frames(here, runner, node, fragment, arguments)
-        return all_sealed(runner.carry(node, index, frame, before))
+        return all_sealed(runner.run_stateful(node, index, frame, before))
 
 
 def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) -> Any:
@@ -136,7 +136,7 @@ def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) 
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
         (frame,) = computed_frames(here, runner, node, fragment, arguments)
-        return sealed(runner.carry_by_itself(node, frame))
+        return sealed(runner.own_state_of(node, frame))
 
 
 def combine(job: Job, fragment: Fragment, window: int, *arguments: Any) -> list[Any]:

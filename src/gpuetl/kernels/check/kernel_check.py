@@ -116,17 +116,17 @@ def generated_cases(operation: Operation, sizes: Iterable[int]) -> Iterator[Case
 def compare(operation: Operation, case: Case, expected: Mapping[str, Expected], machine: Machine) -> Iterator[Finding]:
     """Yield what differs in the launches of one case."""
     launches = [launch(operation, case, machine) for _ in range(LAUNCHES)]
-    yield from (Finding(str(case), told) for told in dict.fromkeys(t for done in launches for t in done.stray))
+    yield from (Finding(str(case), message) for message in dict.fromkeys(t for done in launches for t in done.stray))
     for name, own in expected.items():
         for done in launches:
             wrong = own.wrong(done.outputs[name])
             if wrong.any():
-                what = said(name, wrong, done, repeats(name, launches))
+                what = message(name, wrong, done, repeats(name, launches))
                 yield Finding(str(case), what, first_rows(case, wrong, done.outputs[name], own.column))
                 break
 
 
-def said(name: str, wrong: NDArray[np.bool_], done: Launched, same: bool) -> str:
+def message(name: str, wrong: NDArray[np.bool_], done: Launched, same: bool) -> str:
     """Say how many rows differ, and what that looks like."""
     parts = [f"output '{name}': {int(wrong.sum()):,} of {len(wrong):,} differ"]
     if name in done.missing and (missing := wrong & done.missing[name]).any():

@@ -122,11 +122,11 @@ def quarantined(
 ) -> Node:  # fmt: skip
     """Return the rows in quarantine, with the names of all rules that each of them breaks, and of the run."""
     origin = Origin("stage", f"{stage}{REJECTED}")
-    made: Node = Filter(source=rows, predicate=either(*kept_out), origin=origin)
+    marked_rows: Node = Filter(source=rows, predicate=either(*kept_out), origin=origin)
     found = dict(broken)
     for term, _ in bound:
         if isinstance(term, KeyTerm) and term.name not in found:
-            made, found[term.name] = term.marked(made, origin)
+            marked_rows, found[term.name] = term.marked(marked_rows, origin)
     names = (
         call("case", found[term.name], Literal(term.name, STRING), dtype=STRING)
         for term, _ in bound
@@ -135,7 +135,7 @@ def quarantined(
     columns = passing(source.schema)
     columns[RULE_COLUMN] = call("concat_ws", Literal(", ", STRING), *names, dtype=STRING)
     columns[RUN_COLUMN] = RunId(run_id, STRING, declared=True)
-    return Project(source=made, columns=columns, origin=origin)
+    return Project(source=marked_rows, columns=columns, origin=origin)
 
 
 def telling_apart(bound: Sequence[Bound]) -> list[str]:

@@ -40,7 +40,7 @@ from gpuetl.spec.forms import (
     has_lost_digits,
     read_mapping,
     read_name,
-    read_texts,
+    read_strings,
 )
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.synonyms import keys_hint
@@ -129,7 +129,7 @@ def read_pattern(node: TextNode) -> Text:
     """Read a regular expression of the language."""
     from gpuetl.expressions.regex import InvalidPattern, parse_pattern  # few pipelines have any
 
-    pattern = Text(read_texts(node)[0], node)
+    pattern = Text(read_strings(node)[0], node)
     try:
         parse_pattern(pattern)
     except InvalidPattern as error:
@@ -325,7 +325,7 @@ class That(Rule):
                 "GE1117", f"that takes a condition, and {shown_sql(condition)} is {type_name(condition.dtype)}"
             )
             text = isinstance(self.that.syntax, Constant) and isinstance(self.that.syntax.value, str)
-            hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
+            hint = 'In Python, write SQL as expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.that)
             return
         reads = columns_of(condition)
@@ -364,7 +364,7 @@ def read_rule(node: TextNode, problems: Problems, within: str) -> Rule | None:
             "GE1604",
             f"a rule is one of {', '.join(RULES)}; here {'are ' + ' and '.join(verbs) if verbs else 'is none'}",
         )
-        problems.add(message, "Write each as an entry of its own." if verbs else "", node.place(), within)
+        problems.add(message, "Write each as a separate entry." if verbs else "", node.place(), within)
         return None
     count = len(problems.found)
     rule = read_keys(RULES[verbs[0]], node, problems, within)

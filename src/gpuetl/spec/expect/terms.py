@@ -200,8 +200,8 @@ class Reference(KeyTerm):
     def marked(self, rows: Node, origin: Origin) -> tuple[Node, Expr]:
         """Join the values that the target has."""
         known = Distinct(source=self.values, on=(self.key,), origin=self.origin)
-        made, is_known = joined(rows, known, self.columns, (self.key,), origin)
-        return made, call("and", self.is_given, call("not", is_known))
+        joined_rows, is_known = joined(rows, known, self.columns, (self.key,), origin)
+        return joined_rows, call("and", self.is_given, call("not", is_known))
 
     @property
     def shown(self) -> Node:
@@ -218,8 +218,8 @@ def joined(
     mark = free_name(":found", rows.schema, right.schema)
     columns: dict[str, Expr] = {name: Column(name, right.schema[name]) for name in right_on}
     marks = Project(source=right, columns={**columns, mark: TRUE}, origin=origin)
-    made = Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin)
-    return made, call("not", is_null(Column(mark, BOOL)))
+    joined_rows = Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin)
+    return joined_rows, call("not", is_null(Column(mark, BOOL)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -228,11 +228,11 @@ class Calls:
     after: dict[str, Expr] = field(default_factory=dict)
 
 
-def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], columns: Container[str]) -> Calls:
+def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[str], columns: Container[str]) -> Calls:
     """Take the outputs' expressions apart at their calls of `kind`; equal calls are made once.
 
-    A call that is an output as it is has the output's name, unless that name is `taken` by an input column that the
-    operation passes on.  No name made here is one of the input's `columns`, or an output's.
+    A call that is an output as it is has the output's name, unless that name is in `used_names`: an input column that
+    the operation passes on.  No name made here is one of the input's `columns`, or an output's.
     """
     parts = Calls()
     names: dict[Expr, str] = {}
@@ -241,7 +241,7 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], 
         for call in calls_of(kind, [expr]):
             if call not in names:
                 made = free_name(f"{output}:", columns, outputs, parts.calls)
-                names[call] = output if call == expr and output not in taken else made
+                names[call] = output if call == expr and output not in used_names else made
                 parts.calls[names[call]] = _on_columns(call, output, arguments, parts.before, columns)
     for output, expr in outputs.items():
         parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)

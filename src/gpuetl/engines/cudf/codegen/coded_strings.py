@@ -13,8 +13,8 @@ from gpuetl.engines.cudf.codegen.row_kernels import chooses
 from gpuetl.engines.cudf.columns.arrays import choose, numbers_where, scatter
 from gpuetl.engines.cudf.columns.concat import in_dictionary, merged, stacked
 from gpuetl.engines.cudf.columns.gather import take
-from gpuetl.engines.cudf.columns.interchange import from_arrow, from_texts
-from gpuetl.engines.cudf.columns.string_dictionaries import MOST_TEXTS, sorted_dictionary
+from gpuetl.engines.cudf.columns.interchange import from_arrow, from_strings
+from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS, sorted_dictionary
 from gpuetl.engines.cudf.columns.validity import valid_rows
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Machine
@@ -43,7 +43,7 @@ C = TypeVar("C", bound=Coded)
 class Choice:
     """CASE or coalesce over columns of coded texts and constants: the column `name`.
 
-    `columns` are those that are chosen from, `values` the constants in order, and `texts` are as many as all
+    `columns` are those that are chosen from, `values` the constants in order, and `strings` are as many as all
     dictionaries and the constants have, or fewer.
     """
 
@@ -51,7 +51,7 @@ class Choice:
     expr: Expr
     columns: Sequence[Column]
     values: Sequence[str]
-    texts: float
+    strings: float
 
     @property
     def numbers(self) -> list[tuple[str, Column, Column]]:
@@ -65,7 +65,7 @@ class Choice:
         These are arguments of a kernel: its text is the same for other numbers, or where none are given.
         """
         own = dict.fromkeys(self.values, 0) if numbers is None else numbers
-        return numbered(self.expr, own, {column: made for _, column, made in self.numbers})
+        return numbered(self.expr, own, {column: result for _, column, result in self.numbers})
 
 
 def choice_of(name: str, expr: Expr, known: Mapping[str, C]) -> Choice | None:
@@ -91,12 +91,12 @@ class CodedText:
 
 def as_numbers(choice: Choice, known: Vectors, machine: Machine) -> CodedText | None:
     """Return how a choice is computed; None where all together have too many texts."""
-    constants = from_texts(list(choice.values), machine)  # code points have the order of their bytes
+    constants = from_strings(list(choice.values), machine)  # code points have the order of their bytes
     dictionaries = dict.fromkeys(v for column in choice.columns if (v := known[column.name].dictionary))
     if choice.values or not choice.columns:
         dictionaries[constants] = None
     every, tables = merged(list(dictionaries), machine)
-    if every.rows > MOST_TEXTS:
+    if every.rows > MAX_DICTIONARY_STRINGS:
         return None
     by_dictionary = dict(zip(dictionaries, tables, strict=True))
     table = by_dictionary.get(constants)
@@ -159,20 +159,20 @@ def by_dictionary(expr: Expr, known: Vectors, rows: int, machine: Machine, compu
     if own is None:
         return None
     (name,) = columns_of(expr)
-    texts = stacked([own, from_arrow(pa.nulls(1, STRING), machine)], machine)
-    made = compute(expr, {name: texts}, texts.rows, machine)
+    strings = stacked([own, from_arrow(pa.nulls(1, STRING), machine)], machine)
+    result = compute(expr, {name: strings}, strings.rows, machine)
     if expr.dtype == STRING:
-        made = coded(made, machine)
+        result = coded(result, machine)
     vector, places = known[name], known[name].data
     if vector.nulls:
         places = choose(vector.valid, places, own.rows, machine)
-    return take({"": made}, places, machine, missing=False)[""]
+    return take({"": result}, places, machine, missing=False)[""]
 
 
-def coded(texts: Vector, machine: Machine) -> Vector:
+def coded(strings: Vector, machine: Machine) -> Vector:
     """Return a few texts by their numbers in a dictionary."""
-    kept = numbers_where(valid_rows(texts, machine), machine)
-    dictionary, own = sorted_dictionary(take({"": texts}, kept, machine, missing=False)[""], machine)
-    numbers = machine.arrays.zeros(texts.rows, "int32")
+    kept = numbers_where(valid_rows(strings, machine), machine)
+    dictionary, own = sorted_dictionary(take({"": strings}, kept, machine, missing=False)[""], machine)
+    numbers = machine.arrays.zeros(strings.rows, "int32")
     scatter(numbers, kept, machine, own)
-    return Vector(STRING, texts.rows, numbers, texts.valid, texts.nulls, dictionary=dictionary)
+    return Vector(STRING, strings.rows, numbers, strings.valid, strings.nulls, dictionary=dictionary)

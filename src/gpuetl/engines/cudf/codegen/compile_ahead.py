@@ -13,7 +13,7 @@ from threading import Condition, Event, Thread
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.engines.interface import ALONE, Share
 from gpuetl.errors import first_line
 from gpuetl.physical.lower import PhysicalPlan
@@ -159,8 +159,8 @@ def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: 
 
             set_up()
             walk = PlanWalk(physical)
-            texts = while_running(walk.texts(), listed)
-            machine.expect(plan, texts if share == ALONE else own_first(list(texts), share))
+            sources = while_running(walk.sources(), listed)
+            machine.expect(plan, sources if share == ALONE else own_first(list(sources), share))
             for sentence in walk.missing:
                 with span(f"not listed: {sentence}", CATEGORY):
                     pass
@@ -179,19 +179,19 @@ def setting(event: Event) -> Iterator[None]:
         event.set()
 
 
-def while_running(texts: Iterable[Text], listed: Event) -> Iterator[Text]:
+def while_running(sources: Iterable[KernelSource], listed: Event) -> Iterator[KernelSource]:
     """Yield texts and set `listed` behind them; raise `RuntimeError` where the process ends meanwhile."""
-    for text in texts:
+    for text in sources:
         if _ENDING.is_set():
             raise RuntimeError("the process ends")
         yield text
     listed.set()
 
 
-def own_first(texts: list[Text], share: Share) -> list[Text]:
+def own_first(sources: list[KernelSource], share: Share) -> list[KernelSource]:
     """Return texts in another order: those of a process's share, then the others; all processes list alike."""
-    own = texts[share.place :: share.of]
-    return [*own, *(text for place, text in enumerate(texts) if place % share.of != share.place)]
+    own = sources[share.place :: share.of]
+    return [*own, *(text for place, text in enumerate(sources) if place % share.of != share.place)]
 
 
 @contextmanager

@@ -156,16 +156,16 @@ def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> Ro
     constants = Constants(strings=True)
     emitter = Emitter(columns.names, constants)
     emitter.text(output, "valid")
-    told = ["uint64_t* faults", "uint64_t* nulls"]
-    parameters = ", ".join(["int64_t rows", *told, *constants.parameters, *columns.parameters])
+    counters = ["uint64_t* faults", "uint64_t* nulls"]
+    parameters = ", ".join(["int64_t rows", *counters, *constants.parameters, *columns.parameters])
     names = ", ".join([*constants.names, *(f"c{place}" for place in range(len(columns.names)))])
     types = ", ".join(f"class C{place}" for place in range(len(columns.names)))
     read = [f"C{place} c{place}" for place in range(len(columns.names))]
-    taken = "".join(f", {each}" for each in [*constants.parameters, *read])
+    arguments_text = "".join(f", {each}" for each in [*constants.parameters, *read])
     body = emitter.round()
     source = f"""{headers([output], "staging.cuh", "words.cuh", "reduce.cuh")}
 template <class OUT{types and ", " + types}>
-DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
+DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{arguments_text}) {{
     bool valid = false;
 {body}
     return valid;

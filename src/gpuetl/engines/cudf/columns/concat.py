@@ -12,13 +12,13 @@ from gpuetl.engines.cudf.columns.arrays import joined, shifted, unpack
 from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, check_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.pieces import addresses, by_width, device_table, widths_of
-from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import dictionary_codes
 from gpuetl.engines.cudf.columns.string_dictionaries import (
-    MOST_TEXTS,
+    MAX_DICTIONARY_STRINGS,
     decoded,
     renumbered,
     sorted_dictionary,
-    text_of_each,
+    strings_by_code,
 )
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_values, list_offsets, offsets_type, words_of
 from gpuetl.engines.cudf.columns.vector import Vector
@@ -35,12 +35,14 @@ def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Mac
         return Frame({name: from_arrow(pa.array([], dtype), machine) for name, dtype in schema.items()}, 0)
     rows = sum(frame.rows for frame in filled)
     check_rows(rows)
-    made = stacked_pieces([frame.columns for frame in filled if isinstance(frame.columns, PieceColumns)], rows, machine)
-    parts = {name: [frame.columns[name] for frame in filled] for name in schema if name not in made}
+    outputs = stacked_pieces(
+        [frame.columns for frame in filled if isinstance(frame.columns, PieceColumns)], rows, machine
+    )
+    parts = {name: [frame.columns[name] for frame in filled] for name in schema if name not in outputs}
     numbers = {name: as_numbers(each, machine) for name, each in parts.items()}
     if fixed := {name: each for name, each in numbers.items() if each is not None}:
-        made |= stacked_fixed(fixed, machine)
-    return Frame({n: made[n] if n in made else stacked_others(parts[n], machine) for n in schema}, rows)
+        outputs |= stacked_fixed(fixed, machine)
+    return Frame({n: outputs[n] if n in outputs else stacked_others(parts[n], machine) for n in schema}, rows)
 
 
 def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) -> dict[str, Vector]:
@@ -56,12 +58,12 @@ def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) 
     if not stored:
         return {}
     sources, nulls = sources_of(pieces, [each.place for each in stored.values()], machine)
-    made = {
+    outputs = {
         name: empty_stack(each.dtype, rows, missing, dictionaries.get(name), machine)
         for (name, each), missing in zip(stored.items(), nulls.sum(axis=0).tolist(), strict=True)
     }
-    stack(np.cumsum([piece.rows for piece in pieces]), [sources], made, machine)
-    return made
+    stack(np.cumsum([piece.rows for piece in pieces]), [sources], outputs, machine)
+    return outputs
 
 
 def sources_of(pieces: Sequence[PieceColumns], columns: list[int], machine: Machine) -> tuple[Places, Places]:
@@ -89,12 +91,12 @@ def stacked_fixed(columns: Mapping[str, Sequence[Vector]], machine: Machine) -> 
     pieces = list(zip(*(columns[name] for name in firsts), strict=True))
     ends = np.cumsum([piece[0].rows for piece in pieces])
     nulls = {name: sum(part.nulls for part in columns[name]) for name in firsts}
-    made = {
+    outputs = {
         name: empty_stack(first.dtype, int(ends[-1]), nulls[name], first.dictionary, machine)
         for name, first in firsts.items()
     }
-    stack(ends, [addresses(piece, machine) for piece in pieces], made, machine)
-    return made
+    stack(ends, [addresses(piece, machine) for piece in pieces], outputs, machine)
+    return outputs
 
 
 def empty_stack(dtype: DataType, rows: int, nulls: int, dictionary: Vector | None, machine: Machine) -> Vector:
@@ -104,10 +106,10 @@ def empty_stack(dtype: DataType, rows: int, nulls: int, dictionary: Vector | Non
     return Vector(dtype, rows, data, valid, nulls, dictionary=dictionary)
 
 
-def stack(ends: Places, sources: Sequence[Places], made: Mapping[str, Vector], machine: Machine) -> None:
+def stack(ends: Places, sources: Sequence[Places], outputs: Mapping[str, Vector], machine: Machine) -> None:
     """Fill columns, in the order of their widths, from the addresses of pieces that end at these rows."""
-    table = device_table([ends, *sources, addresses(list(made.values()), machine)], machine)
-    rows, layout = int(ends[-1]), [len(ends), *widths_of(made), table]
+    table = device_table([ends, *sources, addresses(list(outputs.values()), machine)], machine)
+    rows, layout = int(ends[-1]), [len(ends), *widths_of(outputs), table]
     machine.launch(machine.closed("pieces"), "stack", rows, [rows, *layout])
 
 
@@ -158,23 +160,25 @@ def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | No
     if not dictionaries or not all(vector.dictionary or vector.nulls == vector.rows for vector in vectors):
         return None
     dictionary, tables = merged(list(dictionaries), machine)
-    if dictionary.rows > MOST_TEXTS:
+    if dictionary.rows > MAX_DICTIONARY_STRINGS:
         return None
     by_dictionary = dict(zip(dictionaries, tables, strict=True))
     return [in_dictionary(vector, dictionary, by_dictionary, machine) for vector in vectors]
 
 
-def dictionaries_of(texts: Sequence[Vector]) -> dict[Vector, None]:
+def dictionaries_of(strings: Sequence[Vector]) -> dict[Vector, None]:
     """Return the dictionaries of columns, each once."""
-    return dict.fromkeys(vector.dictionary for vector in texts if vector.dictionary)
+    return dict.fromkeys(vector.dictionary for vector in strings if vector.dictionary)
 
 
 def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, list[Array | None]]:
     """Return a dictionary of all texts, and what each number of the others is in it; None where it is the same."""
     if len(dictionaries) == 1:
         return dictionaries[0], [None]
-    texts = stacked(dictionaries, machine)
-    every, numbers = (repeated_dictionary if texts.rows > MOST_TEXTS else sorted_dictionary)(texts, machine)
+    strings = stacked(dictionaries, machine)
+    every, numbers = (repeated_dictionary if strings.rows > MAX_DICTIONARY_STRINGS else sorted_dictionary)(
+        strings, machine
+    )
     tables: list[Array | None] = []
     start = 0
     for own in dictionaries:
@@ -183,10 +187,10 @@ def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, li
     return every, tables
 
 
-def repeated_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
+def repeated_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]:
     """Return what `sorted_dictionary` does, of texts that are there several times: only distinct ones are sorted."""
-    numbers = numbered_texts(texts, machine).data
-    return text_of_each(numbers, texts, machine), numbers
+    numbers = dictionary_codes(strings, machine).data
+    return strings_by_code(numbers, strings, machine), numbers
 
 
 def in_dictionary(
@@ -201,16 +205,16 @@ def in_dictionary(
     return replace(vector, data=numbers, dictionary=dictionary)
 
 
-def numbered_together(texts: Sequence[Vector], machine: Machine) -> list[Vector]:
+def shared_codes(strings: Sequence[Vector], machine: Machine) -> list[Vector]:
     """Return numbers (int32) of columns of texts, equal where the texts are, and in their order."""
-    if all(vector is texts[0] for vector in texts):
-        return [numbered_texts(texts[0], machine)] * len(texts)
-    alone = [vector.dictionary or vector for vector in texts]
+    if all(vector is strings[0] for vector in strings):
+        return [dictionary_codes(strings[0], machine)] * len(strings)
+    alone = [vector.dictionary or vector for vector in strings]
     if all(vector is alone[0] for vector in alone):
-        return [vector.numbers for vector in texts]
-    numbers = numbered_texts(stacked(alone, machine), machine).data
+        return [vector.numbers for vector in strings]
+    numbers = dictionary_codes(stacked(alone, machine), machine).data
     results, start = [], 0
-    for vector, own in zip(texts, alone, strict=True):
+    for vector, own in zip(strings, alone, strict=True):
         table = numbers[start : start + own.rows]
         data = renumbered(vector.data, table, machine) if vector.dictionary else table
         results.append(Vector(pa.int32(), vector.rows, data, vector.valid, vector.nulls))

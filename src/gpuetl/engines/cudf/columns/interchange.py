@@ -113,12 +113,12 @@ def with_wide_offsets(dtype: DataType) -> DataType:
     return pa.large_string() if dtype == STRING else dtype
 
 
-def from_texts(texts: Sequence[str], machine: Machine) -> Vector:
+def from_strings(strings: Sequence[str], machine: Machine) -> Vector:
     """Copy texts to the machine; an Arrow array of a list would import pandas."""
-    encoded = [text.encode() for text in texts]
+    encoded = [text.encode() for text in strings]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     data = np.frombuffer(b"".join(encoded), np.uint8)
-    return Vector(STRING, len(texts), machine.arrays.asarray(data), offsets=machine.arrays.asarray(offsets))
+    return Vector(STRING, len(strings), machine.arrays.asarray(data), offsets=machine.arrays.asarray(offsets))
 
 
 def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
@@ -205,8 +205,8 @@ def host_array(vector: Vector, machine: Machine) -> Any:
     """Return a column in host memory as an Arrow array; texts of a dictionary in the place of their numbers."""
     if vector.dictionary is None:
         return in_chunks(vector, machine)
-    numbers, texts = to_arrow(vector.numbers, machine), to_arrow(vector.dictionary, machine)
-    return pa.DictionaryArray.from_arrays(numbers, texts).dictionary_decode()
+    numbers, strings = to_arrow(vector.numbers, machine), to_arrow(vector.dictionary, machine)
+    return pa.DictionaryArray.from_arrays(numbers, strings).dictionary_decode()
 
 
 def in_host_memory(frame: Frame, machine: Machine) -> Frame:
@@ -227,10 +227,10 @@ def in_chunks(vector: Vector, machine: Machine) -> Any:
     """Copy a column to host memory, texts of many bytes in as many arrays as hold them."""
     if vector.dtype != STRING or len(vector.data) <= frames.MOST_BYTES:
         return to_arrow(vector, machine)
-    return pa.chunked_array(frames.narrow_texts(wide_texts(vector, machine)), STRING)
+    return pa.chunked_array(frames.narrow_strings(wide_strings(vector, machine)), STRING)
 
 
-def wide_texts(vector: Vector, machine: Machine) -> Any:
+def wide_strings(vector: Vector, machine: Machine) -> Any:
     """Copy texts to host memory, as an Arrow array with offsets of 64 bits."""
     valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
     offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
@@ -251,7 +251,7 @@ def to_arrow(vector: Vector, machine: Machine) -> Any:
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
     if vector.dtype == STRING:
         if vector.offsets.dtype.itemsize > 4:
-            return wide_texts(vector, machine).cast(STRING)
+            return wide_strings(vector, machine).cast(STRING)
         buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
         return pa.Array.from_buffers(STRING, vector.rows, buffers, vector.nulls)
     values = arrow_values(machine.host(vector.data), vector.dtype)

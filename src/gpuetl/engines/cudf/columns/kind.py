@@ -47,9 +47,9 @@ class Kind:
         return cls(dtype, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
 
     @classmethod
-    def coded(cls, texts: float) -> Kind:
+    def coded(cls, strings: float) -> Kind:
         """Return the kind of coded texts, given how many texts their dictionary has."""
-        return cls(STRING, dictionary=cls(STRING, rows=texts))
+        return cls(STRING, dictionary=cls(STRING, rows=strings))
 
 
 class Kinds(NamedTuple):

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, text_arguments
+from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.arrays import NOT_NEGATIVE, filled, numbers_where, pick, scatter
-from gpuetl.engines.cudf.columns.gather import take, take_texts
-from gpuetl.engines.cudf.columns.string_dictionaries import MOST_TEXTS, numbered_slots
+from gpuetl.engines.cudf.columns.gather import take, take_strings
+from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS, codes_of_slots
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.types.data_types import STRING
@@ -35,7 +35,7 @@ TOO_MANY, OTHER_TEXT = 1, 2
 """Why a table fails."""
 
 
-class TooManyTexts(Exception):
+class TooManyStrings(Exception):
     """No table has room for the distinct texts."""
 
 
@@ -75,7 +75,7 @@ class Entered(NamedTuple):
     text_bytes: int
 
 
-def numbered_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
+def codes_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
     """Return texts' numbers (int32) in the order of their bytes, a null's any.
 
     None where 8 bytes do not tell them apart.
@@ -98,7 +98,7 @@ def numbered_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
             return None
         if not reason:
             return pick(numbers_by_slot(table.codes, machine), slots, machine)
-    raise TooManyTexts
+    raise TooManyStrings
 
 
 def enter_suffixes(
@@ -108,12 +108,12 @@ def enter_suffixes(
     distinct = table.distinct or (0, 0, 0)
     given = [rows, len(table.codes), MOST_SUFFIX_TRIES, *prefix, table.codes, *distinct, table.found, slots]
     entry = f"enter_suffixes_{integer_name(vector.offsets)}"
-    machine.launch(machine.closed("texts"), entry, rows, [*given, *text_arguments(vector)])
+    machine.launch(machine.closed("texts"), entry, rows, [*given, *string_arguments(vector)])
     reason, listed = table.found.tolist()
     return Entered(reason, *divmod(listed, 1 << COUNT_BIT))
 
 
-def numbered_distinct(distinct: Distinct, count: int, by_slot: Array, machine: Machine) -> Array:
+def codes_of_distinct(distinct: Distinct, count: int, by_slot: Array, machine: Machine) -> Array:
     """Write by slots the numbers (int32) of texts in the order of their bytes; return their rows in this order."""
     rows = machine.arrays.empty(count, "int32")
     if count:
@@ -127,7 +127,7 @@ def prefix_of(vector: Vector, machine: Machine) -> tuple[int, int] | None:
     """Return the bytes of the prefix, and a row that has it, as a sample shows; None where texts are too different."""
     sample, found = min(vector.rows, SAMPLE), machine.arrays.zeros(3, "uint64")
     entry = f"find_sizes_{integer_name(vector.offsets)}"
-    machine.launch(machine.closed("texts"), entry, sample, [sample, found, *text_arguments(vector)])
+    machine.launch(machine.closed("texts"), entry, sample, [sample, found, *string_arguments(vector)])
     least, greatest, first = found.tolist()
     if not first:  # all are null
         return 0, 0
@@ -158,7 +158,7 @@ def taken_in_order(codes: Array, machine: Machine) -> Array:
 # time.
 
 
-def numbered_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> Array | None:
+def codes_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> Array | None:
     """Return texts' numbers (int32) in the order of their bytes, a null's any.
 
     None where a table of `size` slots, a power of two, has too many hashes, or two texts have the same one.
@@ -167,13 +167,13 @@ def numbered_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) 
     slots, owners = arrays.empty(rows, "int32"), filled(size, -1, "int32", machine)
     hashes, failed = arrays.zeros(size, "uint64"), arrays.zeros(1, "uint64")
     module, offsets = machine.closed("texts"), integer_name(vector.offsets)
-    given = [rows, size, tries, hashes, owners, slots, failed, *text_arguments(vector)]
+    given = [rows, size, tries, hashes, owners, slots, failed, *string_arguments(vector)]
     machine.launch(module, f"enter_hashes_{offsets}", rows, given)
     if failed[0]:
         return None
-    texts, by_slot = numbered_slots(vector, owners, numbers_where(owners, machine, NOT_NEGATIVE), machine)
-    numbers, taken = arrays.empty(rows, "int32"), integer_name(texts.offsets)
-    given = [rows, slots, by_slot, numbers, failed, *text_arguments(vector), texts.data, texts.offsets]
+    strings, by_slot = codes_of_slots(vector, owners, numbers_where(owners, machine, NOT_NEGATIVE), machine)
+    numbers, taken = arrays.empty(rows, "int32"), integer_name(strings.offsets)
+    given = [rows, slots, by_slot, numbers, failed, *string_arguments(vector), strings.data, strings.offsets]
     machine.launch(module, f"number_texts_{offsets}_{taken}", rows, given)
     return None if failed[0] else numbers
 
@@ -188,19 +188,19 @@ MOST_ROWS = 1 << 29
 """Slots are twice the rows, and have 31 bits."""
 
 
-def numbered_texts(vector: Vector, machine: Machine) -> Vector:
+def dictionary_codes(vector: Vector, machine: Machine) -> Vector:
     """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
     if vector.dtype != STRING or vector.dictionary:
         return vector.numbers
     numbers = None
     if chosen("number_texts_by_hash") and 0 < vector.rows < MOST_ROWS:
-        numbers = numbered_by_hash(vector, machine)
+        numbers = codes_by_hash(vector, machine)
     if numbers is None:
-        numbers = machine.sorted_texts(vector)
+        numbers = machine.string_ranks(vector)
     return Vector(pa.int32(), vector.rows, numbers, vector.valid, vector.nulls)
 
 
-def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
+def codes_by_hash(vector: Vector, machine: Machine) -> Array:
     """Return the texts' numbers (int32), a null's any.
 
     A table that is too small is given up before many rows are read, unless its texts stand at the end.
@@ -208,12 +208,12 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
     arrays, small_sizes = machine.arrays, SMALL_SLOTS
     full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
     try:
-        if chosen("number_texts_by_suffix") and (numbers := numbered_by_suffixes(vector, machine)) is not None:
+        if chosen("number_texts_by_suffix") and (numbers := codes_by_suffixes(vector, machine)) is not None:
             return numbers
-    except TooManyTexts:
+    except TooManyStrings:
         small_sizes = ()
     for size in dict.fromkeys(min(size, full_size) for size in small_sizes):
-        numbers = numbered_by_hashes(vector, size, MOST_TRIES, machine)
+        numbers = codes_by_hashes(vector, size, MOST_TRIES, machine)
         if numbers is not None:
             return numbers
     slots, owners = arrays.empty(vector.rows, "int32"), filled(full_size, -1, "int32", machine)
@@ -222,7 +222,7 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
         distinct = take({"": vector}, pick(owners, used, machine), machine, missing=False)[""]
-        scatter(ranks, used, machine, machine.sorted_texts(distinct))
+        scatter(ranks, used, machine, machine.string_ranks(distinct))
     return pick(ranks, slots, machine)
 
 
@@ -232,7 +232,7 @@ def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, ma
     `owners` begin as -1.  Return whether they hold all texts: none is in more places than are tried.
     """
     overflow = machine.arrays.zeros(1, "uint64")
-    arguments = [rows, len(owners), tries, owners, slots, overflow, *text_arguments(vector)]
+    arguments = [rows, len(owners), tries, owners, slots, overflow, *string_arguments(vector)]
     machine.launch(machine.closed("texts"), f"enter_{integer_name(vector.offsets)}", rows, arguments)
     return not overflow[0]
 
@@ -272,13 +272,13 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
 
 def slots_for(rows: int) -> int:
     """Return how many slots a table has for as many texts as a dictionary may have, or as there are rows."""
-    return 2 * min(MOST_TEXTS, 1 << max(5, (rows - 1).bit_length()))
+    return 2 * min(MAX_DICTIONARY_STRINGS, 1 << max(5, (rows - 1).bit_length()))
 
 
 def sample_and_all(rows: int) -> list[tuple[int, int]]:
     """Return how many rows are looked at first, and then all; each with how many distinct texts they may have."""
     sample = min(rows, SAMPLE)
-    looks = [(sample, max(FEW, sample // 2)), (rows, MOST_TEXTS)]
+    looks = [(sample, max(FEW, sample // 2)), (rows, MAX_DICTIONARY_STRINGS)]
     return looks[:1] if sample == rows else looks
 
 
@@ -294,12 +294,12 @@ def by_suffixes(vector: Vector, prefix: tuple[int, int], machine: Machine) -> Ve
             return vector
     assert table.distinct
     by_slot = arrays.zeros(size, "int32")
-    owners = numbered_distinct(table.distinct, count, by_slot, machine)
-    texts = take_texts(vector, owners, text_bytes, machine)
-    return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=texts)
+    owners = codes_of_distinct(table.distinct, count, by_slot, machine)
+    strings = take_strings(vector, owners, text_bytes, machine)
+    return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=strings)
 
 
 def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:
     """Return texts by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
-    dictionary, by_slot = numbered_slots(vector, owners, taken, machine)
+    dictionary, by_slot = codes_of_slots(vector, owners, taken, machine)
     return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=dictionary)

@@ -172,11 +172,11 @@ def reduce_groups(groups: Groups, reduction: Reduction, launched: Callable[[], N
             turns = groups.once("turns", lambda: turns_of(groups.rows, chunks, machine))
     states = arrays.empty(count * reduction.state_bytes, "uint8")
     kernels = reduction.rows
-    taken = [count, chunks.starts, chunks.stops, states, turns, order, *kernels.arguments]
+    launch_arguments = [count, chunks.starts, chunks.stops, states, turns, order, *kernels.arguments]
     if groups.frame.rows < SHORT * count:
-        machine.launch(kernels.module, kernels.by_threads, count, taken)
+        machine.launch(kernels.module, kernels.by_threads, count, launch_arguments)
     else:
-        machine.launch(kernels.module, kernels.by_warps, count * 32, taken)
+        machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
     while chunks.most > 2 * MERGED:
         launched()
         chunks = cut(chunks.firsts, MERGED, machine)
@@ -195,18 +195,20 @@ def merged(states: Array, starts: Array, stops: Array, reduction: Reduction, mac
     """Return what the states from each start to its stop come to."""
     count, size, kernels = len(starts), reduction.state_bytes, reduction.states
     made = machine.arrays.empty(count * size, "uint8")
-    taken = [count, starts, stops, len(states) // size, states, made, *kernels.arguments]
-    machine.launch(kernels.module, kernels.by_threads, count, taken)  # most have one, where a warp each takes too long
-    machine.launch(kernels.module, kernels.by_warps, count * 32, taken)
+    launch_arguments = [count, starts, stops, len(states) // size, states, made, *kernels.arguments]
+    machine.launch(
+        kernels.module, kernels.by_threads, count, launch_arguments
+    )  # most have one, where a warp each takes too long
+    machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
     return made
 
 
 def cut(bounds: Array, size: int, machine: Machine) -> Chunks:
     """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks."""
     arrays, groups, module = machine.arrays, len(bounds) - 1, machine.closed("chunks")
-    firsts, told = arrays.empty(groups + 1, "int64"), arrays.zeros(2, "uint64")
-    machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, told])
-    total, most = told.tolist()
+    firsts, counters = arrays.empty(groups + 1, "int64"), arrays.zeros(2, "uint64")
+    machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, counters])
+    total, most = counters.tolist()
     if most <= 1 and total == groups:
         return Chunks(bounds[:-1], bounds[1:], None, most)
     firsts = scan(firsts, machine)
@@ -354,15 +356,15 @@ def finished(
     """Turn the groups' states into columns."""
     machine, count = groups.machine, groups.count
     made = {name: empty_column(call.dtype, count, machine) for name, call in calls.items()}
-    told = machine.arrays.zeros((2, len(calls)), "uint64")
+    counters = machine.arrays.zeros((2, len(calls)), "uint64")
     described = [result_words(groups, results[name], states, made[name]) for name in calls]
     for first in range(0, len(described), MOST_RESULTS):
         some = described[first : first + MOST_RESULTS]
         words = np.zeros(1 + 7 * MOST_RESULTS, np.int64)
         words[: 1 + 7 * len(some)] = [len(some), *(word for each in some for word in each)]
-        arguments = [count, groups.starts, told[0, first:], told[1, first:], Struct(words)]
+        arguments = [count, groups.starts, counters[0, first:], counters[1, first:], Struct(words)]
         machine.launch(machine.closed("results"), "finish", count, arguments)
-    faults, nulls = told.tolist() if count else np.zeros((2, len(calls)), np.int64).tolist()
+    faults, nulls = counters.tolist() if count else np.zeros((2, len(calls)), np.int64).tolist()
     for (name, call), fault in zip(calls.items(), faults, strict=True):
         if fault:
             raise EvaluationError.of_column(name, sum_overflow(call.dtype))

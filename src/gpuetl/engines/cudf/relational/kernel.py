@@ -33,14 +33,14 @@ from gpuetl.engines.cudf.columns.validity import (
 )
 from gpuetl.engines.cudf.columns.vector import Vector, storage_type
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
-from gpuetl.engines.cudf.machine import Array, Machine, Text
+from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.kernel_scan import known_values, scan_source, scanned
 from gpuetl.engines.no_result import null_input
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.user_kernels.contract import KernelContract, device_type
-from gpuetl.user_kernels.kernel_texts import KernelTexts, null_argument
+from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
 
 MAX_OFFSET = 2**31 - 1
 
@@ -70,8 +70,8 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     inputs = {name: frame.columns[name] for name in operation.reads}
     if operation.nulls == "forbid":
         refuse_nulls(operation, inputs, machine)
-    if isinstance(operation.contract, KernelTexts):
-        outputs = run_texts(operation, operation.contract, inputs, new_group, frame.rows, machine)
+    if isinstance(operation.contract, KernelCode):
+        outputs = run_generated(operation, operation.contract, inputs, new_group, frame.rows, machine)
     elif operation.nulls == "masks":
         outputs = with_masks(operation, inputs, starts, frame.rows, machine)
     else:
@@ -86,13 +86,13 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
     inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
     contract, arguments = operation.contract, columns_of_kinds(needed.columns)
     if isinstance(contract, KernelContract):
-        text = Text(contract.source, contract.entry, contract.cuda)
+        text = KernelSource(contract.source, contract.entry, contract.cuda)
     elif operation.grouped:
-        text = Text(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
+        text = KernelSource(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
     else:
-        text = Text(elementwise_source(operation, contract, inputs, arguments), contract.entry)
+        text = KernelSource(elementwise_source(operation, contract, inputs, arguments), contract.entry)
     made = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
-    return Needed([*needed.texts, text], passed(operation.schema, made, frame.columns))
+    return Needed([*needed.sources, text], passed(operation.schema, made, frame.columns))
 
 
 def argument_programs(operation: Kernel | KernelReduction) -> Needed:
@@ -100,8 +100,8 @@ def argument_programs(operation: Kernel | KernelReduction) -> Needed:
     return evaluated(operation.arguments, Kinds({}, 1))
 
 
-def run_texts(
-    operation: Kernel, contract: KernelTexts, inputs: dict[str, Vector], new_group: Array | None, rows: int,
+def run_generated(
+    operation: Kernel, contract: KernelCode, inputs: dict[str, Vector], new_group: Array | None, rows: int,
     machine: Machine,
 ) -> dict[str, Vector]:  # fmt: skip
     """Run what is generated around a user's texts; `new_group` marks (uint8) where the groups of a scan begin."""

@@ -39,7 +39,7 @@ def filter_rows(operation: Filter, machine: Machine, frame: Frame) -> Frame:
 @programs.register
 def filter_programs(operation: Filter, frame: Kinds) -> Needed:
     """List those of the predicate."""
-    return Needed(evaluated({"": is_true(operation.predicate)}, frame).texts, frame.columns)
+    return Needed(evaluated({"": is_true(operation.predicate)}, frame).sources, frame.columns)
 
 
 def is_true(predicate: Expr) -> Expr:

@@ -20,10 +20,10 @@ from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.window_steps import (
     Fold,
     Framed,
-    Moved,
     Output,
     PerRow,
     RowNumbers,
+    ShiftedValues,
     Step,
     Values,
     gives,
@@ -147,16 +147,16 @@ class Written:
         made = self.columns.values()
         return [self.state, *(each.data for each in made), *(each.valid for each in made if each.valid is not None)]
 
-    def completed(self, told: Sequence[int]) -> tuple[dict[Step, int], dict[Output, Vector]]:
+    def completed(self, counters: Sequence[int]) -> tuple[dict[Step, int], dict[Output, Vector]]:
         """Return the faults and the columns, by what `state` holds."""
-        faults, nulls = dict(zip(self.steps, told, strict=False)), told[len(self.steps) :]
+        faults, nulls = dict(zip(self.steps, counters, strict=False)), counters[len(self.steps) :]
         counted = zip(self.columns.items(), nulls, strict=True)
         return faults, {output: with_nulls(made, count) for (output, made), count in counted}
 
 
 def output_type(output: Output, rows: WindowRows) -> DataType:
     """Return the type of what is stored."""
-    return rows.columns[output.column].dtype if isinstance(output, Moved) else gives(output.step).stored
+    return rows.columns[output.column].dtype if isinstance(output, ShiftedValues) else gives(output.step).stored
 
 
 def output_parameters(outputs: Sequence[Output], rows: WindowRows) -> list[str]:
@@ -167,21 +167,21 @@ def output_parameters(outputs: Sequence[Output], rows: WindowRows) -> list[str]:
 
 
 def store_statements(
-    outputs: Sequence[Output], step_texts: Mapping[Step, str], names: Mapping[str, str], rows: WindowRows
+    outputs: Sequence[Output], step_code: Mapping[Step, str], names: Mapping[str, str], rows: WindowRows
 ) -> tuple[str, str, str]:
     """Return statements: what to declare of a row, its values' stores, and its validity's, by all lanes together.
 
-    `step_texts` are those of what steps give for the `row`, and `names` those of columns' accessors.
+    `step_code` are those of what steps give for the `row`, and `names` those of columns' accessors.
     """
     values, stores, nullable = [], [], []
     for place, output in enumerate(outputs):
-        text, columns = step_texts[output.step], [names[name] for name in output.columns]
+        text, columns = step_code[output.step], [names[name] for name in output.columns]
         if isinstance(output, RowNumbers):
             values.append(f"const int32_t o{place} = place_of({text});")
             stores.append(f"r{place}[row] = o{place};")
             continue
         nullable.append(place)
-        given = f"moved(row, place_of({text}), {', '.join(columns)})" if isinstance(output, Moved) else text
+        given = f"moved(row, place_of({text}), {', '.join(columns)})" if isinstance(output, ShiftedValues) else text
         valid = [f"o{place}.valid", *(f"{column}.valid(row)" for column in columns if isinstance(output, Values))]
         values.append(f"const auto o{place} = {given}; g{place} = {' && '.join(valid)};")
         stores.append(f"r{place}[row] = {stored_c_type(output_type(output, rows))}(o{place}.value);")
@@ -230,15 +230,17 @@ def frame_source(outputs: Sequence[Output], rows: WindowRows) -> str:
     steps, columns = folded(outputs, rows)
     folds = [step.fold for step in steps]
     names = {name: f"c{place}" for place, name in enumerate(columns)}
-    texts: dict[Step, str] = {step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)}
-    declared, values, words = store_statements(outputs, texts, names, rows)
-    parameter_texts = [
+    step_values: dict[Step, str] = {
+        step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)
+    }
+    declared, values, words = store_statements(outputs, step_values, names, rows)
+    parameters_code = [
         *("int64_t rows", "int64_t level", "void* memory"),
         *parameters(columns),
         "const int32_t* start",
         *output_parameters(outputs, rows),
     ]
-    begin = f"""({", ".join(parameter_texts)}) {{
+    begin = f"""({", ".join(parameters_code)}) {{
 {accessors(columns)}
     const Marks marks{{groups, runs, rows}};
     const Together together = {instance(folds, columns)};

@@ -128,7 +128,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Moved:
+class ShiftedValues:
     """A call's values: a column's, of the rows that a step gives; of no row, the row's own in the column `default`."""
 
     column: str
@@ -149,10 +149,10 @@ class RowNumbers:
     columns: tuple[str, ...] = ()
 
 
-CallPlan: TypeAlias = Values | Moved
+CallPlan: TypeAlias = Values | ShiftedValues
 """How one call is computed."""
 
-Output: TypeAlias = Values | Moved | RowNumbers
+Output: TypeAlias = Values | ShiftedValues | RowNumbers
 """What a kernel writes."""
 
 

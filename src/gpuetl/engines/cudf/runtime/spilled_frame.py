@@ -75,8 +75,8 @@ def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
     header, buffers = packed_frame(Frame({n: v.numbers for n, v in frame.columns.items()}, frame.rows))
 
     def frame_of(arrays: Sequence[Buffer]) -> Frame:
-        made = unpacked_frame(header, arrays)
-        return Frame({n: v.numbering(dictionaries.get(n)) for n, v in made.columns.items()}, made.rows)
+        unpacked = unpacked_frame(header, arrays)
+        return Frame({n: v.numbering(dictionaries.get(n)) for n, v in unpacked.columns.items()}, unpacked.rows)
 
     return frame_of, buffers
 

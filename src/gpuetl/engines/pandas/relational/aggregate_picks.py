@@ -14,7 +14,7 @@ from gpuetl.engines.pandas.columns.column import INT64_MAX, Masked, canonical, f
 from gpuetl.engines.pandas.columns.keys import Groups, encode_keys
 from gpuetl.engines.pandas.columns.order import note_ties, ordinal
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, Ints
-from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
+from gpuetl.expressions.functions.aggregates import BY_KEY, edge_arguments
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
@@ -24,14 +24,14 @@ from gpuetl.types.data_types import FLOAT64
 
 
 @dataclass(frozen=True)
-class Picked:
+class SelectedRows:
     """Each group's row, null where it has no candidate; `ties` counts the others that no key tells from it."""
 
     rows: Masked
     ties: int
 
 
-def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = False) -> Picked:
+def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = False) -> SelectedRows:
     """Pick each group's least one of `rows` by `digits`, the first key first; of those that tie, the first or `last`.
 
     Each key narrows the rows down to those of its least value in their group: O(rows) a key, nothing is sorted.
@@ -45,7 +45,7 @@ def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = 
     picked, found = np.zeros(groups.count, np.int64), np.zeros(groups.count, np.bool_)
     picked[codes if last else codes[::-1]] = rows if last else rows[::-1]
     found[codes] = True
-    return Picked(Masked(picked, found), len(rows) - int(found.sum()))
+    return SelectedRows(Masked(picked, found), len(rows) - int(found.sum()))
 
 
 def first_value(rows: GroupedRows, call: Call) -> Any:
@@ -63,7 +63,7 @@ def edge(rows: GroupedRows, call: Call, last: bool) -> Any:
     x, ignore_nulls, only = edge_arguments(call)
     order = rows.order_of(call)
 
-    def pick() -> Picked:
+    def pick() -> SelectedRows:
         digits = [~rows.digits(key) if last else rows.digits(key) for key in order]
         kept = rows.condition(only) & rows.valid(x) if ignore_nulls else rows.condition(only)
         return least_rows(rows.groups, np.flatnonzero(kept), digits, last)
@@ -75,7 +75,7 @@ def edge(rows: GroupedRows, call: Call, last: bool) -> Any:
 
 def as_written(key: SortKey) -> SortKey:
     """Return a key by the name that the user knows: one that partitions carry has more after a colon."""
-    return replace(key, column=key.column.partition(CARRIED)[0])
+    return replace(key, column=key.column.partition(BY_KEY)[0])
 
 
 def value_of_least(rows: GroupedRows, call: Call) -> Any:

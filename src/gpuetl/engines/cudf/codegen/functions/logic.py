@@ -61,8 +61,8 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     constants = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
     if len(constants) <= FEW or not all(isinstance(value, Literal) for value in values):
         return f"is_member({arguments[0]}, {{{', '.join(arguments[1:])}}})"
-    kind, texts = table(constants, operand.dtype)
-    made = f"[]() -> auto& {{ static constexpr {kind} sorted[] = {{{', '.join(texts)}}}; return sorted; }}()"
+    kind, values_text = table(constants, operand.dtype)
+    made = f"[]() -> auto& {{ static constexpr {kind} sorted[] = {{{', '.join(values_text)}}}; return sorted; }}()"
     return f"is_member({arguments[0]}, {made}, {'true' if len(constants) < len(values) else 'false'})"
 
 

@@ -140,7 +140,7 @@ class Program:
 
 
 def compiled(root: Node, captured: Collection[int] = ()) -> str:
-    """Return the C++ text of the program that finds a pattern, and the places of some of its groups."""
+    """Return the C++ code of the program that finds a pattern, and the places of some of its groups."""
     program = Program(sorted(captured))
     program.add(root)
     program.put(Op.MATCH)

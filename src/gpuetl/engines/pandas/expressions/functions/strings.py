@@ -52,8 +52,8 @@ def write_points(points: Points, counts: Counts, text: Any) -> Any:
     widths = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     ends = np.concatenate([[0], np.cumsum(widths)])
     offsets = pa.array(ends[row_bounds(counts)], pa.int32())  # raises where they do not fit
-    made = pa.StringArray.from_buffers(len(counts), offsets.buffers()[1], pa.py_buffer(content))
-    return pc.if_else(text.is_valid(), made, pa.scalar(None, text.type))
+    result = pa.StringArray.from_buffers(len(counts), offsets.buffers()[1], pa.py_buffer(content))
+    return pc.if_else(text.is_valid(), result, pa.scalar(None, text.type))
 
 
 def row_bounds(counts: Counts) -> Counts:
@@ -116,14 +116,14 @@ def translate(text: Any, old: Any, new: Any) -> Any:
 MAX_PARTS = 2**31 - 1
 
 
-def concat(*texts: Any) -> Any:
+def concat(*strings: Any) -> Any:
     """Join texts; null if any is."""
-    return pc.binary_join_element_wise(*texts, "", null_handling="emit_null")
+    return pc.binary_join_element_wise(*strings, "", null_handling="emit_null")
 
 
-def concat_with(separator: Any, *texts: Any) -> Any:
+def concat_with(separator: Any, *strings: Any) -> Any:
     """Join the texts that are not null; an empty one goes before them, since Arrow drops the rows that have none."""
-    joined = pc.binary_join_element_wise("", *texts, separator, null_handling="skip")
+    joined = pc.binary_join_element_wise("", *strings, separator, null_handling="skip")
     return pc.utf8_slice_codeunits(joined, len(separator.as_py()))
 
 

@@ -26,8 +26,8 @@ REDUCED = ("a", "b")
 
 
 @dataclass(frozen=True)
-class KernelTexts:
-    """The C++ texts that a kernel is generated around, and its NumPy twin.
+class KernelCode:
+    """The C++ codes that a kernel is generated around, and its NumPy twin.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class KernelTexts:
         The text of the twin's file when the pipeline was planned: all partitions are computed by one text.
     """
 
-    texts: Mapping[str, str]
+    snippets: Mapping[str, str]
     reference: Path
     function: str
     state: Mapping[str, DataType] = field(default_factory=dict)
