@@ -125,7 +125,8 @@ GROUP_ROWS = 100
 
 def memory_limits(machine: Machine, size: int = DEVICE_BYTES) -> Iterator[LinkLimit]:
     """Measure passes over arrays of `size` bytes, or of less where the memory is small."""
-    arrays, rows = machine.arrays, min(size, machine.memory // SHARE) // 8
+    arrays: Any = machine.arrays  # all of CuPy or NumPy
+    rows = min(size, machine.memory // SHARE) // 8
     x, y, z = (arrays.ones(rows, "float64") for _ in range(3))
 
     def measured(way: str, columns: int, work: Callable[[], object]) -> LinkLimit:
@@ -166,7 +167,8 @@ def running_sum() -> Window:
 def in_groups(values: Any, machine: Machine) -> Frame:
     """Return the frame that `running_sum` takes."""
     rows = len(values)
-    place = machine.arrays.arange(rows, dtype="int64")
+    arrays: Any = machine.arrays
+    place = arrays.arange(rows, dtype="int64")
     columns = {"key": (pa.int64(), place // GROUP_ROWS), "place": (pa.int64(), place), "value": (pa.float64(), values)}
     return Frame({name: Vector(dtype, rows, data) for name, (dtype, data) in columns.items()}, rows)
 
@@ -180,7 +182,7 @@ TRANSFER_CHUNK_BYTES = 8 << 20
 
 def copy_limits(machine: Machine, size: int = TRANSFER_BYTES) -> Iterator[LinkLimit]:
     """Measure copies between device memory and host memory that is pinned, or is not."""
-    cupy = machine.arrays
+    cupy: Any = machine.arrays
     pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
     device = cupy.empty(size, "uint8")
 
@@ -217,7 +219,8 @@ def file_seconds(machine: Machine, path: Path, size: int) -> float:
     def fetch() -> Any:
         with machine.stage("bench"):
             policy = parquet_io_utils.IOSubmissionPolicy.INTERLEAVE
-            stream = machine.arrays.cuda.get_current_stream()
+            cupy: Any = machine.arrays
+            stream = cupy.cuda.get_current_stream()
             return parquet_io_utils.fetch_byte_ranges_to_device(SourceInfo([str(path)]), ranges, policy, stream)
 
     return best_seconds(fetch)

@@ -303,7 +303,7 @@ def main() -> None:
 
     from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
-    def same(one: Array, other: Array) -> bool:
+    def same(one: Any, other: Any) -> bool:
         return one.nbytes == other.nbytes and bool((one.view("uint8") == other.view("uint8")).all())
 
     comparison = Comparison(machine(), cupy, on_device(), same, given.rows, given.runs)

@@ -50,9 +50,9 @@ def scan(values: Array, machine: Machine, dtype: str = "int64", before: bool = F
     part = -(-max(PART, -(-rows // MOST_PARTS)) // ROUND) * ROUND
     parts = -(-rows // part)
     module, kind = machine.closed("scan"), str(values.dtype)
-    sums, totals = machine.arrays.empty(rows, dtype), 0
+    sums = machine.arrays.empty(rows, dtype)
+    totals = machine.arrays.empty(parts, "uint64") if parts > 1 else 0
     if parts > 1:
-        totals = machine.arrays.empty(parts, "uint64")
         machine.launch(module, f"add_parts_{kind}", parts * 32, [rows, part, parts, values, totals])
     arguments = [rows, part, parts, int(before), first, values, totals, sums]
     threads = 32 * min(parts, BLOCK_PARTS)

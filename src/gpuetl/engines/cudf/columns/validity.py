@@ -16,7 +16,7 @@ from gpuetl.types.data_types import DataType
 # Validity words: made, counted, and as bytes where rows do not fall on their borders.
 
 
-def empty_bits(rows: int, machine: Machine) -> Any:
+def empty_bits(rows: int, machine: Machine) -> Array:
     """Return words of no valid row, padded to 64 bytes as libcudf wants them."""
     return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
 
@@ -72,8 +72,8 @@ def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> 
     return valid_in([vector.valid for vector in nullable], made, machine)
 
 
-def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
-    """Return truth values (uint8) as validity words, and add the nulls to a count (uint64) on the device."""
+def words_of(valid: Array, machine: Machine, nulls: Array | None = None) -> Array:
+    """Return booleans (uint8) as validity words, and add the nulls to a count (uint64) on the device."""
     arrays, rows = machine.arrays, len(valid)
     words, nulls = empty_bits(rows, machine), arrays.zeros(1, "uint64") if nulls is None else nulls
     machine.launch(machine.closed("validity"), "pack_valid", rows, [rows, valid, words, nulls])

@@ -117,13 +117,18 @@ def valid_values(columns: Sequence[Column], machine: Machine) -> list[Array]:
     memory = empty_values(dtype, rows * len(nullable), machine)
     own = {id(column): memory[at * rows : (at + 1) * rows] for at, column in enumerate(nullable)}
     table = [
-        [machine.address(each) for each in (c.vector.data, c.levels.valid, c.levels.through, own[id(c)])]
+        [
+            machine.address(each)
+            for each in (c.vector.data, c.levels.valid, c.levels.through, own[id(c)])
+            if each is not None
+        ]
         for c in nullable
     ]
     entry = f"compact_bytes{np.dtype(storage_type(dtype)).itemsize}"
-    arguments = [rows * len(nullable), rows, machine.arrays.asarray(np.array(table, np.int64))]
+    arguments: list[Any] = [rows * len(nullable), rows, machine.arrays.asarray(np.array(table, np.int64))]
     machine.launch(machine.closed("pages"), entry, arguments[0], arguments)
-    return [own.get(id(column), column.vector.data) for column in columns]
+    values: dict[int, Array] = {id(column): column.vector.data for column in columns} | own
+    return [values[id(column)] for column in columns]
 
 
 # Least and greatest values of column chunks, from numbers in their order: `ordered` of parquet.cuh turned back.

@@ -165,19 +165,19 @@ def reduce_groups(groups: Groups, reduction: Reduction, launched: Callable[[], N
     if not groups.count:
         return arrays.empty(0, "uint8")
     chunks = groups.once("chunks", lambda: cut(groups.starts, CHUNK, machine))
-    count, turns, order = len(chunks.starts), 0, 0
-    if groups.rows is not None:
-        order = groups.rows
-        if count >= TURNS * groups.count:
-            turns = groups.once("turns", lambda: turns_of(groups.rows, chunks, machine))
+    count, order = len(chunks.starts), groups.rows
+    turns: Array | None = None
+    if order is not None and count >= TURNS * groups.count:
+        turns = groups.once("turns", lambda: turns_of(order, chunks, machine))
     states = arrays.empty(count * reduction.state_bytes, "uint8")
     kernels = reduction.rows
-    launch_arguments = [count, chunks.starts, chunks.stops, states, turns, order, *kernels.arguments]
+    rows = [0 if array is None else array for array in (turns, order)]
+    launch_arguments = [count, chunks.starts, chunks.stops, states, *rows, *kernels.arguments]
     if groups.frame.rows < SHORT * count:
         machine.launch(kernels.module, kernels.by_threads, count, launch_arguments)
     else:
         machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
-    while chunks.most > 2 * MERGED:
+    while chunks.firsts is not None and chunks.most > 2 * MERGED:
         launched()
         chunks = cut(chunks.firsts, MERGED, machine)
         states = merged(states, chunks.starts, chunks.stops, reduction, machine)

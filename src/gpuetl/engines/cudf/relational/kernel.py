@@ -175,8 +175,9 @@ def with_masks(
 
 def mask_of(vector: Vector, machine: Machine) -> Array:
     """Return a column's validity words, also where it has no null."""
-    if vector.valid is not None:
-        return vector.valid
+    valid: Array | None = vector.valid
+    if valid is not None:
+        return valid
     return valid_words([], vector.rows, machine)[0]
 
 

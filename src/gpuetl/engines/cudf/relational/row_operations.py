@@ -133,8 +133,8 @@ def explode_lists(operation: Explode, machine: Machine, frame: Frame) -> Frame:
     ends = scan(repeats, machine)
     total = int(ends[-1]) if frame.rows else 0
     if total > MAX_ROWS:
-        found = f"the explode would have {total:,} rows, more than {MAX_ROWS:,}"
-        raise EvaluationError(coded("GE2008", f"{found}.  Read smaller partitions, or filter before"))
+        message = f"the explode would have {total:,} rows, more than {MAX_ROWS:,}"
+        raise EvaluationError(coded("GE2008", f"{message}.  Read smaller partitions, or filter before"))
     rows, place, elements, found = (arrays.empty(total, each) for each in ("int32", "int64", "int32", "uint8"))
     machine.launch(module, "explode", total, [total, frame.rows, ends, *bounds, rows, place, elements, found])
     others = {name: vector for name, vector in frame.columns.items() if name != operation.column}

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from numpy.typing import NDArray
+
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Module
@@ -103,7 +105,7 @@ class TracedMachine:
         with self.launched("copy to host", "copy", bytes=int(array.nbytes)):
             return self.machine.host(array)
 
-    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+    def to_host(self, arrays: Sequence[Array], memory: NDArray[Any]) -> None:
         """Trace a copy to the host by threads."""
         with self.launched("copy to host", "copy", bytes=len(memory)):
             self.machine.to_host(arrays, memory)
