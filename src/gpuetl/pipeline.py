@@ -259,10 +259,10 @@ class Pipeline(PipelineDefinition):
             from gpuetl.options import Cluster, RunOptions
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
-        from gpuetl.run.pipeline_run import Wanted, run_pipeline  # while a GPU's context is opened
+        from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
-        return run_pipeline(self, params or {}, choice, Wanted(names, write), options, progress)
+        return run_pipeline(self, params or {}, choice, RunRequest(names, write), options, progress)
 
     def verify(
         self,

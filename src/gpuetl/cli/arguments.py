@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Params: TypeAlias = Sequence[tuple[str, str]]
 
 
-class GivenOnce(Action):
+class UniqueNames(Action):
     """Collects names and values; a name that is given twice is a mistake, and not the last one's value."""
 
     def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: Any = None) -> None:
@@ -54,7 +54,7 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
 def add_pipeline(command: ArgumentParser) -> None:
     """Add the arguments that say how to read a pipeline's file."""
     command.add_argument(
-        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=GivenOnce, default=(),
+        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=UniqueNames, default=(),
         help="a parameter's value; may be repeated",
     )  # fmt: skip
     command.add_argument(

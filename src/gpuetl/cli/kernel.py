@@ -111,12 +111,12 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
     from gpuetl.messages import redacted
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
-    from gpuetl.run.pipeline_run import Wanted
+    from gpuetl.run.pipeline_run import RunRequest
     from gpuetl.run.planning import fitted_plan
 
     pipeline = load(file, root)
     with long_looks():
-        plan = Wanted(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
+        plan = RunRequest(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
     with plan.pointing(), long_looks():
         fit, _ = fitted_plan(plan, RunOptions(), "cudf", Capacity(memory))
         listed = plan_programs(fit.plan, str(file))

@@ -105,13 +105,13 @@ def run(
     if begun and "parquet" not in {getattr(source, "format", "") for source in pipeline.spec.sources.values()}:
         begun.last = starting.Phase.POOL
     starting.wait(starting.Phase.LIBRARIES)  # they hold the interpreter; then the GPU works next to the imports below
-    from gpuetl.run.pipeline_run import Wanted, run_pipeline
+    from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 
     collect_garbage()
     try:
         with screen.progress() as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = Wanted(keep, write, unused=write)
+            wanted = RunRequest(keep, write, unused=write)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
         OUTPUT.is_result = False

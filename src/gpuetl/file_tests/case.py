@@ -56,7 +56,7 @@ class Unwritten(PipelineDefinition):
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedRows:
     """The rows that a relation should have, in the columns that the test names.
 
     Parameters
@@ -87,7 +87,7 @@ class Case:
     name: str
     pipeline: PipelineDefinition
     params: Mapping[str, Any]
-    expected: Mapping[str, Expected]
+    expected: Mapping[str, ExpectedRows]
     failure: str
     keep: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -267,7 +267,7 @@ class _Preparation:
             self.problem(coded("GE1605", f"column '{name}': {error.message}"), error.hint, error, where)
             return None
 
-    def expected(self, name: str, rows: RowsSpec, plan: Plan) -> Expected | None:
+    def expected(self, name: str, rows: RowsSpec, plan: Plan) -> ExpectedRows | None:
         """Return what is expected of a source or stage of the plan."""
         where, node = f"expect '{name}'", None
         unknown = name in self.unknown or name in self.pipeline.spec.unreadable
@@ -289,7 +289,7 @@ class _Preparation:
         elif rows.ordered:
             order = schema.names
         keys = tuple(column for column in stage_keys(node) if column in schema)
-        return Expected(self.table(rows, schema, where), keys, order, rows.tolerance)
+        return ExpectedRows(self.table(rows, schema, where), keys, order, rows.tolerance)
 
 
 def no_rows(schema: Schema) -> pa.Table:

@@ -28,7 +28,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, passing
 from gpuetl.plan.plan import Plan
-from gpuetl.run.pipeline_run import Wanted, run_pipeline
+from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import plain_node, read_document
 from gpuetl.spec.model import FrameSpec, SourceSpec
@@ -163,7 +163,7 @@ class _Trial:
         spec = replace(self.pipeline.spec, sources=sources, tests=())
         unwritten = Unwritten.from_spec(spec, self.pipeline.root, Problems())
         unwritten.wanted = (self.stage,)
-        return run_pipeline(unwritten, self.params, self.choice, Wanted([self.stage]), None, None)[
+        return run_pipeline(unwritten, self.params, self.choice, RunRequest([self.stage]), None, None)[
             self.stage
         ].to_arrow()
 
@@ -214,9 +214,9 @@ class _Trial:
                 for other, key in others:
                     values = rows[source].column(column).combine_chunks()
                     if other != source and values.type == rows[other].schema.field(key).type:
-                        met = rows[other].filter(pc.is_in(rows[other].column(key), value_set=values))
-                        if met.num_rows < rows[other].num_rows and same({**rows, other: met}):
-                            rows[other] = met
+                        filtered = rows[other].filter(pc.is_in(rows[other].column(key), value_set=values))
+                        if filtered.num_rows < rows[other].num_rows and same({**rows, other: filtered}):
+                            rows[other] = filtered
         for name in sorted(rows, key=lambda name: -rows[name].num_rows):
             kept = self.needed(rows[name].num_rows, lambda numbers, name=name: same(  # type: ignore[misc]
                 {**rows, name: rows[name].take(pa.array(numbers, pa.int64()))}))  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.file_tests.case import Expected
+from gpuetl.file_tests.case import ExpectedRows
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import INT64, is_floating, is_list
 from gpuetl.verify.compare import plain, tolerance_of
@@ -51,7 +51,7 @@ class Difference:
     columns: tuple[str, ...] = ()
 
 
-def compare_rows(actual: pa.Table, expected: Expected) -> Difference | None:
+def compare_rows(actual: pa.Table, expected: ExpectedRows) -> Difference | None:
     """Return how rows, which have the expected columns, differ from those expected; None where they do not."""
     columns = _Columns(expected)
     got, wanted = columns.rows(actual), columns.rows(expected.rows)
@@ -76,7 +76,7 @@ def compare_rows(actual: pa.Table, expected: Expected) -> Difference | None:
 class _Columns:
     """The columns of a comparison: which are exact, and how far the others may differ."""
 
-    def __init__(self, expected: Expected) -> None:
+    def __init__(self, expected: ExpectedRows) -> None:
         self.names = expected.rows.column_names
         self.types = expected.rows.schema.types
         self.keys = [self.names.index(name) for name in expected.keys]
@@ -193,7 +193,7 @@ class Line(NamedTuple):
     marked: frozenset[int] = frozenset()
 
 
-def difference_text(name: str, actual: pa.Table, expected: Expected, difference: Difference) -> str:
+def difference_text(name: str, actual: pa.Table, expected: ExpectedRows, difference: Difference) -> str:
     """Return how a relation's rows differ from those expected, for people."""
     head = f"{name}: {summary(actual.num_rows, expected.rows.num_rows, difference)}"
     shown = shown_columns(expected, difference) or actual.column_names[:SHOWN_COLUMNS]
@@ -225,7 +225,7 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def shown_columns(expected: Expected, difference: Difference) -> list[str]:
+def shown_columns(expected: ExpectedRows, difference: Difference) -> list[str]:
     """Return the columns to show: all, or if these are many, the keys, those that differ, and the first others."""
     names = expected.rows.column_names
     first = [*expected.keys, *difference.columns, *names]

@@ -54,7 +54,7 @@ def two_phases(node: Aggregate, source: Node) -> Phases | None:
     split = _Split(source.schema)
     results: dict[str, Expr] = dict(passing(node.schema.select(node.kept)))
     for name, call in node.calls.items():
-        results[name] = _SPLIT[call.function.name](split, _Named(name, call, node.orders.get(name, ())))
+        results[name] = _SPLIT[call.function.name](split, _NamedCall(name, call, node.orders.get(name, ())))
     prepare = None
     if split.prepared:
         columns = {**passing(source.schema), **split.prepared}
@@ -65,7 +65,7 @@ def two_phases(node: Aggregate, source: Node) -> Phases | None:
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NamedCall:
     """A call of the aggregate, its name, and the order of rows that it needs."""
 
     name: str
@@ -113,15 +113,15 @@ def _call(name: str, dtype: DataType, *args: Expr) -> Call:
     return Call(FUNCTIONS["aggregate", name], args, dtype)
 
 
-def _summed(split: _Split, own: _Named) -> Expr:
+def _summed(split: _Split, own: _NamedCall) -> Expr:
     return split.merged(own.name, own.call, "sum")
 
 
-def _itself(split: _Split, own: _Named) -> Expr:
+def _itself(split: _Split, own: _NamedCall) -> Expr:
     return split.merged(own.name, own.call, own.call.function.name)
 
 
-def _sum(split: _Split, own: _Named) -> Expr:
+def _sum(split: _Split, own: _NamedCall) -> Expr:
     """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
     call = own.call
     if call.dtype in (INT64, DURATION):
@@ -133,14 +133,14 @@ def _sum(split: _Split, own: _Named) -> Expr:
     return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], _halves(split, own), call.dtype))
 
 
-def _halves(split: _Split, own: _Named) -> tuple[Column, Column]:
+def _halves(split: _Split, own: _NamedCall) -> tuple[Column, Column]:
     """Sum the high and the low halves of decimals on each partition."""
     (x,) = own.call.args
     high = split.part(own.name, Call(HIGH_SUM, (x,), WIDE))
     return high, split.part(own.name, Call(LOW_SUM, (x,), total_type(x.dtype)))
 
 
-def _mean(split: _Split, own: _Named) -> Expr:
+def _mean(split: _Split, own: _NamedCall) -> Expr:
     """Divide once, after all partitions' sums are added up."""
     (x,) = own.call.args
     count = split.merged(own.name, _call("count", INT64, x), "sum")
@@ -157,7 +157,7 @@ def _mean(split: _Split, own: _Named) -> Expr:
     return Call(EXACT_MEAN, (count, low, high), FLOAT64)
 
 
-def _moments(split: _Split, own: _Named) -> Expr:
+def _moments(split: _Split, own: _NamedCall) -> Expr:
     """Merge counts, means and co-moments; of pairs, those in which neither is null."""
     x, y = own.call.args[0], own.call.args[-1]
     if x != y:
@@ -177,7 +177,7 @@ def _moments(split: _Split, own: _Named) -> Expr:
     return formula(_FINISH[own.call.function.name], **operands)
 
 
-def _extreme_by(split: _Split, own: _Named) -> Expr:
+def _extreme_by(split: _Split, own: _NamedCall) -> Expr:
     """Carry the value by which rows are compared."""
     y = own.call.args[1]
     key_value = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
@@ -185,7 +185,7 @@ def _extreme_by(split: _Split, own: _Named) -> Expr:
     return split.merge(own.name, replace(own.call, args=parts))
 
 
-def _edge(split: _Split, own: _Named) -> Expr:
+def _edge(split: _Split, own: _NamedCall) -> Expr:
     """Carry the order's keys of the row that was picked, named for the user, and whether there was one."""
     x, ignore_nulls, only = edge_arguments(own.call)
     considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
@@ -218,7 +218,7 @@ _FINISH = {
     "corr": when(_N > 1, when(_R.abs() > 1, _R.sign()).otherwise(_R)).end(),
 }
 
-_SPLIT: dict[str, Callable[[_Split, _Named], Expr]] = {
+_SPLIT: dict[str, Callable[[_Split, _NamedCall], Expr]] = {
     "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
     "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,

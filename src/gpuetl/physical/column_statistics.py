@@ -134,7 +134,7 @@ PARTS = {
 """Values of functions that have few."""
 
 
-class Known(Protocol):
+class ColumnStatistics(Protocol):
     """What is known of a column."""
 
     @property
@@ -146,7 +146,7 @@ class Known(Protocol):
         """Returns between which they lie."""
 
 
-def most_values(expr: Expr, columns: Mapping[str, Known]) -> float:
+def most_values(expr: Expr, columns: Mapping[str, ColumnStatistics]) -> float:
     """Return how many values an expression of columns has at most beside null.
 
     A function gives one value for the same arguments, so that it has no more than these have combinations.
@@ -169,7 +169,7 @@ def most_values(expr: Expr, columns: Mapping[str, Known]) -> float:
     return min(most, PARTS.get(expr.function.name, inf), values_of_type(expr.dtype))
 
 
-def limits_of(expr: Expr, columns: Mapping[str, Known]) -> Limits:
+def limits_of(expr: Expr, columns: Mapping[str, ColumnStatistics]) -> Limits:
     """Return the least and the greatest value of an expression beside null, as far as its columns' limits tell."""
     if isinstance(expr, Column):
         return columns[expr.name].limits()

@@ -192,7 +192,7 @@ class _Lowering:
         """Drop repeats in each partition before equal keys meet."""
         if self.by_keys(source, node.keys, node.origin) is source:
             return Map(node, (source,))
-        return Map(node, (self.groups_met(Map(replace(node), (source,)), node.keys, node.origin),))
+        return Map(node, (self.combined_groups(Map(replace(node), (source,)), node.keys, node.origin),))
 
     @node.register
     def aggregate(self, node: Aggregate, source: Physical) -> Physical:
@@ -203,10 +203,10 @@ class _Lowering:
             return Map(node, (meeting,))
         prepared = Map(phases.prepare, (source,)) if phases.prepare else source
         partial = Map(phases.partial, (prepared,))
-        final = Map(phases.final, (self.groups_met(partial, node.by, node.origin),))
+        final = Map(phases.final, (self.combined_groups(partial, node.by, node.origin),))
         return Map(phases.finish, (final,))
 
-    def groups_met(self, partial: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
+    def combined_groups(self, partial: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
         """Gather the results of partitions, where they are few; else those of equal keys meet.
 
         An exchange by key costs a task for each pair of partitions, however little they hold.

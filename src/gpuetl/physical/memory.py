@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Expected:
+class MemoryEstimate:
     """The most bytes in use at once.
 
     Parameters
@@ -95,13 +95,13 @@ def bytes_of(need: Need) -> float:
     return need.bytes
 
 
-def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> Expected:
+def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> MemoryEstimate:
     """Return what the local executor needs for a plan: the most of its phases, one after another.
 
     `sets` says what the engine works with.
     """
     if not plan.roots:
-        return Expected(0, 0, None, 0)
+        return MemoryEstimate(0, 0, None, 0)
     model = _Model(plan.roots, sets)
     needs = list(model.phases(plan))
     most = max(needs, key=bytes_of)
@@ -112,10 +112,10 @@ def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> Expected:
         Phase(int(need.bytes + sets.fixed_bytes), int(need.waiting), int(need.writing), *map(int, read))
         for need, read in zip(needs, model.reads_meanwhile(needs), strict=True)
     )
-    return Expected(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps, phases)
+    return MemoryEstimate(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps, phases)
 
 
-class Held:
+class ResidentColumns:
     """The bytes of columns that stay, by the identity of their width, and their sum, which each node asks for."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Model:
         self.rows = chunk_rows(*roots, of_all=self.all_rows, widths=self.widths)
         self.tables: dict[int, dict[int, float]] = {}
         self.needs: dict[int, Need] = {}
-        self.held = Held()
+        self.held = ResidentColumns()
         self.walked: set[Physical] = set()
         self.beside = self.writing = 0.0
         self.computed: set[int] = set()

@@ -60,17 +60,17 @@ def limit_of(moved: Mapping[Link, int], seconds: float, limits: HardwareLimits |
 class StageReport:
     """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files.
 
-    `rows_in` are the rows that a stage begins with; `inputs` has those of joins and unions, too, and `steps` the rows
-    in and out of each step.  `skipped_rows` are those of a source that statistics or a limit ruled out, and that were
-    not read.
+    `rows_in` counts the rows that a stage begins with.  `inputs` counts those of joins and unions as well, and `steps`
+    the rows in and out of each step.  `skipped_rows` counts rows of a source that were not read, because statistics or
+    a limit ruled them out.
 
-    `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.  `peak_bytes` is the most
-    memory in use while it worked, also by what others hold; None where it was not measured: see `RunReport.memory`.
+    `device` is GPU, CPU or MIXED, or empty if the engine did no work, as for sinks.  `peak_bytes` is the most memory in
+    use during the work, including memory that others hold.  It is None if it was not measured: see `RunReport.memory`.
 
-    `waited` are the seconds that the run waited for a source that was read ahead, beside other work; else None.
+    `waited` is how many seconds the run waited for a source that was read ahead of other work, else None.
 
-    `moved` has the bytes that had to cross each link at least: within a memory, what operations read and write.
-    `limit` is the slowest of these links; None where the machine's ceilings were not measured: `gpuetl bench device`.
+    `moved` has the least bytes that had to cross each link.  Within a memory it counts reads and writes of operations.
+    `limit` is the slowest of these links.  It is None if `gpuetl bench device` has not measured the machine.
     """
 
     kind: str
@@ -93,19 +93,31 @@ class StageReport:
 class RunReport:
     """What a run did, and where its time went.
 
-    `device` says where the engine's operations ran: GPU, CPU, or MIXED where it was both.
-
-    `seconds` has the wall time of each phase: plan, load (the engine), optimize (with lowering; `passes` has each pass
-    that was made, none where the plan was kept from an earlier run), run, commit, and, where kernels were compiled,
-    compile: what the run waited for them, which is not in run, but in stages' seconds; these are their own work.
-    `warnings` are what the user should look at before the rows are trusted, such as a sink that got no rows.  `notes`
-    are remarks, such as an order with ties, `checks` what was found of each rule of a stage, `head` the first rows of
-    each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that is profiled: on a
-    GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and Arrow's pool.
-    `expected_memory` is the most bytes that the run was expected to take where frames are, as `gpuetl plan` prints it.
-    `spilled` has the bytes that crossed each link because frames that waited were spilled to leave room.
-    `error` is the message with which the run ended; of such a run, what it did until then is not in `stages`, unless it
-    ended because an expectation failed.
+    Parameters
+    ----------
+    device
+        Where the engine's operations ran: GPU, CPU, or MIXED.
+    seconds
+        The wall time of each phase: plan, load (the engine), optimize (with lowering), run and commit.  If kernels were
+        compiled, compile is how long the run waited for them.  That time is part of stages' seconds, but not of run.
+    passes
+        The seconds of each optimizer pass; empty if the plan was kept from an earlier run.
+    notes
+        Remarks, such as an order with ties.
+    warnings
+        What to look at before you trust the rows, such as a sink that got no rows.
+    checks
+        The result of each rule of a stage.
+    memory
+        The most bytes in use, for a profiled run: device memory on a GPU, else the resident set and Arrow's pool.
+    expected_memory
+        The most bytes that the run was expected to take, as `gpuetl plan` prints it.
+    spilled
+        The bytes that crossed each link because frames were spilled to free memory.
+    head
+        The first rows of each sink and kept stage.
+    error
+        The message with which the run ended.  `stages` is then empty, unless an expectation failed.
     """
 
     pipeline: str

@@ -28,11 +28,11 @@ from gpuetl.io.watching import watching
 from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
-from gpuetl.physical.fit import Fitted
+from gpuetl.physical.fit import FittedPlan
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
-from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
+from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.run_report import RunReport, device_label, stage_reports
 from gpuetl.run.planning import check_sinks, lowered_again, overlooked, planned
 from gpuetl.run.results import Result
@@ -111,11 +111,11 @@ class Run:
         return self.results[name]
 
 
-class Wanted(NamedTuple):
-    """What a run is asked for: the stages and sources to keep, None for the last stages, and whether to write sinks.
+class RunRequest(NamedTuple):
+    """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
-    `unused` says whether to warn of what nothing uses: in a notebook, sources and parameters are declared before they
-    are used, and stages are looked at that no sink reads.
+    `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
+    before you use them, and look at stages that no sink reads.
     """
 
     keep: Iterable[str] | None = None
@@ -123,11 +123,11 @@ class Wanted(NamedTuple):
     unused: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
-        """Return the warnings of a plan for its run."""
+        """List the warnings of a plan for its run."""
         return (*plan.warnings, *(plan.unused if self.unused else ()))
 
     def of(self, plan: Plan) -> Plan:
-        """Return the plan of such a run; without sinks and stages, it keeps the sources."""
+        """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
         if self.write:
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
@@ -135,7 +135,7 @@ class Wanted(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What a run keeps of itself from its beginning: its id, the seconds of each phase, and what its operations did."""
+    """The record of a run from its start: its id, the seconds of each phase, and the work of its operations."""
 
     run_id: str
     seconds: dict[str, float]
@@ -146,11 +146,11 @@ def run_pipeline(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     choice: Choice,
-    wanted: Wanted,
+    wanted: RunRequest,
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
-    """Run a pipeline on the engine of choice: see `Pipeline.run`.  A signal tells what became of the sinks."""
+    """Run a pipeline on the chosen engine: see `Pipeline.run`.  A signal reports what became of the sinks."""
     options = options or RunOptions()
     recorder = Recorder(progress or silent)
     lost: list[str] = []
@@ -176,12 +176,12 @@ def traced_run(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     choice: Choice,
-    wanted: Wanted,
+    wanted: RunRequest,
     options: RunOptions,
     account: Account,
     trace: Trace | None,
 ) -> Run:
-    """Run a pipeline, of which the trace, if there is one, is under way."""
+    """Run a pipeline after its trace, if any, has started."""
     run_id, seconds, recorder = account
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
@@ -231,7 +231,7 @@ def traced_run(
     for check in checks:
         if check.verdict == "warned":
             recorder.warn(coded("GE1601", str(check)))
-    funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
+    funnel = Funnel(physical.roots, recorder.work, pipeline_stages(pipeline))
     for remark in funnel.grown_joins():
         recorder.note(remark)
     add_notes(recorder, options, limits := load_limits(FRAMES.get(choice.name, backend.device)), seconds)
@@ -261,7 +261,7 @@ def failed_report(name: str, choice: Choice, account: Account, error: GpuetlErro
     )  # fmt: skip
 
 
-def add_memory_notes(recorder: Recorder, fit: Fitted, options: RunOptions) -> None:
+def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
     warning = "" if options.memory is None else limit_warning(fit, options.memory)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
@@ -302,10 +302,10 @@ def backend_of(engine: str) -> Backend:
     return load_backend("pandas" if engine in CLUSTERED else engine)
 
 
-def written_stages(pipeline: PipelineDefinition) -> dict[str, WrittenStage]:
+def pipeline_stages(pipeline: PipelineDefinition) -> dict[str, PipelineStage]:
     """Return the stages as the user wrote them."""
     return {
-        name: WrittenStage(stage.from_, tuple(WrittenStep(step.verb, step.reads) for step in stage.steps if step))
+        name: PipelineStage(stage.from_, tuple(PipelineStep(step.verb, step.reads) for step in stage.steps if step))
         for name, stage in pipeline.spec.stages.items()
     }
 

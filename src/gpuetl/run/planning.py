@@ -20,7 +20,7 @@ from gpuetl.messages import coded, recoded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import explain_physical, memory_lines
-from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
+from gpuetl.physical.fit import EVERY_PARTITION, FittedPlan, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.nodes import Scan
@@ -31,10 +31,9 @@ from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import NoValue, Plan, value_of
 
 STATE_SHARE = 0.25
-"""Of a partition, what a window may carry to the next one: far less than an exchange would move."""
+"""The largest window state, as a share of a partition: far less than an exchange would move."""
 EXCHANGED_SHARE = 0.5
-"""Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
-"""Of the host's memory that is available, what a run may take."""
+"""The share of free host memory that a GPU's exchange may take: the link is faster than passing window state on."""
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> tuple[PhysicalPlan, dict[str, float]]:
@@ -43,7 +42,7 @@ def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> t
     Raises
     ------
     RunFailed
-        For a source's file whose footer is not what it should be, and for a step with too many rows.
+        For a source's file with invalid metadata, and for a step with too many rows.
     """
     return planned_in_memory(lambda: _lowered(plan, options, engine, workers))
 
@@ -54,28 +53,28 @@ def _lowered(plan: Plan, options: RunOptions, engine: str, workers: int) -> tupl
 
 
 def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> PhysicalPlan:
-    """Return the physical plan in which partitions of sources have at most so many rows, for a run out of memory.
+    """Lower a plan again for a run out of memory, with at most `rows` rows in each partition of a source.
 
-    Few groups are not expected again: there may have been many.
+    This time it does not expect few groups: there may have been many.
     """
     skipped = (*options.skip_passes, "gather_groups")
     return lowered(plan, replace(options, partition_rows=rows, skip_passes=skipped), engine)[0]
 
 
-class Planned(NamedTuple):
-    """What a run needs of its plan: its physical form, the seconds of passes that were made, and its digest."""
+class PlannedRun(NamedTuple):
+    """A plan that is ready to run: its physical form, the seconds of each pass, and its digest."""
 
-    fit: Fitted
+    fit: FittedPlan
     passes: Mapping[str, float]
     fingerprint: str
 
 
 MOST_KEPT = 64
-_PLANNED: OrderedDict[Hashable, Planned] = OrderedDict()
-"""The last plans of runs, by value: to plan takes as long as many a kernel, and is done before the first one."""
+_PLANNED: OrderedDict[Hashable, PlannedRun] = OrderedDict()
+"""The last plans of runs, by value: planning takes as long as some kernels, and delays the first one."""
 
 
-def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> Planned:
+def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> PlannedRun:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit.
 
     One that was planned before stays as it is if it needs no more memory than there is; no pass is made then.
@@ -84,8 +83,8 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
     if kept := _PLANNED.get(key):
         fit = replace(kept.fit, budget=capacity.memory, most_waiting=options.resident_bytes)
         if fit.fits_ahead:
-            return Planned(fit, {}, kept.fingerprint)
-    planned_run = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
+            return PlannedRun(fit, {}, kept.fingerprint)
+    planned_run = PlannedRun(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
     if key is not None and planned_run.fit.suits_any_memory:
         _PLANNED[key] = planned_run
         if len(_PLANNED) > MOST_KEPT:
@@ -93,7 +92,9 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
     return planned_run
 
 
-def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
+def fitted_plan(
+    plan: Plan, options: RunOptions, engine: str, capacity: Capacity
+) -> tuple[FittedPlan, dict[str, float]]:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
     plan, passes = planned_in_memory(lambda: optimized_plan(plan, options))
     layout = layout_of(options, engine, capacity.workers)

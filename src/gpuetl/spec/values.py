@@ -111,7 +111,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Given:
+class UntypedConstant:
     """A constant as it is written, whose type is not known yet, and its node."""
 
     value: Any

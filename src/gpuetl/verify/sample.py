@@ -31,7 +31,7 @@ Traced = Mapping[str, frozenset[tuple[int, str]]]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a choice splits, told by the steps at which it does, and the rows that stay whole."""
+    """The steps at which a choice splits groups, and the rows that stay whole."""
 
     split: tuple[tuple[Node, bool], ...]
     whole_rows: int

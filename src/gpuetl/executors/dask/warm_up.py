@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.cudf.codegen.compile_ahead import forgiven
+from gpuetl.engines.cudf.codegen.compile_ahead import best_effort
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.source_kinds import KnownScan, ScanKinds, scan_kinds
@@ -91,7 +91,7 @@ class PackedPlan:
 
     def compile_ahead(self, worker: str) -> None:
         """Begin, in the process of a worker; one that came later takes all programs as its share."""
-        with forgiven(PLAN), skipping(self.skipped):
+        with best_effort(PLAN), skipping(self.skipped):
             physical = unpack_plan(self.packed)
             load_backend(self.backend).compile_ahead(physical, self.name, self.shares.get(worker, ALONE))
 
@@ -104,7 +104,7 @@ def compile_on_workers(
     How a plan is lowered depends on how many they are, and so do its programs.
     """
     client = options.cluster.client
-    with forgiven(PLAN):
+    with best_effort(PLAN):
         if is_first_time(client, plan, workers):
             name = f"{plan} on {len(workers)} workers"
             packed = PackedPlan(pack_plan(physical), name, backend, options.skipped_choices, shares_of(workers))

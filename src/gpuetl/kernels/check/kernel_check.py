@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.pandas.columns.column import Masked
 from gpuetl.errors import EvaluationError
-from gpuetl.kernels.check.cases import SIZES, Case, Expected, Operation, cases, expected_outputs
+from gpuetl.kernels.check.cases import SIZES, Case, ExpectedOutput, Operation, cases, expected_outputs
 from gpuetl.kernels.check.launch import Launched, launch
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -113,7 +113,9 @@ def generated_cases(operation: Operation, sizes: Iterable[int]) -> Iterator[Case
     return cases(types, grouped, sees_nulls and operation.nulls != "forbid", sizes, combined)
 
 
-def compare(operation: Operation, case: Case, expected: Mapping[str, Expected], machine: Machine) -> Iterator[Finding]:
+def compare(
+    operation: Operation, case: Case, expected: Mapping[str, ExpectedOutput], machine: Machine
+) -> Iterator[Finding]:
     """Yield what differs in the launches of one case."""
     launches = [launch(operation, case, machine) for _ in range(LAUNCHES)]
     yield from (Finding(str(case), message) for message in dict.fromkeys(t for done in launches for t in done.stray))

@@ -30,7 +30,7 @@ SHOWN_ROWS, SHOWN_COLUMNS = 5, 8
 
 
 @dataclass(frozen=True)
-class Expected:
+class CheckedStage:
     """A stage with its rules: the rows that others read, those in quarantine, what is counted, and the rules."""
 
     rows: Node
@@ -46,13 +46,13 @@ class Bound(NamedTuple):
     rule: Rule
 
 
-def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str) -> Expected:
+def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str) -> CheckedStage:
     """Return a stage's rows by its rules; problems are told."""
     bound = [Bound(term, rule) for rule in rules for term in rule.terms(context, source)]
     check_names(context, bound, source)
     stage, origin = context.origin.name, context.origin
     if source.schema.open:  # of what is wrong: nothing will be counted
-        return Expected(source, source if quarantines(rules) else None)
+        return CheckedStage(source, source if quarantines(rules) else None)
     rows, broken = source, dict[str, Expr]()
     for term, rule in bound:
         if isinstance(term, RowTerm) or (isinstance(term, KeyTerm) and rule.on_fail in REMOVES):
@@ -71,7 +71,7 @@ def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str)
     if quarantines(rules):
         kept_out = [broken[term.name] for term, rule in bound if rule.on_fail == "quarantine"]
         rejected = quarantined(stage, rows, source, kept_out, bound, broken, run_id)
-    return Expected(remaining(rows, source, removing, origin), rejected, counts, tuple(checks))
+    return CheckedStage(remaining(rows, source, removing, origin), rejected, counts, tuple(checks))
 
 
 def quarantines(rules: Iterable[Rule | None]) -> bool:

@@ -28,7 +28,7 @@ from gpuetl.types.schema import Schema, free_name
 
 
 @dataclass(frozen=True)
-class Others:
+class SiblingColumns:
     """The columns that a step computes beside one: what it computes from itself is not there yet."""
 
     columns: Container[str]

@@ -102,7 +102,7 @@ def as_numbers(choice: Choice, known: Vectors, machine: Machine) -> CodedText | 
     table = by_dictionary.get(constants)
     own = range(len(choice.values)) if table is None else machine.host(table).tolist()
     numbers = dict(zip(choice.values, own, strict=True))
-    vectors = {n: in_dictionary(known[c.name], every, by_dictionary, machine).numbers for n, c, _ in choice.numbers}
+    vectors = {n: in_dictionary(known[c.name], every, by_dictionary, machine).codes for n, c, _ in choice.numbers}
     return CodedText(choice.numbered(numbers), vectors, every)
 
 

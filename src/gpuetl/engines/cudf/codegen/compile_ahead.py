@@ -27,7 +27,7 @@ THREAD_NAME = "gpuetl-ahead"
 Make = Callable[[], Any]
 
 
-class Waiting(NamedTuple):
+class PendingTask(NamedTuple):
     """What waits for a thread; `size` says how long it takes compared with others."""
 
     size: int
@@ -35,7 +35,7 @@ class Waiting(NamedTuple):
     make: Make
 
 
-class Ahead:
+class CompilePool:
     """Threads that make what is expected: every other one in that order, those between the largest first.
 
     What is expected last may take longest, and who asks for it would wait.  So it begins early, while the other threads
@@ -55,7 +55,7 @@ class Ahead:
         """Begin anew: a process that was forked has none of the threads."""
         self.changed = Condition()
         self.expected: dict[Hashable, Future[Any]] = {}
-        self.waiting: list[Waiting] = []
+        self.waiting: list[PendingTask] = []
         self.threads = 0
         self.stopped = False
 
@@ -68,7 +68,7 @@ class Ahead:
             if self.stopped:
                 future.cancel()
                 return future
-            self.waiting.append(Waiting(size, future, make))
+            self.waiting.append(PendingTask(size, future, make))
             if self.threads < most_threads():
                 largest = self.threads % 2 == 1
                 self.threads += 1
@@ -95,7 +95,7 @@ class Ahead:
             begun = [future for future in self.expected.values() if not future.cancel()]
         wait(begun)
 
-    def _next(self, largest: bool) -> Waiting:
+    def _next(self, largest: bool) -> PendingTask:
         with self.changed:
             self.changed.wait_for(lambda: self.waiting)
             places = range(len(self.waiting))
@@ -113,7 +113,7 @@ class Ahead:
                 future.set_exception(error)
 
 
-_EVERY: WeakSet[Ahead] = WeakSet()
+_EVERY: WeakSet[CompilePool] = WeakSet()
 
 
 def _after_fork() -> None:
@@ -154,7 +154,7 @@ def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: 
     set_up, listed = machine.thread_setup(), Event()
 
     def expect() -> None:
-        with forgiven("programs of a plan"), setting(listed):
+        with best_effort("programs of a plan"), setting(listed):
             from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk
 
             set_up()
@@ -195,7 +195,7 @@ def own_first(sources: list[KernelSource], share: Share) -> list[KernelSource]:
 
 
 @contextmanager
-def forgiven(what: str) -> Iterator[None]:
+def best_effort(what: str) -> Iterator[None]:
     """Do something whose failure costs time alone; a trace shows the error."""
     try:
         yield

@@ -166,7 +166,7 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
         else:
             results[name] = by_dictionary(expr, known, rows, machine, written) or written(expr, known, rows, machine)
     together = computed_together(fixed, known, rows, machine) if fixed else {}
-    return results | {name: vector.numbering(dictionaries.get(name)) for name, vector in together.items()}
+    return results | {name: vector.as_codes_of(dictionaries.get(name)) for name, vector in together.items()}
 
 
 def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:

@@ -112,7 +112,7 @@ class Program(NamedTuple):
     options: tuple[str, ...] = OPTIONS
 
 
-class Listed(NamedTuple):
+class ProgramList(NamedTuple):
     """The programs of a plan, and a sentence for each part of it whose programs are not among them."""
 
     programs: list[Program]
@@ -135,7 +135,7 @@ def of_closed_set(name: str) -> Program:
     return Program(CLOSED_SET, f"{FOLDER}/{name}.cu", closed_source(name))
 
 
-def plan_programs(physical: PhysicalPlan, file: str) -> Listed:
+def plan_programs(physical: PhysicalPlan, file: str) -> ProgramList:
     """Return the programs of a plan but for those of the closed set; `file` is its pipeline's."""
     walk, found = PlanWalk(physical), list[Program]()
     for text in walk.sources():
@@ -146,7 +146,7 @@ def plan_programs(physical: PhysicalPlan, file: str) -> Listed:
             found.append(Program(file, f"kernel '{text.kernel}' ({text.path})", source, user_options(source)))
         else:  # the compiler alone knows its name in machine code
             walk.missing.append(f"kernel '{text.kernel}' ({text.path}), which is not declared extern \"C\"")
-    return Listed(found, walk.missing)
+    return ProgramList(found, walk.missing)
 
 
 def user_kernels(operation: Kernel | KernelReduction) -> list[UserKernel]:

@@ -23,7 +23,7 @@ from gpuetl.types.time_zones import fixed_offset
 # The tables of zones, in the text of the kernels whose calls and casts read their clocks.
 
 
-CLOCKS = ("calendar.cuh", "moments.cuh", "formats.cuh", "zones.cuh")
+CLOCKS = ("calendar.cuh", "timestamps.cuh", "formats.cuh", "zones.cuh")
 NO_CLOCK = ("convert_zone", "epoch", "epoch_ms", "epoch_us", "time_bucket")
 
 

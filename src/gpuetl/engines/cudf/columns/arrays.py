@@ -248,7 +248,7 @@ TILE = 1024
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 
 
-class Between(NamedTuple):
+class ValueRange(NamedTuple):
     """Whether a value lies between two others, both included; with `wanted` False whether it does not."""
 
     least: int
@@ -256,16 +256,16 @@ class Between(NamedTuple):
     wanted: bool = True
 
 
-NOT_ZERO, ZERO = Between(0, 0, wanted=False), Between(0, 0)
-NEGATIVE, NOT_NEGATIVE = Between(LEAST, -1), Between(0, GREATEST)
+NOT_ZERO, ZERO = ValueRange(0, 0, wanted=False), ValueRange(0, 0)
+NEGATIVE, NOT_NEGATIVE = ValueRange(LEAST, -1), ValueRange(0, GREATEST)
 
 
-def above(limit: int) -> Between:
+def above(limit: int) -> ValueRange:
     """Test whether a value is greater."""
-    return Between(limit + 1, GREATEST)
+    return ValueRange(limit + 1, GREATEST)
 
 
-def numbers_where(values: Array, machine: Machine, test: Between = NOT_ZERO) -> Array:
+def numbers_where(values: Array, machine: Machine, test: ValueRange = NOT_ZERO) -> Array:
     """Return the numbers (int32), ascending, of the rows whose value (uint8, int32 or int64) passes a test.
 
     Two passes over them, and one wait.
@@ -278,7 +278,7 @@ def bounds_where(marks: Array, machine: Machine) -> Array:
     return numbered(marks, NOT_ZERO, "int64", 1, machine)
 
 
-def numbered(values: Array, test: Between, dtype: str, more: int, machine: Machine) -> Array:
+def numbered(values: Array, test: ValueRange, dtype: str, more: int, machine: Machine) -> Array:
     """Return the numbers of the rows that pass, and in `more` elements after them how many rows there are."""
     arrays, rows = machine.arrays, len(values)
     tiles = -(-rows // TILE)

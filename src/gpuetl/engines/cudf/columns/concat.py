@@ -211,7 +211,7 @@ def shared_codes(strings: Sequence[Vector], machine: Machine) -> list[Vector]:
         return [dictionary_codes(strings[0], machine)] * len(strings)
     alone = [vector.dictionary or vector for vector in strings]
     if all(vector is alone[0] for vector in alone):
-        return [vector.numbers for vector in strings]
+        return [vector.codes for vector in strings]
     numbers = dictionary_codes(stacked(alone, machine), machine).data
     results, start = [], 0
     for vector, own in zip(strings, alone, strict=True):

@@ -27,7 +27,7 @@ Places = NDArray[np.int64]
 WORD_ROWS, WORD_BYTES = 32, 4
 
 
-class Stored(NamedTuple):
+class StoredColumn(NamedTuple):
     """A column's type, that of its values in memory, how many of these a row has, and its place among the columns."""
 
     dtype: DataType
@@ -47,7 +47,7 @@ class Layout:
     Layouts that are equal are one: see `layout_of`.
     """
 
-    def __init__(self, names: tuple[str, ...], stored: tuple[tuple[str, Stored], ...]) -> None:
+    def __init__(self, names: tuple[str, ...], stored: tuple[tuple[str, StoredColumn], ...]) -> None:
         self.names, self.stored = names, dict(stored)
         self.width = sum(each.width for each in self.stored.values())
 
@@ -55,7 +55,7 @@ class Layout:
         return layout_of, (self.names, tuple(self.stored.items()))
 
 
-def layout_of(names: tuple[str, ...], stored: tuple[tuple[str, Stored], ...]) -> Layout:
+def layout_of(names: tuple[str, ...], stored: tuple[tuple[str, StoredColumn], ...]) -> Layout:
     """Return the layout of some columns, in a frame's order, and in that of the buffer as they are stored."""
     with _LOCK:  # else two threads that ask at the same time get one each
         return _LAYOUTS(names, stored)

@@ -66,7 +66,7 @@ def take(
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
-    stored = {name: vector.numbers for name, vector in vectors.items()}
+    stored = {name: vector.codes for name, vector in vectors.items()}
     outputs = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
     counters = gather_fixed(list(stored.values()), list(outputs.values()), rows, machine)
     results = {}
@@ -76,7 +76,7 @@ def take(
             output = with_elements(vector, output, rows, total, machine)
         elif vector.dtype == STRING:
             output = with_bytes(vector, output, rows, total, machine)
-        results[name] = with_nulls(output, nulls).numbering(vectors[name].dictionary)
+        results[name] = with_nulls(output, nulls).as_codes_of(vectors[name].dictionary)
     return results
 
 

@@ -205,7 +205,7 @@ def host_array(vector: Vector, machine: Machine) -> Any:
     """Return a column in host memory as an Arrow array; texts of a dictionary in the place of their numbers."""
     if vector.dictionary is None:
         return in_chunks(vector, machine)
-    numbers, strings = to_arrow(vector.numbers, machine), to_arrow(vector.dictionary, machine)
+    numbers, strings = to_arrow(vector.codes, machine), to_arrow(vector.dictionary, machine)
     return pa.DictionaryArray.from_arrays(numbers, strings).dictionary_decode()
 
 

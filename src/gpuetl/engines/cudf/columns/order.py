@@ -63,7 +63,7 @@ class SortedRows:
             return frame
         others = frame.select(tuple(name for name in frame.columns if name not in self.columns))
         gathered = take_rows(others, self.rows, machine, permuted=True)
-        known = {name: output.numbering(frame.columns[name].dictionary) for name, output in self.columns.items()}
+        known = {name: output.as_codes_of(frame.columns[name].dictionary) for name, output in self.columns.items()}
         return frame.updated({**gathered.columns, **known})
 
     def group_starts(self, machine: Machine) -> Array:

@@ -41,7 +41,7 @@ def is_told_by_digits(column: Vector) -> bool:
 
     Floats have more than one zero and NaN; long decimals have two digits; texts without a dictionary have but ranks.
     """
-    dtype = column.numbers.dtype
+    dtype = column.codes.dtype
     return column.valid is None and dtype != STRING and np.dtype(storage_type(dtype)).kind in "iu"
 
 

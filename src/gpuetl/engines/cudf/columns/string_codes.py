@@ -67,7 +67,7 @@ class SuffixTable(NamedTuple):
         return cls(codes, found, Distinct(*(arrays.empty(size, dtype) for dtype in ("uint64", "int32", "int32"))))
 
 
-class Entered(NamedTuple):
+class TableStatus(NamedTuple):
     """Why a table has failed, 0 where it has not; how many distinct texts are listed, and their bytes."""
 
     reason: int
@@ -103,14 +103,14 @@ def codes_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
 
 def enter_suffixes(
     vector: Vector, rows: int, prefix: tuple[int, int], table: SuffixTable, slots: Array, machine: Machine
-) -> Entered:
+) -> TableStatus:
     """Enter the first rows into a table, and write each text's slot (int32); the host waits for what was found."""
     distinct = table.distinct or (0, 0, 0)
     given = [rows, len(table.codes), MOST_SUFFIX_TRIES, *prefix, table.codes, *distinct, table.found, slots]
     entry = f"enter_suffixes_{integer_name(vector.offsets)}"
     machine.launch(machine.closed("texts"), entry, rows, [*given, *string_arguments(vector)])
     reason, listed = table.found.tolist()
-    return Entered(reason, *divmod(listed, 1 << COUNT_BIT))
+    return TableStatus(reason, *divmod(listed, 1 << COUNT_BIT))
 
 
 def codes_of_distinct(distinct: Distinct, count: int, by_slot: Array, machine: Machine) -> Array:
@@ -191,7 +191,7 @@ MOST_ROWS = 1 << 29
 def dictionary_codes(vector: Vector, machine: Machine) -> Vector:
     """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
     if vector.dtype != STRING or vector.dictionary:
-        return vector.numbers
+        return vector.codes
     numbers = None
     if chosen("number_texts_by_hash") and 0 < vector.rows < MOST_ROWS:
         numbers = codes_by_hash(vector, machine)

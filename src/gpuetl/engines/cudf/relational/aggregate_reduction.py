@@ -236,7 +236,7 @@ RESULT_TYPES = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class GroupStates:
     """The states of all groups: their memory, and the place (in bytes) of the first group's."""
 
     memory: Array
@@ -250,7 +250,7 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     states = reduced_words(groups, [state for state in wanted if state.kind in WORDS])
     for state in wanted:
         if state.kind in WIDE:
-            states[state] = Reduced(reduce_groups(groups, wide_reduction(groups, state)))
+            states[state] = GroupStates(reduce_groups(groups, wide_reduction(groups, state)))
     return finished(groups, calls, results, states)
 
 
@@ -260,20 +260,20 @@ def known_rows(groups: Groups, found: Result) -> Result:
     return Result("rows", None) if counted else found
 
 
-def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduced]:
+def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, GroupStates]:
     """Reduce rows to states of words: see device/states.cuh.  Counts are taken from sums of the same values."""
     sums = {state.args: state for state in wanted if state.kind in SUMS}
     own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
-    found: dict[State, Reduced] = {}
+    found: dict[State, GroupStates] = {}
     for some, records in batches(groups, own) if own else ():
         memory = reduce_groups(groups, words_reduction(groups, some, records))
         for state, first in zip(some, first_words(some), strict=True):
-            found[state] = Reduced(memory, first * 8 * groups.count)
+            found[state] = GroupStates(memory, first * 8 * groups.count)
     for state in wanted:
         if state not in found:
             sum_state = found[sums[state.args]]
             last = WORDS[sums[state.args].kind] - 1
-            found[state] = Reduced(sum_state.memory, sum_state.at + last * 8 * groups.count)
+            found[state] = GroupStates(sum_state.memory, sum_state.at + last * 8 * groups.count)
     return found
 
 
@@ -351,7 +351,7 @@ def wide_reduction(groups: Groups, state: State) -> Reduction:
 
 
 def finished(
-    groups: Groups, calls: Mapping[str, Call], results: Mapping[str, Result], states: Mapping[State, Reduced]
+    groups: Groups, calls: Mapping[str, Call], results: Mapping[str, Result], states: Mapping[State, GroupStates]
 ) -> dict[str, Vector]:
     """Turn the groups' states into columns."""
     machine, count = groups.machine, groups.count
@@ -371,7 +371,7 @@ def finished(
     return {name: with_nulls(made[name], missing) for name, missing in zip(calls, nulls, strict=True)}
 
 
-def result_words(groups: Groups, result: Result, states: Mapping[State, Reduced], made: Vector) -> list[int]:
+def result_words(groups: Groups, result: Result, states: Mapping[State, GroupStates], made: Vector) -> list[int]:
     """Return the words of a `Result` of device/closed/results.cu."""
     machine, at, memory = groups.machine, 0, "narrow"
     if result.state:

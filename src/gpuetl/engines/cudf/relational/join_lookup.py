@@ -71,9 +71,9 @@ def count_codes(codes: Array, size: int, machine: Machine) -> Array:
 
 def unmatched_right(keys: KeyCodes, machine: Machine) -> Array:
     """Return the numbers of the right rows whose code no left row has."""
-    met = machine.arrays.zeros(keys.size, "uint8")
-    set_marks(met, keys.left, machine)
-    return numbers_where(pick(met, keys.right, machine), machine, ZERO)
+    matched = machine.arrays.zeros(keys.size, "uint8")
+    set_marks(matched, keys.left, machine)
+    return numbers_where(pick(matched, keys.right, machine), machine, ZERO)
 
 
 def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:

@@ -20,12 +20,12 @@ from gpuetl.engines.cudf.columns.validity import valid_rows
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
-from gpuetl.engines.cudf.relational.window_frames import WindowRows, Written, frame_source, run_frames
+from gpuetl.engines.cudf.relational.window_frames import KernelOutput, WindowRows, frame_source, run_frames
 from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS, WindowCall
 from gpuetl.engines.cudf.relational.window_scans import Known, Pass, pass_sources, reads_of, run_pass
 from gpuetl.engines.cudf.relational.window_steps import (
     CallPlan,
-    Framed,
+    FrameFold,
     Output,
     PresentRows,
     RowNumbers,
@@ -59,7 +59,7 @@ class Results:
     faults: Mapping[Step, int]
 
     @classmethod
-    def of(cls, kernels: Sequence[Written], rows: WindowRows) -> Results:
+    def of(cls, kernels: Sequence[KernelOutput], rows: WindowRows) -> Results:
         """Ask the device once what it has to tell of all kernels."""
         columns: dict[Output, Vector] = {}
         faults: dict[Step, int] = {}
@@ -114,7 +114,7 @@ class Work:
     def of(cls, outputs: Iterable[Output]) -> Work:
         """Divide outputs, and what their steps read, among kernels."""
         wanted = dict.fromkeys(outputs)
-        starts = {output: RowNumbers(output.step.start) for output in wanted if isinstance(output.step, Framed)}
+        starts = {output: RowNumbers(output.step.start) for output in wanted if isinstance(output.step, FrameFold)}
         passes = dict.fromkeys([*(output for output in wanted if output not in starts), *starts.values()])
         forward = [output for output in passes if not runs_backward(output.step)]
         read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
@@ -132,7 +132,7 @@ class Work:
 
 def runs_backward(step: Step) -> bool:
     """Whether a step is computed from the last row on."""
-    return not isinstance(step, Framed) and step.backward
+    return not isinstance(step, FrameFold) and step.backward
 
 
 def pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

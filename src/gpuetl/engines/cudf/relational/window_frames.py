@@ -19,7 +19,7 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.window_steps import (
     Fold,
-    Framed,
+    FrameFold,
     Output,
     PerRow,
     RowNumbers,
@@ -125,7 +125,7 @@ def headers() -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class KernelOutput:
     """The columns that a kernel has written, of which nobody has yet asked what went wrong and how many are null.
 
     `state` (uint64) has the first fault of each step, 0 where there is none, and then the nulls of each column.
@@ -136,7 +136,7 @@ class Written:
     state: Array
 
     @classmethod
-    def empty(cls, steps: Sequence[Step], outputs: Sequence[Output], rows: WindowRows) -> Written:
+    def empty(cls, steps: Sequence[Step], outputs: Sequence[Output], rows: WindowRows) -> KernelOutput:
         """Return columns to be written."""
         columns = {made: rows.empty(output_type(made, rows), not isinstance(made, RowNumbers)) for made in outputs}
         return cls(steps, columns, rows.machine.arrays.zeros(len(steps) + len(outputs), "uint64"))
@@ -203,11 +203,11 @@ LEAF = 3
 """The least blocks have 2^LEAF rows, as frames.cuh says."""
 
 
-def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> Written:
+def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> KernelOutput:
     """Write what folds give for each row's frame; `start` has the first row (int32) of each, in the row's group."""
     steps, columns = folded(outputs, rows)
     levels = max(min(steps[0].longest, rows.rows), 1).bit_length() - 1
-    written = Written.empty(steps, outputs, rows)
+    written = KernelOutput.empty(steps, outputs, rows)
     if rows.rows:
         halves = (rows.rows >> (LEAF - 1)) + 1 if levels >= LEAF else 1
         blocks = rows.machine.arrays.empty(halves * state_bytes([step.fold for step in steps]), "uint8")
@@ -219,9 +219,9 @@ def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> Wri
     return written
 
 
-def folded(outputs: Sequence[Output], rows: WindowRows) -> tuple[list[Framed], dict[str, Vector]]:
+def folded(outputs: Sequence[Output], rows: WindowRows) -> tuple[list[FrameFold], dict[str, Vector]]:
     """Return the steps of outputs, each once, and the columns that they and the outputs read."""
-    steps = list(dict.fromkeys(step for output in outputs if isinstance(step := output.step, Framed)))
+    steps = list(dict.fromkeys(step for output in outputs if isinstance(step := output.step, FrameFold)))
     return steps, rows.read_by([*(step.fold for step in steps), *outputs])
 
 

@@ -17,7 +17,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
     RUN_END,
     CallPlan,
     Fold,
-    Framed,
+    FrameFold,
     PerRow,
     PresentRows,
     Scan,
@@ -129,16 +129,16 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
     return plan
 
 
-def framed(fold: Fold, call: WindowCall) -> Framed:
+def framed(fold: Fold, call: WindowCall) -> FrameFold:
     """Return the fold over frames of so many rows, or of an interval of the time."""
     frame = call.argument("frame")
     assert isinstance(frame, Literal)
     if frame.dtype != DURATION:
         length = min(frame.value, call.rows)
-        return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
+        return FrameFold(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
     assert call.time is not None  # the planner has checked the order
     interval = length_in(call.time, frame.value)
-    return Framed(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
+    return FrameFold(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
 
 
 # Ranks: of a row's place in its group.
@@ -293,7 +293,7 @@ def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> Ca
     """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
     of = "Timed<{0}, Times<{1}>>" if time else "Untimed<{0}>"
     columns = (call.x.name, time.name) if time else (call.x.name,)
-    struct = f"Decayed<{of}, {decay}, {'FadingMean' if mean else 'FadingSum'}>"
+    struct = f"Decayed<{of}, {decay}, {'DecayedMean' if mean else 'DecayedSum'}>"
     return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48 if mean else 32)), null_where=columns)
 
 

@@ -12,8 +12,8 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Module
 from gpuetl.engines.cudf.relational.window_frames import (
     ALIGNMENT,
+    KernelOutput,
     WindowRows,
-    Written,
     constant_names,
     constants_of,
     headers,
@@ -162,10 +162,10 @@ def reads_of(step: Step) -> tuple[Scan | PresentRows, ...]:
 # The kernels of a pass, and their run.
 
 
-def run_pass(work: Pass) -> Written:
+def run_pass(work: Pass) -> KernelOutput:
     """Write a pass's outputs."""
     rows, machine = work.rows, work.rows.machine
-    written = Written.empty([*work.scans, *work.calls], work.outputs, rows)
+    written = KernelOutput.empty([*work.scans, *work.calls], work.outputs, rows)
     known = [buffer for each in work.read_known for buffer in work.known[each]]
     if rows.rows:
         folded = [*constants_of(work.folds), *rows.arguments(folded_columns(work))]

@@ -18,7 +18,7 @@ from typing import Any
 
 from cupy.cuda import compiler, device, driver, function, nvrtc
 
-from gpuetl.engines.cudf.codegen.compile_ahead import Ahead, most_threads
+from gpuetl.engines.cudf.codegen.compile_ahead import CompilePool, most_threads
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source, common_programs
 from gpuetl.engines.cudf.codegen.machine_code import (
     OPTIONS,
@@ -257,11 +257,11 @@ def show_closed_set(begun: list[Future[bytes]]) -> None:
     PROCESSES.rest()
 
 
-def ahead() -> Ahead:
+def ahead() -> CompilePool:
     """Return the threads that compile for the current device."""
     return _ahead(device.get_device_id())
 
 
 @cache
-def _ahead(number: int) -> Ahead:
-    return Ahead(lambda: device.Device(number).use())
+def _ahead(number: int) -> CompilePool:
+    return CompilePool(lambda: device.Device(number).use())
