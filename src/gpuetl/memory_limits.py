@@ -85,7 +85,7 @@ def done_again(step: Callable[[], Result], free: Callable[[], object]) -> Result
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error, or what it was raised from, says that memory ran out."""
+    """Return whether an error, or what it was raised from, says that memory ran out."""
     return any(
         isinstance(cause, MemoryError) or (isinstance(cause, RuntimeError) and TELLS.search(str(cause)))
         for cause in causes(error)

@@ -68,7 +68,7 @@ class Table:
         return self.step(verbs.WithColumns(_formulas(columns)))
 
     def fill_null(self, **values: Any) -> Table:
-        """Put values, constants or expressions, in the place of nulls; columns keep their types.  NaN is not null."""
+        """Put values, constants or expressions, in place of nulls; columns keep their types.  NaN is not null."""
         return self.step(verbs.FillNull(_formulas(values)))
 
     def drop(self, *names: Names) -> Table:

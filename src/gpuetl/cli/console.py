@@ -72,6 +72,6 @@ class Console:
 
 
 def is_narrow(line: str) -> bool:
-    """Tell whether a line fits, each of its characters as wide as any other."""
+    """Return whether a line fits, each of its characters as wide as any other."""
     known = line.isascii() or all(sign.isascii() or sign in "…─×–’" for sign in line)
     return known and len(line) <= PLAIN_WIDTH and "\t" not in line

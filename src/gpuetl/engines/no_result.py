@@ -33,7 +33,7 @@ def too_long(size: int) -> Message:
 
 
 def check_array(name: str, dtype: DataType, nulls: int) -> None:
-    """Raise `EvaluationError` for a column that is not one of numbers or truth values, or has a null."""
+    """Raise `EvaluationError` for a column that is not one of numbers or booleans, or has a null."""
     if not (is_integer(dtype) or is_floating(dtype) or dtype == BOOL):
         hint = "Cast it to a number, or leave it out, in a step before"
         raise EvaluationError(

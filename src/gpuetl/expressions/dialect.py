@@ -85,7 +85,7 @@ def refused_word_in(text: str) -> InvalidExpression | None:
 
 
 def is_plain_name(name: str) -> bool:
-    """Tell whether `name` stands for a column without quotes: one word that is no keyword."""
+    """Return whether `name` stands for a column without quotes: one word that is no keyword."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return False
     words = _tokens(name)

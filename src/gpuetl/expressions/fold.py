@@ -58,7 +58,7 @@ def _temporal(name: str, values: list[Any], expr: Call) -> Expr:
 
 
 def is_declared(expr: Call) -> bool:
-    """Tell whether a calculation of literals is one of parameters, too: it differs from run to run as they do."""
+    """Return whether a calculation of literals is one of parameters, too: it differs from run to run as they do."""
     return any(isinstance(arg, Literal) and arg.declared for arg in expr.args)
 
 
@@ -83,7 +83,7 @@ def keeps_no_row(predicate: Expr) -> str:
 
 
 def _is_null(expr: Expr) -> bool:
-    """Tell whether an expression is null for every row: a null, or what makes null of it."""
+    """Return whether an expression is null for every row: a null, or what makes null of it."""
     if isinstance(expr, Literal):
         return expr.value is None
     if isinstance(expr, Cast):

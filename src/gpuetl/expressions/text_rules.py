@@ -32,7 +32,7 @@ def to_lower(character: str) -> str:
 
 
 def in_word(character: str) -> bool:
-    """Tell whether the character is a letter, a digit, or a mark on one."""
+    """Return whether the character is a letter, a digit, or a mark on one."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
 
 

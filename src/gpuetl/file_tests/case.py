@@ -298,7 +298,7 @@ def no_rows(schema: Schema) -> pa.Table:
 
 
 def reads_unknown(node: Node) -> bool:
-    """Tell whether a relation is of a source whose columns are not known."""
+    """Return whether a relation is of a source whose columns are not known."""
     return any(below.schema.open for below in walk_graph(node))
 
 
@@ -311,7 +311,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], DataType], ...] = (
         pa.timestamp("us", "UTC"),
     ),
 )
-"""What texts are taken for, where all of a column are."""
+"""What strings are taken for, where all of a column are."""
 
 
 def inferred_type(cells: Iterable[Cell | None]) -> DataType:

@@ -90,7 +90,7 @@ class _Columns:
         return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
     def same(self, place: int, expected: Any, got: Any) -> bool:
-        """Tell whether two values of a column are equal."""
+        """Return whether two values of a column are equal."""
         return equal(expected, got, self.tolerances[place])
 
     def unmatched(self, got: Sequence[Row], wanted: Sequence[Row]) -> tuple[list[int], list[int]]:
@@ -138,7 +138,7 @@ class _Columns:
 
 
 def holds_floats(dtype: pa.DataType) -> bool:
-    """Tell whether a column holds floats, alone or in lists."""
+    """Return whether a column holds floats, alone or in lists."""
     return is_floating(dtype.value_type if is_list(dtype) else dtype)
 
 
@@ -164,7 +164,7 @@ def comparable(column: Any) -> list[Any]:
 
 
 def equal(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:
-    """Tell whether two values are equal, floats within the tolerance; null is null alone, and NaN is NaN."""
+    """Return whether two values are equal, floats within the tolerance; null is null alone, and NaN is NaN."""
     if expected is None or got is None:
         return expected is got
     if tolerance is None:
@@ -303,7 +303,7 @@ def cell_text(value: pa.Scalar) -> str:
 
 
 def value_text(value: Any, dtype: pa.DataType) -> str:
-    """Return a plain value as text; texts that would look like something else are quoted."""
+    """Return a plain value as text; strings that would look like something else are quoted."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -148,7 +148,7 @@ def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
 
 
 def distinguishes_equal_floats(part: Expr) -> bool:
-    """Tell whether a part may differ for -0.0 and 0.0, which are one key: all but comparisons of a column may."""
+    """Return whether a part may differ for -0.0 and 0.0, which are one key: all but comparisons of a column may."""
     if isinstance(part, Column):
         return is_floating(part.dtype)
     compares = isinstance(part, Call) and part.function.name in COMPARISONS
@@ -156,7 +156,7 @@ def distinguishes_equal_floats(part: Expr) -> bool:
 
 
 def _widened(expr: Expr) -> bool:
-    """Tell whether an operand is a column, as it is or in a wider type."""
+    """Return whether an operand is a column, as it is or in a wider type."""
     return isinstance(expr.operand if isinstance(expr, Cast) and expr.implicit else expr, Column)
 
 

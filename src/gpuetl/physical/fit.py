@@ -156,7 +156,7 @@ def halvings(plan: Plan, layout: Layout, first: FittedPlan, sets: WorkingSets) -
 
 
 def sends_everywhere(plan: PhysicalPlan) -> bool:
-    """Tell whether rows go to every partition of others."""
+    """Return whether rows go to every partition of others."""
     nodes = walk_graph(*plan.roots)
     return any(isinstance(node, Exchange) and node.route == "broadcast" for node in nodes)
 

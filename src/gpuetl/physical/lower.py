@@ -233,7 +233,7 @@ class _Lowering:
         return Map(node, self.co_partitioned(node, left, right))
 
     def is_small(self, side: Physical) -> bool:
-        """Tell whether a side may go whole to every partition of the other."""
+        """Return whether a side may go whole to every partition of the other."""
         return side.partitions == 1 or self.estimates.bytes(side) <= self.layout.broadcast_bytes
 
     def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
@@ -262,5 +262,5 @@ class _Lowering:
 
 
 def must_meet(node: Join) -> bool:
-    """Tell whether a join needs all rows of equal keys of its left side in one place."""
+    """Return whether a join needs all rows of equal keys of its left side in one place."""
     return node.how == "full" or node.unique[0]

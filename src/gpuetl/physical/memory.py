@@ -352,5 +352,5 @@ class _Model:
 
 
 def is_resident(child: Physical, reader: Physical) -> bool:
-    """Tell whether a partition stays for all partitions of its reader."""
+    """Return whether a partition stays for all partitions of its reader."""
     return child.partitions == 1 and reader.partitions > 1 and isinstance(reader, Map)

@@ -241,7 +241,7 @@ def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:
 
 
 def gathers(node: Physical) -> bool:
-    """Tell whether a node has to have in one partition what several had: it gets no less where they get smaller."""
+    """Return whether a node has to have in one partition what several had: it gets no less where they get smaller."""
     return node.partitions == 1 and any(
         isinstance(below, Exchange) and below.source.partitions > 1 and not below.keys for below in walk_graph(node)
     )

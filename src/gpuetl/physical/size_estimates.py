@@ -263,7 +263,7 @@ def rows_at_most(source: Physical) -> float:
 
 
 def is_guess(node: Physical) -> bool:
-    """Tell whether a node may give more rows than are expected."""
+    """Return whether a node may give more rows than are expected."""
     if isinstance(node, Scan):
         return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
@@ -271,7 +271,7 @@ def is_guess(node: Physical) -> bool:
 
 
 def repeats(join: Join) -> bool:
-    """Tell whether rows of both sides may match several of the other."""
+    """Return whether rows of both sides may match several of the other."""
     if join.how in ("cross", "semi", "anti"):
         return False
     by_side = {"left": join.unique[1], "right": join.unique[0]}

@@ -36,7 +36,7 @@ from gpuetl.types.decimal_types import is_decimal
 class StatefulWindow(Map):
     """A window on partitions that follow each other in its order.
 
-    `steps` are run in the place of the operation, on each partition and the rows that are carried to it, of which
+    `steps` are run in place of the operation, on each partition and the rows that are carried to it, of which
     there may be `state_rows`: those that the partition before carries on, or, if they are `combined`, what those
     before carry on by themselves.
     """
@@ -86,7 +86,7 @@ def stateful_window(
 
 
 def stays_within(own: ExactSum, source: Physical, widths: Widths) -> bool:
-    """Tell whether a sum of any so many rows' values stays within its type: that of one partition may leave it where
+    """Return whether a sum of any so many rows' values stays within its type: that of one partition may leave it where
     that of all does not.
     """
     limits = limits_of(own.x, widths)
@@ -104,7 +104,7 @@ def greatest(dtype: DataType) -> int:
 
 
 def in_order(source: Physical, by: tuple[SortKey, ...]) -> bool:
-    """Tell whether the order of sorted partitions is at least this one."""
+    """Return whether the order of sorted partitions is at least this one."""
     ordering = source.operation.ordering if isinstance(source, Map) and source.in_sequence else ()
     return ordering[: len(by)] == by
 

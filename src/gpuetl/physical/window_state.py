@@ -1,7 +1,7 @@
-"""A window whose groups go on from partition to partition: what it carries along is rows, in the place of earlier ones.
+"""A window whose groups go on from partition to partition: what it carries along is rows, in place of earlier ones.
 
 Of the earlier rows of a group, few tell all that a later row's result needs of them: of a running sum the last row
-that had a value, with the sum so far in the place of its value; of `lag` the row before; of an interval the rows that
+that had a value, with the sum so far in place of its value; of `lag` the row before; of an interval the rows that
 lie in it.  So a partition's window is computed over these and the partition's own rows, by operations that there are:
 this is the sequential scan with carries of Blelloch, "Prefix sums and their applications" (1990), a group a segment.
 
@@ -48,7 +48,7 @@ def split_window(node: Window, combined: bool = False) -> StatefulSteps | None:
 
 
 def is_absent(argument: Expr) -> bool:
-    """Tell whether an optional argument is left out; it may have a type."""
+    """Return whether an optional argument is left out; it may have a type."""
     return isinstance(argument, Literal) and argument.value is None
 
 
@@ -159,7 +159,7 @@ def _decayed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 
 
 def _decays_by_time(steps: WindowSteps, call: Call) -> bool:
-    """Tell whether weights depend on the time between rows."""
+    """Return whether weights depend on the time between rows."""
     return steps.node.source.schema[steps.node.order_by[0].column] == TIMESTAMP and not is_absent(call.args[1])
 
 

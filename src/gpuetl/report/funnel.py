@@ -116,7 +116,7 @@ class Funnel:
         return found
 
     def is_reduction(self, node: Physical, place: int) -> bool:
-        """Tell whether an input only says which groups are wanted: the optimizer has put a join into another step."""
+        """Return whether an input only says which groups are wanted: the optimizer has put a join into another step."""
         joins = isinstance(node, Map) and isinstance(node.operation, Join) and node.operation.how == "semi"
         return joins and place == 1 and self.verb(node.origin) != "join"
 

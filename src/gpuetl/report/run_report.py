@@ -399,7 +399,7 @@ def table(title: str, names: Sequence[str], rows: Iterable[Iterable[Any]], numbe
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value stands at the right of its cell."""
+    """Return whether a value stands at the right of its cell."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

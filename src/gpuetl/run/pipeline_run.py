@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
-    """Tell whether no rule of the plan has failed."""
+    """Return whether no rule of the plan has failed."""
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 

@@ -196,7 +196,7 @@ class _Binder:
         return None
 
     def is_url(self, kind: str, of: str, whole: str, text: str) -> bool:
-        """Tell whether a path is a URL, which is a problem."""
+        """Return whether a path is a URL, which is a problem."""
         if problem := url_problem(whole):
             message, hint = problem
             self.add(coded("GE1409", message), hint, text, kind, of)

@@ -30,7 +30,7 @@ def _scalar(node: Node, kind: type | tuple[type, ...], what: str) -> Any:
 
 
 def read_name(node: Node) -> Text:
-    """Read a name; numbers and truth values are not names."""
+    """Read a name; numbers and booleans are not names."""
     text = _scalar(node, str, "a name")
     if not text.strip():
         raise BadValue(coded("GE1008", "takes a name, got an empty string"), node)
@@ -104,7 +104,7 @@ def read_formula(node: Node) -> Formula:
 
 
 def has_lost_digits(node: Node) -> bool:
-    """Tell whether a number has more digits than its float64: its text then stands for it."""
+    """Return whether a number has more digits than its float64: its text then stands for it."""
     value = node.value
     if not isinstance(value, int | float) or isinstance(value, bool) or not node.written:
         return False
@@ -247,7 +247,7 @@ def read_strings(node: Node) -> tuple[str, ...]:
 
 
 def read_code(node: Node) -> Text:
-    """Read C++ code; a number or a truth value is one as it is written."""
+    """Read C++ code; a number or a boolean is one as it is written."""
     value = _scalar(node, str, "C++ code") if not isinstance(node.value, bool | int | float) else node.value
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text.strip():

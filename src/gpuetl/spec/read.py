@@ -250,7 +250,7 @@ class _Reader:
 
 
 def is_misspelt(stage: Node, name: str) -> bool:
-    """Tell whether an unknown key of a stage means this one, and so has a message already."""
+    """Return whether an unknown key of a stage means this one, and so has a message already."""
     unknown = (key for key in stage.value if key not in STAGE_KEYS)
     return any(f"'{name}'" in word_suggestion(key, STAGE_KEYS) for key in unknown)
 

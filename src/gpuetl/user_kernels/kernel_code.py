@@ -57,7 +57,7 @@ class KernelCode:
 def unusable_names(roles: Mapping[str, Iterable[str]], masked: Container[str] = ()) -> Iterator[str]:
     """Yield, in words, each name that a text cannot have for a value of its own.
 
-    `roles` are the names by what they are, such as `input`; those of the roles that are `masked` have a truth value
+    `roles` are the names by what they are, such as `input`; those of the roles that are `masked` have a boolean
     beside them.
     """
     seen: dict[str, str] = {}
@@ -71,7 +71,7 @@ def unusable_names(roles: Mapping[str, Iterable[str]], masked: Container[str] = 
 
 
 def names(text: str, name: str) -> bool:
-    """Tell whether a text has a name in it."""
+    """Return whether a text has a name in it."""
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 

@@ -35,7 +35,7 @@ def _load(path: Path, text: bytes) -> ModuleType:
 
 
 def is_loaded() -> bool:
-    """Tell whether a user's file was run in this process."""
+    """Return whether a user's file was run in this process."""
     return _load.cache_info().misses > 0
 
 

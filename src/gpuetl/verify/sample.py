@@ -160,7 +160,7 @@ def cost(plan: Plan, sizes: Mapping[Read, int], choice: Choice) -> Cost:
 
 
 def is_split(node: Node, inputs: list[frozenset[str] | None]) -> bool:
-    """Tell whether rows that an operation brings together were chosen apart."""
+    """Return whether rows that an operation brings together were chosen apart."""
     if isinstance(node, Join):
         left, right = inputs
         if left is not None and right is not None:

@@ -42,5 +42,5 @@ def skipping(names: Iterable[str]) -> Iterator[None]:
 
 
 def chosen(name: str) -> bool:
-    """Tell whether a choice may be taken; raise `KeyError` where there is none of the name."""
+    """Return whether a choice may be taken; raise `KeyError` where there is none of the name."""
     return bool(CHOICES[name]) and name not in _SKIPPED.get()

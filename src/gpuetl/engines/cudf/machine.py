@@ -192,7 +192,7 @@ class Machine(Protocol):
         """Compile kernels' text, once for each text."""
 
     def interprets(self, source: str, rows: int) -> bool:
-        """Tell whether instructions compute this number of rows sooner than the kernels of a text.
+        """Return whether instructions compute this number of rows sooner than the kernels of a text.
 
         That is where they are not compiled yet; for many rows the machine begins to compile them for the next time.
         """

@@ -64,7 +64,7 @@ def quantile_type(args: Sequence[Expr]) -> Typing:
 
 
 def selected_type(args: Sequence[Expr]) -> Typing:
-    """Any type, kept; a truth value, and a condition."""
+    """Any type, kept; a boolean, and a condition."""
     fixed(BOOL, BOOL, returns=BOOL)(args[1:])
     return [args[0].dtype, BOOL, BOOL][: len(args)], args[0].dtype
 

@@ -22,7 +22,7 @@ DAY, A_TIMESTAMP = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
 
 
 def is_timestamp(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a timestamp, naive or zoned."""
+    """Return whether `dtype` is a timestamp, naive or zoned."""
     return bool(pa.types.is_timestamp(dtype))
 
 
@@ -50,7 +50,7 @@ def counted(args: Sequence[Expr]) -> Typing:
 
 
 def is_elapsed(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a count since 1970, or between two moments."""
+    """Return whether `dtype` is a count since 1970, or between two moments."""
     return is_temporal(dtype) or dtype == DURATION
 
 

@@ -12,7 +12,7 @@ from gpuetl.types.data_types import BOOL, NULL, type_name
 
 
 def connected(args: Sequence[Expr]) -> Typing:
-    """Truth values, any number of them."""
+    """Booleans, any number of them."""
     return fixed(*[BOOL] * len(args), returns=BOOL)(args)
 
 

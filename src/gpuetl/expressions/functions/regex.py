@@ -43,7 +43,7 @@ def pattern_of(constant: Literal) -> Pattern:
 
 
 def replacement_of(constant: Literal) -> tuple[str | int, ...]:
-    """Return the checked replacement: texts, and numbers of groups."""
+    """Return the checked replacement: strings, and numbers of groups."""
     from gpuetl.expressions.regex import InvalidPattern, parse_replacement
 
     try:

@@ -21,7 +21,7 @@ MOST_CHARACTERS = 1_000_000
 
 
 def concat_type(args: Sequence[Expr]) -> Typing:
-    """Any number of texts."""
+    """Any number of strings."""
     return fixed(*[STRING] * len(args), returns=STRING)(args)
 
 

@@ -47,7 +47,7 @@ Window = partial(Function, kind="window", nulls="own")
 
 
 def shift_type(args: Sequence[Expr]) -> Typing:
-    """Any type; a whole number of rows that is not negative; a default that meets the type; a truth value."""
+    """Any type; a whole number of rows that is not negative; a default that meets the type; a boolean."""
     for offset in args[1:2]:
         if offset != ABSENT and (not is_integer(offset.dtype) or (isinstance(offset, Literal) and offset.value < 0)):
             got = repr(offset.value) if isinstance(offset, Literal) else type_name(offset.dtype)

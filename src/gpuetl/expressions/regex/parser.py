@@ -66,11 +66,11 @@ class CharacterReader:
         return self.broken(f"{what} '{self.text[start : self.at]}' does not mean the same on all engines", start, hint)
 
     def at_end(self) -> bool:
-        """Tell whether nothing is left."""
+        """Return whether nothing is left."""
         return self.at >= len(self.text)
 
     def peek(self, *words: str) -> bool:
-        """Tell whether one of the words is next."""
+        """Return whether one of the words is next."""
         return self.text.startswith(words, self.at)
 
     def take(self, word: str) -> bool:

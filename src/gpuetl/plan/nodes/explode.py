@@ -17,7 +17,7 @@ from gpuetl.types.schema import Schema
 class Explode(SingleInput):
     """Put each element of the list `column` in a row of its own; the other columns repeat.
 
-    Elements keep their order, in the place of their row.  With `keep_empty` a null or empty list gives one row with
+    Elements keep their order, in place of their row.  With `keep_empty` a null or empty list gives one row with
     null, else none.  `index`, where it is not empty, names a column for the element's place, from 0.
     """
 

@@ -47,7 +47,7 @@ class Grouped(SingleInput):
 
     @property
     def new_columns(self) -> frozenset[str]:
-        """The columns that the operation adds, or puts in the place of others of the same name."""
+        """The columns that the operation adds, or puts in place of others of the same name."""
         raise NotImplementedError
 
     @property

@@ -75,7 +75,7 @@ def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str)
 
 
 def quarantines(rules: Iterable[Rule | None]) -> bool:
-    """Tell whether a rule puts rows in quarantine."""
+    """Return whether a rule puts rows in quarantine."""
     return any(rule is not None and rule.on_fail == "quarantine" for rule in rules)
 
 

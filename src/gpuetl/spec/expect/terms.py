@@ -172,7 +172,7 @@ class Reference(KeyTerm):
     key: str
 
     def meets(self, context: Context, written: object) -> bool:
-        """Tell whether the types of both columns meet; tell the user where they do not."""
+        """Return whether the types of both columns meet; tell the user where they do not."""
         own, there = self.source.schema[self.columns[0]], self.target.schema[self.key]
         if meeting_type(own, there) is not None:
             return True

@@ -315,7 +315,7 @@ class Kernel(Step):
         )
 
     def check_kind(self, context: Context) -> bool:
-        """Tell whether the keys are those of the kind; what is missing or too much is a problem."""
+        """Return whether the keys are those of the kind; what is missing or too much is a problem."""
         kind, count = self.form, len(context.problems.found)
         at = self.entry or self.reference
         for name in NEEDED[kind]:

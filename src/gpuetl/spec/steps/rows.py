@@ -32,7 +32,7 @@ class Filter(Step):
     predicate: Formula = key(EXPRESSION)
 
     def build(self, context: Context, source: Node) -> Node:
-        """Filter by the predicate, which must be a truth value."""
+        """Filter by the predicate, which must be a boolean."""
         predicate = context.expression(self.predicate, source.schema)
         if predicate.dtype not in (BOOL, NULL, UNKNOWN):
             message = coded(

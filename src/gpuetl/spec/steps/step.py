@@ -151,7 +151,7 @@ class Context:
 
 
 def may_be_string(error: UnknownColumn, formula: Formula) -> bool:
-    """Tell whether an unknown column is all of an expression, as in `country: NO`: a listed name is not one."""
+    """Return whether an unknown column is all of an expression, as in `country: NO`: a listed name is not one."""
     return not error.advice and formula.syntax == Name(error.name) and formula.syntax.span is not None
 
 

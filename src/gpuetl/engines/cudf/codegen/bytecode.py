@@ -264,7 +264,7 @@ class Assembler:
         return self.together("ANY_TRUE", [self.comparison("EQUAL", operand, value, guard) for value in values])
 
     def null(self, expr: Call, guard: Boolean | None) -> Boolean:
-        """Tell whether the argument is null."""
+        """Return whether the argument is null."""
         return self.is_null(self.value(expr.args[0], guard))
 
     def part(self, expr: Call, guard: Boolean | None) -> Number:
@@ -301,7 +301,7 @@ class Assembler:
         return self.add(operation, self.boolean(), value=signed(sum({1 << value.place for value in values})))
 
     def is_null(self, operand: Operand) -> Boolean:
-        """Tell whether a value is null."""
+        """Return whether a value is null."""
         to = self.boolean()
         if isinstance(operand, TextPlace):
             return self.add("TEXT_IS_NULL", to, value=operand.place)
@@ -452,13 +452,13 @@ def assembled(results: Mapping[Expr, Vector], columns: Mapping[str, Vector], add
 
 
 def is_covered(outputs: Sequence[Expr], columns: Mapping[str, Vector]) -> bool:
-    """Tell whether expressions over columns of these kinds can be computed by instructions."""
+    """Return whether expressions over columns of these kinds can be computed by instructions."""
     results = {expr: Vector(expr.dtype, 0, None, 0) for expr in outputs}
     return assembled(results, columns, lambda _: 0) is not None
 
 
 def is_number(dtype: DataType) -> bool:
-    """Tell whether values of a type are held in 64 bits and compared as those are, or are floats of 64 bits."""
+    """Return whether values of a type are held in 64 bits and compared as those are, or are floats of 64 bits."""
     if dtype in (BOOL, NULL, STRING, UINT64) or is_list(dtype):
         return False
     if is_decimal(dtype):

@@ -110,7 +110,7 @@ def cast_headers(cast: Cast) -> tuple[str, ...]:
 
 
 def number_cast(cast: Cast) -> Device:
-    """Return how a cast among truth values, integers, floats and decimals is written."""
+    """Return how a cast among booleans, integers, floats and decimals is written."""
     source, target = cast.operand.dtype, cast.dtype
     if (plain := always_held(cast)) is not None:
         return Device(lambda _, args: plain.format(*args))
@@ -133,7 +133,7 @@ def always_held(cast: Cast) -> str | None:
 
 
 def conversion(source: DataType, target: DataType) -> str:
-    """Return the text of what converts truth values, integers and floats."""
+    """Return the text of what converts booleans, integers and floats."""
     if target == BOOL:
         return "truth_cast({})"
     if is_floating(target):

@@ -73,7 +73,7 @@ class Constants:
 
 
 def word_of(value: Any, dtype: DataType) -> int:
-    """Return the 64 bits of a number, a truth value or a time, as a signed integer; of a float those of its double."""
+    """Return the 64 bits of a number, a boolean or a time, as a signed integer; of a float those of its double."""
     if is_floating(dtype):
         return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
     word = whole_number(value, dtype)
@@ -90,7 +90,7 @@ def arguments(constants: list[Constant], machine: Machine) -> list[Any]:
 
 # Expressions written as CUDA statements for one row.
 #
-# Every node becomes a value and, where it can be null, a truth value beside it.  The statements are the same whether
+# Every node becomes a value and, where it can be null, a boolean beside it.  The statements are the same whether
 # or
 # not the columns that are read have nulls: `Value.null_with` says which columns' nulls make a value null.  Calls whose
 # function propagates nulls are made only where no argument is null; CASE and coalesce become branches, so what can

@@ -80,7 +80,7 @@ def is_c_function(source: str, entry: str) -> bool:
 
 
 def _is_open(text: str) -> bool:
-    """Tell whether a block goes on at the end of a text that begins inside of it."""
+    """Return whether a block goes on at the end of a text that begins inside of it."""
     depth = 1
     for sign in re.findall(r"[{}]", text):
         depth += 1 if sign == "{" else -1

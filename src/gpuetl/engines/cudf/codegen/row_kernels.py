@@ -33,7 +33,7 @@ def zones_read(exprs: Collection[Expr]) -> set[str]:
 
 
 def reads_clock(node: Expr) -> bool:
-    """Tell whether a call or cast looks at what a clock shows."""
+    """Return whether a call or cast looks at what a clock shows."""
     if isinstance(node, Cast):
         return bool(node.dtype == STRING)
     if not isinstance(node, Call) or node.function.name in NO_CLOCK:
@@ -228,7 +228,7 @@ class PreparedColumn(Column):
 
 
 def as_written(expr: Expr) -> Expr:
-    """Return the expression with its sources in the place of prepared columns."""
+    """Return the expression with its sources in place of prepared columns."""
     return transform(expr, lambda node: node.source if isinstance(node, PreparedColumn) else node)
 
 
@@ -287,17 +287,17 @@ class Preparation:
 
 
 def is_library(expr: Expr) -> bool:
-    """Tell whether libcudf computes the function."""
+    """Return whether libcudf computes the function."""
     return isinstance(expr, Call) and isinstance(DEVICE_FUNCTIONS.get(expr.function.name), Library)
 
 
 def is_whole(expr: Expr) -> bool:
-    """Tell whether the expression is computed for whole columns: by libcudf, or as lists are."""
+    """Return whether the expression is computed for whole columns: by libcudf, or as lists are."""
     return is_library(expr) or (isinstance(expr, Call) and is_list(expr.dtype))
 
 
 def chooses(expr: Expr) -> TypeGuard[Call]:
-    """Tell whether the expression is CASE or coalesce."""
+    """Return whether the expression is CASE or coalesce."""
     return isinstance(expr, Call) and expr.function.name in ("case", "coalesce")
 
 

@@ -48,7 +48,7 @@ def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Mac
 def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) -> dict[str, Vector]:
     """Put columns of pieces below each other that have so many rows together, by where they lie.
 
-    None where other frames have some of the rows, and none of texts whose dictionaries differ.
+    None where other frames have some of the rows, and none of strings whose dictionaries differ.
     """
     if sum(piece.rows for piece in pieces) < rows or any(piece.layout is not pieces[0].layout for piece in pieces):
         return {}
@@ -114,7 +114,7 @@ def stack(ends: Places, sources: Sequence[Places], outputs: Mapping[str, Vector]
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Put lists below each other, or texts as they lie in memory."""
+    """Put lists below each other, or strings as they lie in memory."""
     dtype = vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
     valid = stacked_valid(vectors, rows, machine) if nulls else None
@@ -136,7 +136,7 @@ def stacked_valid(vectors: Sequence[Vector], rows: int, machine: Machine) -> Arr
 
 
 def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
-    """Return the offsets of texts or lists below each other; int64 where texts have 2^31 bytes or more."""
+    """Return the offsets of strings or lists below each other; int64 where strings have 2^31 bytes or more."""
     arrays, rows = machine.arrays, sum(vector.rows for vector in vectors)
     sizes = [len(vector.data) if vector.elements is None else vector.elements.rows for vector in vectors]
     is_text = vectors[0].elements is None
@@ -150,9 +150,9 @@ def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
 
 
 def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | None:
-    """Return columns of fixed width, or texts by their numbers in one dictionary; None where that cannot be.
+    """Return columns of fixed width, or strings by their numbers in one dictionary; None where that cannot be.
 
-    Texts get one where each column has one or is null throughout, and all together have few distinct texts.
+    Strings get one where each column has one or is null throughout, and all together have few distinct strings.
     """
     dictionaries = dictionaries_of(vectors)
     if all(vector.offsets is None for vector in vectors) and len(dictionaries) <= 1:
@@ -172,7 +172,7 @@ def dictionaries_of(strings: Sequence[Vector]) -> dict[Vector, None]:
 
 
 def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, list[Array | None]]:
-    """Return a dictionary of all texts, and what each number of the others is in it; None where it is the same."""
+    """Return a dictionary of all strings, and what each number of the others is in it; None where it is the same."""
     if len(dictionaries) == 1:
         return dictionaries[0], [None]
     strings = stacked(dictionaries, machine)
@@ -188,7 +188,7 @@ def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, li
 
 
 def repeated_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]:
-    """Return what `sorted_dictionary` does, of texts that are there several times: only distinct ones are sorted."""
+    """Return what `sorted_dictionary` does, of strings that are there several times: only distinct ones are sorted."""
     numbers = dictionary_codes(strings, machine).data
     return strings_by_code(numbers, strings, machine), numbers
 
@@ -206,7 +206,7 @@ def in_dictionary(
 
 
 def shared_codes(strings: Sequence[Vector], machine: Machine) -> list[Vector]:
-    """Return numbers (int32) of columns of texts, equal where the texts are, and in their order."""
+    """Return numbers (int32) of columns of strings, equal where the strings are, and in their order."""
     if all(vector is strings[0] for vector in strings):
         return [dictionary_codes(strings[0], machine)] * len(strings)
     alone = [vector.dictionary or vector for vector in strings]

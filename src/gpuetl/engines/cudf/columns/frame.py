@@ -73,7 +73,7 @@ class PieceColumns(Mapping[str, Vector]):
     layout
         Of all pieces of the partition.
     dictionaries
-        Of columns of texts, which all have one.
+        Of columns of strings, which all have one.
     memory
         The buffer: uint8[bytes].
     rows
@@ -160,7 +160,7 @@ class Frame:
         return self.select(tuple(name for name in self.columns if name not in names)) if names else self
 
     def updated(self, columns: Mapping[str, Vector]) -> Frame:
-        """Return the frame with columns added, or put in the place of others of the same name."""
+        """Return the frame with columns added, or put in place of others of the same name."""
         return Frame({**self.columns, **columns}, self.rows)
 
     @property

@@ -16,11 +16,11 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
 from gpuetl.types.data_types import STRING, is_list
 
-# The bytes of texts that are gathered.
+# The bytes of strings that are gathered.
 
 
 def with_bytes(vector: Vector, output: Vector, rows: Any, total: int, machine: Machine) -> Vector:
-    """Copy the texts of these rows side by side, `total` bytes; `output` has their sizes, after a first 0."""
+    """Copy the strings of these rows side by side, `total` bytes; `output` has their sizes, after a first 0."""
     offsets = offsets_of_sizes(output.data, total, machine)
     data = machine.arrays.empty(total, "uint8")
     if total:
@@ -30,7 +30,7 @@ def with_bytes(vector: Vector, output: Vector, rows: Any, total: int, machine: M
     return Vector(output.dtype, output.rows, data, output.valid, 0, offsets)
 
 
-# Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of texts.
+# Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of strings.
 
 
 MOST_COLUMNS = 100
@@ -56,8 +56,8 @@ def take(
 ) -> dict[str, Vector]:
     """Gather rows by number (int32 or int64, below the columns' length); -1, where some may be `missing`, gives null.
 
-    The host waits once, for the bytes of texts and for how many nulls there are.  Nobody waits where there are no
-    texts, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
+    The host waits once, for the bytes of strings and for how many nulls there are.  Nobody waits where there are no
+    strings, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def take(
 
 
 def take_strings(vector: Vector, rows: Array, total: int, machine: Machine) -> Vector:
-    """Gather texts of rows that are not null, `total` bytes in all: nobody waits."""
+    """Gather strings of rows that are not null, `total` bytes in all: the host does not wait."""
     if not len(rows):
         return nothing(vector, machine)
     stored = replace(vector, valid=None, nulls=0)
@@ -108,7 +108,7 @@ def nothing(vector: Vector, machine: Machine) -> Vector:
 
 
 def prepared(vector: Vector, rows: Any, machine: Machine, missing: bool) -> Vector:
-    """Return the column to be written: the sizes of texts and lists stand in the place of the data, after a first 0."""
+    """Return the column to be written: the sizes of strings and lists stand in place of the data, after a first 0."""
     count = len(rows)
     valid = empty_bits(count, machine) if missing or vector.valid is not None else None
     if vector.offsets is None:

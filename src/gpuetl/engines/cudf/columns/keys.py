@@ -110,7 +110,7 @@ def launch_digits(
 
 
 def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:
-    """Return a column as a key; texts by their number in the order of their bytes."""
+    """Return a column as a key; strings by their number in the order of their bytes."""
     return Key(dictionary_codes(vector, machine), vector.valid is not None, key.descending, key.nulls_first)
 
 

@@ -35,7 +35,7 @@ class SortedRows:
 
     `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks
     (uint8) rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
-    `columns` are those of the frame that are known in that order, texts by their numbers in the dictionary.
+    `columns` are those of the frame that are known in that order, strings by their numbers in the dictionary.
     """
 
     rows: Array | None

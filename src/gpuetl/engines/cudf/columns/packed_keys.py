@@ -37,9 +37,9 @@ MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
 
 
 def is_told_by_digits(column: Vector) -> bool:
-    """Tell whether a key's digits tell each value of its column: those of integers in memory, without nulls.
+    """Return whether a key's digits tell each value of its column: those of integers in memory, without nulls.
 
-    Floats have more than one zero and NaN; long decimals have two digits; texts without a dictionary have but ranks.
+    Floats have more than one zero and NaN; long decimals have two digits; strings without a dictionary have but ranks.
     """
     dtype = column.codes.dtype
     return column.valid is None and dtype != STRING and np.dtype(storage_type(dtype)).kind in "iu"

@@ -28,7 +28,7 @@ Size = TypeVar("Size", int, NDArray[np.int64])
 def split_rows(frame: Frame, order: Array, ends: Sequence[tuple[int, int]], machine: Machine) -> list[Frame]:
     """Return a frame for each of some parts of `order`, row numbers none of which is missing.
 
-    Texts that have no dictionary, and lists, are gathered piece by piece.
+    Strings that have no dictionary, and lists, are gathered piece by piece.
     """
     if len(ends) == 1:
         return [take_rows(frame, order[slice(*ends[0])], machine)]

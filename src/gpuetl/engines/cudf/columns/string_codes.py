@@ -15,11 +15,11 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.types.data_types import STRING
 
-# Texts numbered by at most 8 bytes that tell them apart, such as those of `id0000000017` after `id00`.
+# Strings numbered by at most 8 bytes that tell them apart, such as those of `id0000000017` after `id00`.
 #
-# These bytes are a number that is equal for equal texts only, and sorts as they do.  So a table of numbers stands for
+# These bytes are a number that is equal for equal strings only, and sorts as they do.  So a table of numbers stands for
 # the
-# texts: no text is compared with another, and the distinct ones are sorted as numbers.
+# strings: no text is compared with another, and the distinct ones are sorted as numbers.
 
 
 CODE_BYTES, MOST_PREFIX = 8, 16
@@ -30,17 +30,17 @@ SLOTS = (1 << 20, 1 << 21, 1 << 22)
 """Sizes of the tables that are tried: they stay in a GPU's cache."""
 MOST_SUFFIX_TRIES = 128
 COUNT_BIT = 40
-"""From here on a sum counts texts, and below that their bytes, as in device/text_suffixes.cuh."""
+"""From here on a sum counts strings, and below that their bytes, as in device/text_suffixes.cuh."""
 TOO_MANY, OTHER_TEXT = 1, 2
 """Why a table fails."""
 
 
 class TooManyStrings(Exception):
-    """No table has room for the distinct texts."""
+    """No table has room for the distinct strings."""
 
 
 class Distinct(NamedTuple):
-    """The distinct texts of a table in no order: codes (uint64), slots (int32), and rows (int32) that have them."""
+    """The distinct strings of a table in no order: codes (uint64), slots (int32), and rows (int32) that have them."""
 
     codes: Array
     slots: Array
@@ -50,7 +50,7 @@ class Distinct(NamedTuple):
 class SuffixTable(NamedTuple):
     """A table of codes (uint64), 0 where a slot is free.
 
-    `found` (uint64) has why it fails, and from bit 40 on how many distinct texts are listed, below that their bytes.
+    `found` (uint64) has why it fails, and from bit 40 on how many distinct strings are listed, below that their bytes.
     """
 
     codes: Array
@@ -59,7 +59,7 @@ class SuffixTable(NamedTuple):
 
     @classmethod
     def of_size(cls, size: int, machine: Machine, lists: bool = False) -> SuffixTable:
-        """Return an empty table; one that lists its distinct texts, if that is wanted."""
+        """Return an empty table; one that lists its distinct strings, if that is wanted."""
         arrays = machine.arrays
         codes, found = arrays.zeros(size, "uint64"), arrays.zeros(2, "uint64")
         if not lists:
@@ -68,7 +68,7 @@ class SuffixTable(NamedTuple):
 
 
 class TableStatus(NamedTuple):
-    """Why a table has failed, 0 where it has not; how many distinct texts are listed, and their bytes."""
+    """Why a table has failed, 0 where it has not; how many distinct strings are listed, and their bytes."""
 
     reason: int
     distinct: int
@@ -76,7 +76,7 @@ class TableStatus(NamedTuple):
 
 
 def codes_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
-    """Return texts' numbers (int32) in the order of their bytes, a null's any.
+    """Return strings' numbers (int32) in the order of their bytes, a null's any.
 
     None where 8 bytes do not tell them apart.
 
@@ -114,7 +114,7 @@ def enter_suffixes(
 
 
 def codes_of_distinct(distinct: Distinct, count: int, by_slot: Array, machine: Machine) -> Array:
-    """Write by slots the numbers (int32) of texts in the order of their bytes; return their rows in this order."""
+    """Write by slots the numbers (int32) of strings in the order of their bytes; return their rows in this order."""
     rows = machine.arrays.empty(count, "int32")
     if count:
         order = machine.sorted_order([distinct.codes[:count]])
@@ -150,18 +150,18 @@ def taken_in_order(codes: Array, machine: Machine) -> Array:
     return pick(taken, machine.sorted_order([pick(codes, taken, machine)]), machine)
 
 
-# Texts numbered by their hashes alone, and then compared each with the one text that it was taken for.
+# Strings numbered by their hashes alone, and then compared each with the one text that it was taken for.
 #
-# A table of hashes, and the distinct texts side by side, stay in a GPU's cache where a text that is compared with the
+# A table of hashes, and the distinct strings side by side, stay in a GPU's cache where a text that is compared with the
 # row
-# that was first to have it is somewhere in the column: of 100 million rows with a million texts that is most of the
+# that was first to have it is somewhere in the column: of 100 million rows with a million strings that is most of the
 # time.
 
 
 def codes_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> Array | None:
-    """Return texts' numbers (int32) in the order of their bytes, a null's any.
+    """Return strings' numbers (int32) in the order of their bytes, a null's any.
 
-    None where a table of `size` slots, a power of two, has too many hashes, or two texts have the same one.
+    None where a table of `size` slots, a power of two, has too many hashes, or two strings have the same one.
     """
     arrays, rows = machine.arrays, vector.rows
     slots, owners = arrays.empty(rows, "int32"), filled(size, -1, "int32", machine)
@@ -178,18 +178,18 @@ def codes_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> 
     return None if failed[0] else numbers
 
 
-# Texts as numbers: a table finds the distinct ones, and only these are sorted.
+# Strings as numbers: a table finds the distinct ones, and only these are sorted.
 
 
 SMALL_SLOTS: tuple[int, ...] = (1 << 20, 1 << 22)
-"""Tried first, since texts that are keys tend to repeat: these tables stay in a GPU's cache."""
+"""Tried first, since strings that are keys tend to repeat: these tables stay in a GPU's cache."""
 MOST_TRIES = 32
 MOST_ROWS = 1 << 29
 """Slots are twice the rows, and have 31 bits."""
 
 
 def dictionary_codes(vector: Vector, machine: Machine) -> Vector:
-    """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
+    """Return a column of strings as their numbers (int32) in the order of their bytes, any other as it is."""
     if vector.dtype != STRING or vector.dictionary:
         return vector.codes
     numbers = None
@@ -201,9 +201,9 @@ def dictionary_codes(vector: Vector, machine: Machine) -> Vector:
 
 
 def codes_by_hash(vector: Vector, machine: Machine) -> Array:
-    """Return the texts' numbers (int32), a null's any.
+    """Return the strings' numbers (int32), a null's any.
 
-    A table that is too small is given up before many rows are read, unless its texts stand at the end.
+    A table that is too small is given up before many rows are read, unless its strings stand at the end.
     """
     arrays, small_sizes = machine.arrays, SMALL_SLOTS
     full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
@@ -229,7 +229,7 @@ def codes_by_hash(vector: Vector, machine: Machine) -> Array:
 def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, machine: Machine) -> bool:
     """Enter the first rows into a table: write each text's slot (int32), and the row (int32) that first took a slot.
 
-    `owners` begin as -1.  Return whether they hold all texts: none is in more places than are tried.
+    `owners` begin as -1.  Return whether they hold all strings: none is in more places than are tried.
     """
     overflow = machine.arrays.zeros(1, "uint64")
     arguments = [rows, len(owners), tries, owners, slots, overflow, *string_arguments(vector)]
@@ -237,21 +237,21 @@ def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, ma
     return not overflow[0]
 
 
-# Columns of few distinct texts get a dictionary, as they are read or written: a table by hash finds these.
+# Columns of few distinct strings get a dictionary, as they are read or written: a table by hash finds these.
 
 
 """So many first rows tell whether a column is worth a dictionary: no more than half of their texts may be distinct."""
 MOST_DICTIONARY_TRIES = 512
 """Places that are tried for a text: in a table that is half full, far fewer are taken in a row."""
 FEW = 1 << 10
-"""So many distinct texts are worth one whatever their share: small tables show what large ones do."""
+"""So many distinct strings are worth one whatever their share: small tables show what large ones do."""
 
 
 def with_dictionary(vector: Vector, machine: Machine) -> Vector:
-    """Return a column of texts with few distinct ones by their numbers; any other as it is.
+    """Return a column of strings with few distinct ones by their numbers; any other as it is.
 
     Of n rows with b bytes this reads 8n + b bytes and writes 8n; of others only the sample is read, unless that has
-    fewer distinct texts than what follows.
+    fewer distinct strings than what follows.
     """
     if vector.dtype != STRING or vector.dictionary or not vector.rows:
         return vector
@@ -271,19 +271,19 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
 
 
 def slots_for(rows: int) -> int:
-    """Return how many slots a table has for as many texts as a dictionary may have, or as there are rows."""
+    """Return how many slots a table has for as many strings as a dictionary may have, or as there are rows."""
     return 2 * min(MAX_DICTIONARY_STRINGS, 1 << max(5, (rows - 1).bit_length()))
 
 
 def sample_and_all(rows: int) -> list[tuple[int, int]]:
-    """Return how many rows are looked at first, and then all; each with how many distinct texts they may have."""
+    """Return how many rows are looked at first, and then all; each with how many distinct strings they may have."""
     sample = min(rows, SAMPLE)
     looks = [(sample, max(FEW, sample // 2)), (rows, MAX_DICTIONARY_STRINGS)]
     return looks[:1] if sample == rows else looks
 
 
 def by_suffixes(vector: Vector, prefix: tuple[int, int], machine: Machine) -> Vector | None:
-    """Return texts by numbers, or as they are if too many are distinct; None where 8 bytes do not tell them apart."""
+    """Return strings by numbers, or as they are if too many are distinct; None where 8 bytes do not tell them apart."""
     arrays, size = machine.arrays, slots_for(vector.rows)
     slots, table, count, text_bytes = arrays.empty(vector.rows, "int32"), SuffixTable.of_size(size, machine, True), 0, 0
     for rows, most in sample_and_all(vector.rows):
@@ -300,6 +300,6 @@ def by_suffixes(vector: Vector, prefix: tuple[int, int], machine: Machine) -> Ve
 
 
 def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:
-    """Return texts by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
+    """Return strings by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
     dictionary, by_slot = codes_of_slots(vector, owners, taken, machine)
     return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=dictionary)

@@ -19,7 +19,7 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.types.data_types import STRING
 
-# Dictionaries of texts: columns of few distinct texts are numbers in the order of these, and move as numbers do.
+# Dictionaries of strings: columns of few distinct strings are numbers in the order of these, and move as numbers do.
 
 
 MAX_DICTIONARY_STRINGS = 1 << 16
@@ -27,7 +27,7 @@ MAX_DICTIONARY_STRINGS = 1 << 16
 
 
 def decoded(vector: Vector, machine: Machine) -> Vector:
-    """Return a column whose texts lie in memory; any other as it is."""
+    """Return a column whose strings lie in memory; any other as it is."""
     if vector.dictionary is None:
         return vector
     numbers = vector.data
@@ -37,12 +37,12 @@ def decoded(vector: Vector, machine: Machine) -> Vector:
 
 
 def most_decoded_bytes(vector: Vector) -> int:
-    """Return a bound of the bytes that a column has where its texts lie in memory, for which nobody waits."""
+    """Return a bound of the bytes that a column has where its strings lie in memory, for which nobody waits."""
     return vector.nbytes + (vector.rows * int(vector.dictionary.data.nbytes) if vector.dictionary else 0)
 
 
 def decoded_bytes(vector: Vector, machine: Machine) -> int:
-    """Return the bytes that a column has where its texts lie in memory, with those of its numbers; the host waits."""
+    """Return the bytes that a column has where its strings lie in memory, with those of its numbers; the host waits."""
     if not vector.dictionary or not vector.dictionary.rows:
         return vector.nbytes
     found, offsets = machine.arrays.zeros(1, "uint64"), vector.dictionary.offsets
@@ -63,7 +63,7 @@ def sorted_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]
 def strings_by_code(numbers: Array, strings: Vector, machine: Machine) -> Vector:
     """Return the text of each number; equal texts have the same one, and there is a text of each up to the greatest."""
     rows = machine.arrays.empty(count_numbers(numbers, machine), "int32")
-    scatter(rows, numbers, machine)  # of equal texts any
+    scatter(rows, numbers, machine)  # of equal strings any
     return take({"": strings}, rows, machine, missing=False)[""]
 
 
@@ -82,9 +82,9 @@ def renumbered(numbers: Array, table: Array, machine: Machine) -> Array:
     return pick(table, numbers, machine) if len(table) else numbers
 
 
-# Dictionaries of texts by what they hold: those of partitions that found the same texts become one.
+# Dictionaries of strings by what they hold: those of partitions that found the same strings become one.
 #
-# Columns of one dictionary are put below each other as numbers; of several, texts are sorted and numbers looked up
+# Columns of one dictionary are put below each other as numbers; of several, strings are sorted and numbers looked up
 # anew.
 
 
@@ -93,7 +93,7 @@ MOST_BYTES = 1 << 18
 
 
 class Content(NamedTuple):
-    """The texts of a dictionary in host memory, and a digest of them."""
+    """The strings of a dictionary in host memory, and a digest of them."""
 
     digest: bytes
     offsets: NDArray[Any]

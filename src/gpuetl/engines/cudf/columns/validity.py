@@ -22,7 +22,7 @@ def empty_bits(rows: int, machine: Machine) -> Array:
 
 
 def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
-    """Return a column of values that is null where `valid`, truth values, is not true."""
+    """Return a column of values that is null where `valid`, booleans, is not true."""
     nulls = machine.arrays.zeros(1, "uint64")
     words = words_of(valid, machine, nulls)
     return with_nulls(replace(made, valid=words), int(nulls[0]))
@@ -80,7 +80,7 @@ def words_of(valid: Array, machine: Machine, nulls: Array | None = None) -> Arra
     return words
 
 
-# Columns that kernels write: memory for values, and offsets once the sizes of texts or lists are known.
+# Columns that kernels write: memory for values, and offsets once the sizes of strings or lists are known.
 
 
 MOST = 1 << 31
@@ -100,17 +100,17 @@ def empty_column(dtype: DataType, rows: int, machine: Machine, nullable: bool = 
 
 
 def offsets_type(total: int) -> str:
-    """Return the type of the offsets of texts of so many bytes in all."""
+    """Return the type of the offsets of strings of so many bytes in all."""
     return "int32" if total < MOST else "int64"
 
 
 def text_offsets(offsets: Array, total: int, machine: Machine) -> Array:
-    """Return offsets (int64) of texts of so many bytes in all as a column has them."""
+    """Return offsets (int64) of strings of so many bytes in all as a column has them."""
     return converted(offsets, offsets_type(total), machine)
 
 
 def offsets_of_sizes(sizes: Array, total: int, machine: Machine) -> Array:
-    """Return the offsets of texts whose sizes are these, after a first 0, and `total` in all."""
+    """Return the offsets of strings whose sizes are these, after a first 0, and `total` in all."""
     return scan(sizes, machine, offsets_type(total))
 
 

@@ -63,7 +63,7 @@ def term(vector: Vector, machine: Machine, kind: int = 0, first: int = 0) -> lis
 
 
 def uses_records(columns: Sequence[Vector], rows: int) -> bool:
-    """Tell whether a reduction of so many rows, which come by their numbers, reads columns by records."""
+    """Return whether a reduction of so many rows, which come by their numbers, reads columns by records."""
     if len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
         return False
     return len(columns) <= fields_of(columns) and not any(

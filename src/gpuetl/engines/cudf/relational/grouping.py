@@ -58,7 +58,7 @@ THREADS = 512
 
 
 def are_countable(bits: int, rows: int) -> bool:
-    """Tell whether codes of this width are few enough to be counted."""
+    """Return whether codes of this width are few enough to be counted."""
     return bits <= MOST_BITS and 1 << bits <= max(SMALL_TABLE, rows // ROWS_A_CODE)
 
 
@@ -256,7 +256,7 @@ class Groups:
         return valid_rows(column, self.machine) if column.nulls else None
 
     def true(self, argument: Expr) -> Array | None:
-        """Return where (uint8) a truth value is true, None for the constant; null is not."""
+        """Return where (uint8) a boolean is true, None for the constant; null is not."""
         if argument == Literal(True, BOOL):
             return None
         return both(self.column(argument).data, self.valid(argument), self.machine)

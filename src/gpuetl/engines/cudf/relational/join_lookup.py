@@ -149,7 +149,7 @@ def comparable_sources(left: Kind, right: Kind) -> list[KernelSource]:
 
 
 def same_digits(left: DataType, right: DataType) -> bool:
-    """Tell whether values of two types have the same digits where they are equal."""
+    """Return whether values of two types have the same digits where they are equal."""
     signed, unsigned = pa.types.is_signed_integer, pa.types.is_unsigned_integer
     return bool(left == right or (signed(left) and signed(right)) or (unsigned(left) and unsigned(right)))
 

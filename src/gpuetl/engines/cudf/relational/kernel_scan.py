@@ -179,7 +179,7 @@ def scanned_rows(operation: Kernel, contract: KernelCode, inputs: Mapping[str, V
 
 
 def beside(values: Sequence[str], flags: Sequence[str], masks: bool) -> list[str]:
-    """Return values, with masks each with its truth value after it."""
+    """Return values, with masks each with its boolean after it."""
     return [text for pair in zip(values, flags, strict=True) for text in pair[: 1 + masks]]
 
 

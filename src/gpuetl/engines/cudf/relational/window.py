@@ -206,7 +206,7 @@ def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[
 
 
 def with_constants(calls: Mapping[str, Call]) -> tuple[dict[str, Call], dict[str, Expr]]:
-    """Return the calls with columns in the place of constants of which rows are moved or folded, and the constants."""
+    """Return the calls with columns in place of constants of which rows are moved or folded, and the constants."""
     outputs: dict[Literal, Column] = {}
 
     def on_columns(call: Call) -> Call:

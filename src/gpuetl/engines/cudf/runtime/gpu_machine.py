@@ -307,7 +307,7 @@ def as_passed(argument: Any) -> Any:
 
 
 def has_come(event: Any) -> bool:
-    """Tell whether the device has come to an event; never where it ended in a fault."""
+    """Return whether the device has come to an event; never where it ended in a fault."""
     try:
         return bool(event.done)
     except RuntimeError:

@@ -109,7 +109,7 @@ def make_text_ahead(source: str) -> Future[bytes] | None:
 
 
 def is_missing(source: str, expected: bool) -> bool:
-    """Tell whether no entry has a text's machine code yet; begin to compile one that is expected again."""
+    """Return whether no entry has a text's machine code yet; begin to compile one that is expected again."""
     path = path_of(source)
     if path.exists():
         return False

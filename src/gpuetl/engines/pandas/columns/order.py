@@ -205,7 +205,7 @@ def rank_values(column: Any) -> RankedValues:
 
 
 def strings_mostly_differ(column: Any) -> bool:
-    """Tell whether few strings have an equal one, on average less than a half; False where there are few strings.
+    """Return whether few strings have an equal one, on average less than a half; False where there are few strings.
 
     Of n sampled rows of N, n² / 2N pairs are equal where each row is equal to one other.  Repeats in the sample count
     these pairs.  With two rows a value a dictionary takes half to nine tenths of the time of a sort.
@@ -273,5 +273,5 @@ def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:
 
 
 def _in_order(words: Sequence[Word]) -> bool:
-    """Tell whether rows are in order already, where one word holds the keys or there are none."""
+    """Return whether rows are in order already, where one word holds the keys or there are none."""
     return not words or (len(words) == 1 and bool((words[0].values[1:] >= words[0].values[:-1]).all()))

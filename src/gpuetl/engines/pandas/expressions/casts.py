@@ -2,7 +2,7 @@
 
 Rounding from a wider to a narrower float, from a decimal to a float, and from an integer to a float that typing put
 in, is no error; a finite number that becomes infinite is.  A float becomes the decimal that it is written as: the
-shortest one that reads back as it.  What texts are read is in docs/language.md; Arrow reads a few more.
+shortest one that reads back as it.  What strings are read is in docs/language.md; Arrow reads a few more.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_decimal, "^[-+0-9.eE]+$"),
     (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
-"""What texts that convert look like: the many that do not are told at once."""
+"""What strings that convert look like: the many that do not are told at once."""
 
 
 def _where_exact(values: Any, dtype: DataType) -> Any:

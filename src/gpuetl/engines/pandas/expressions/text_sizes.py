@@ -101,12 +101,12 @@ def counted(text: Any, count: Callable[[Any], Any]) -> Any:
 
 
 def concat(*strings: Any) -> Any:
-    """Return the sum of the texts' bytes."""
+    """Return the sum of the strings' bytes."""
     return sum(map(lengths, strings))
 
 
 def concat_with(separator: Any, *strings: Any) -> Any:
-    """Return the bytes of the texts, with the separators between them."""
+    """Return the bytes of the strings, with the separators between them."""
     return sum(map(lengths, strings)) + lengths(separator) * (len(strings) - 1)
 
 

@@ -45,7 +45,7 @@ class GroupedRows:
         return self.once(argument, lambda: whole(evaluate_column(argument, self.frame)))
 
     def condition(self, argument: Expr) -> Flags:
-        """Return where a truth value is true; null is not."""
+        """Return where a boolean is true; null is not."""
 
         def true() -> Flags:
             masked = to_masked(self.column(argument))

@@ -140,7 +140,7 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -
 
 
 def is_absent(slot: Argument, argument: Any) -> bool:
-    """Tell whether a constant was left out before another argument."""
+    """Return whether a constant was left out before another argument."""
     return slot.constant and argument.value is None
 
 

@@ -37,7 +37,7 @@ class Device:
     fails: bool = False
 
     def can_fail(self, expr: Call | Cast) -> bool:
-        """Tell whether there are values without a result, of which `at` is told."""
+        """Return whether there are values without a result, of which `at` is told."""
         return expr.function.can_fail if isinstance(expr, Call) else self.fails
 
     def text(self, expr: Call | Cast, arguments: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ COMPARING = frozenset((
 
 
 def has_scales(call: Call) -> bool:
-    """Tell whether a call compares decimals of two scales."""
+    """Return whether a call compares decimals of two scales."""
     compares = call.function.name in COMPARING
     return compares and any(gained_digits(call, place) for place in range(1, len(call.args)))
 

@@ -148,7 +148,7 @@ def compiled(root: Node, captured: Collection[int] = ()) -> str:
 
 
 def begins_at_start(node: Node) -> bool:
-    """Tell whether every match begins at the start of the text."""
+    """Return whether every match begins at the start of the text."""
     match node:
         case Anchor():
             return not node.end

@@ -24,7 +24,7 @@ HOUR, MINUTE = 3600 * SECOND, 60 * SECOND
 
 @cache
 def digits(width: int) -> Any:
-    """Return the texts of the numbers of so many digits, each at its place."""
+    """Return the strings of the numbers of so many digits, each at its place."""
     return pa.array([f"{number:0{width}}" for number in range(10**width)])
 
 
@@ -51,11 +51,11 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Clock], Ints]]] = {
     "a": (lambda: SHORT_DAYS, lambda clock: clock.weekday),
     "A": (lambda: DAY_NAMES, lambda clock: clock.weekday),
 }
-"""The texts of each specifier and the place, on a clock, of the one that is written."""
+"""The strings of each specifier and the place, on a clock, of the one that is written."""
 
 
 def strftime(x: Any, form: Any) -> Any:
-    """X as text, exactly; an error in a year that has not 4 digits."""
+    """X as text, exactly; an error in a year without 4 digits."""
     return over_columns(lambda times: _written(times, form.as_py()), x)
 
 
@@ -87,7 +87,7 @@ def compose(form: str, clock: Clock, valid: Any, strings: Mapping[str, Any]) -> 
 
 
 def chosen(strings: Any, places: Ints, valid: Any) -> Any:
-    """Return the texts at places, null where there is none."""
+    """Return the strings at places, null where there is none."""
     within = valid & (places >= 0) & (places < len(strings))
     return strings.take(from_masked(Masked(places, within), INT64))
 

@@ -59,7 +59,7 @@ def pattern_of(form: str) -> str:
 
 
 def numbers(letter: str, strings: Any) -> Ints:
-    """Return the numbers that texts of a field stand for: of names, their places; 0 under a null."""
+    """Return the numbers that strings of a field stand for: of names, their places; 0 under a null."""
     if letter in NAMES:
         return to_masked(pc.index_in(strings, value_set=WRITERS[letter][0]()).cast(INT64)).values
     return to_masked(strings.cast(INT64)).values

@@ -117,12 +117,12 @@ MAX_PARTS = 2**31 - 1
 
 
 def concat(*strings: Any) -> Any:
-    """Join texts; null if any is."""
+    """Join strings; null if any is."""
     return pc.binary_join_element_wise(*strings, "", null_handling="emit_null")
 
 
 def concat_with(separator: Any, *strings: Any) -> Any:
-    """Join the texts that are not null; an empty one goes before them, since Arrow drops the rows that have none."""
+    """Join the strings that are not null; an empty one goes before them, since Arrow drops the rows that have none."""
     joined = pc.binary_join_element_wise("", *strings, separator, null_handling="skip")
     return pc.utf8_slice_codeunits(joined, len(separator.as_py()))
 
@@ -240,7 +240,7 @@ def ilike(text: Any, pattern: Any, escape: Any = None) -> Any:
 
 
 def parts_of(pattern: Any, escape: Any) -> Sequence[Part]:
-    """Return the pattern's texts and wildcards."""
+    """Return the pattern's strings and wildcards."""
     return parse_like(pattern.as_py(), escape.as_py() if escape is not None else None)
 
 
