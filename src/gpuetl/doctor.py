@@ -29,7 +29,7 @@ from gpuetl.version import __version__
 
 
 @dataclass(frozen=True)
-class Finding:
+class Observation:
     """One thing that was looked at."""
 
     section: str
@@ -46,7 +46,7 @@ class MachineProblem:
     stops: str = ""
 
 
-Found = Finding | MachineProblem
+Found = Observation | MachineProblem
 
 
 # GPUs with their memory and links: by NVML where its package is installed, else by nvidia-smi, else by the driver.
@@ -69,10 +69,10 @@ class Gpu:
     links: str
 
 
-def gpu_findings(driver: Driver) -> Iterator[Found]:
+def gpu_observations(driver: Driver) -> Iterator[Found]:
     """Yield the driver, the GPUs, and those that are full."""
     runs = ".".join(map(str, driver.cuda)) if driver.cuda else ""
-    yield Finding("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
+    yield Observation("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
     if runs and driver.problem:
         yield MachineProblem(
             driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?"
@@ -83,7 +83,7 @@ def gpu_findings(driver: Driver) -> Iterator[Found]:
         source, gpus = "the driver", [Gpu(name, 0, 0, "") for name in driver.gpus]
     for number, gpu in enumerate(gpus):
         memory = f", {size(gpu.memory_bytes)}, {size(gpu.used_bytes)} in use" if gpu.memory_bytes else ""
-        yield Finding("GPU", f"GPU {number}", f"{gpu.name}{memory}{gpu.links and f', {gpu.links}'} (by {source})")
+        yield Observation("GPU", f"GPU {number}", f"{gpu.name}{memory}{gpu.links and f', {gpu.links}'} (by {source})")
         free = gpu.memory_bytes - gpu.used_bytes
         if gpu.memory_bytes and free < LEAST_FREE_SHARE * gpu.memory_bytes:
             problem = f"GPU {number} has {size(free)} of {size(gpu.memory_bytes)} free"
@@ -168,11 +168,11 @@ BROKEN_CUPY = "14.1.0"
 def package_findings(packages: Mapping[str, str], missing: tuple[str, ...], driver: Driver) -> Iterator[Found]:
     """Yield versions, and what does not fit."""
     for name in BASE:
-        yield Finding("packages", name, version_of(name) or "not installed")
+        yield Observation("packages", name, version_of(name) or "not installed")
     for name, installed in packages.items():
-        yield Finding("packages", name, installed)
+        yield Observation("packages", name, installed)
     if not packages:
-        yield Finding("packages", "RAPIDS, CuPy", "not installed")
+        yield Observation("packages", "RAPIDS, CuPy", "not installed")
     if driver.cuda and driver.cuda < OLDEST_CUDA:
         yield MachineProblem(too_old(driver.cuda), "sudo apt install cuda-drivers   # then reboot", stops="cudf")
     elif driver.gpus and missing:
@@ -242,7 +242,7 @@ def setting_findings(has_gpu: bool) -> Iterator[Found]:
 
 def kvikio_threads(value: str | None) -> Iterator[Found]:
     """Yield the threads with which files are read."""
-    yield Finding("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
+    yield Observation("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
     if value is not None and not (value.isdecimal() and int(value) >= FEW_THREADS):
         yield MachineProblem(
             f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}"
@@ -252,7 +252,7 @@ def kvikio_threads(value: str | None) -> Iterator[Found]:
 def locked_memory(limit: int, has_gpu: bool) -> Iterator[Found]:
     """Yield how much memory a process may lock, which links between GPUs and network cards need."""
     text = "no limit" if limit == resource.RLIM_INFINITY else f"up to {size(limit)}"
-    yield Finding("settings", "locked memory", text)
+    yield Observation("settings", "locked memory", text)
     if has_gpu and limit != resource.RLIM_INFINITY and limit < LEAST_LOCKED:
         yield MachineProblem(f"a process may lock {size(limit)} of memory only", "ulimit -l unlimited")
 
@@ -261,7 +261,7 @@ def folder(name: str, path: Path, fix: str) -> Iterator[Found]:
     """Yield a folder's free space, and whether it can be written; of one that is not there yet, its parent's."""
     there = next((p for p in (path, *path.parents) if p.exists()), Path("/"))
     free, writable = shutil.disk_usage(there).free, there.is_dir() and os.access(there, os.W_OK | os.X_OK)
-    yield Finding("disk", name, f"{path}, {size(free)} free{'' if writable else ', not writable'}")
+    yield Observation("disk", name, f"{path}, {size(free)} free{'' if writable else ', not writable'}")
     if not writable:
         yield MachineProblem(f"the {name} {path} cannot be written", fix)
     elif free < LEAST_FREE_BYTES:
@@ -284,7 +284,7 @@ class Diagnosis:
     """What was found; `engines` has, for each engine, why it cannot run here, or nothing where it can."""
 
     engines: Mapping[str, str]
-    findings: tuple[Finding, ...]
+    findings: tuple[Observation, ...]
     ailments: tuple[MachineProblem, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -301,7 +301,7 @@ def diagnose() -> Diagnosis:
     engines |= {engine: missing_package(engine) or engines[CLUSTERED[engine]] for engine in CLUSTER_PACKAGES}
     return Diagnosis(
         engines=engines,
-        findings=tuple(item for item in found if isinstance(item, Finding)),
+        findings=tuple(item for item in found if isinstance(item, Observation)),
         ailments=ailments,
     )
 
@@ -316,9 +316,9 @@ def missing_package(engine: str) -> str:
 def all_found() -> Iterator[Found]:
     """Yield all that was found, section by section."""
     asked = gpu_driver.find_driver()
-    yield Finding("gpuetl", "version", f"{__version__}, Python {platform.python_version()} at {sys.executable}")
-    yield Finding("gpuetl", "system", f"{platform.system()} {platform.release()} {platform.machine()}, "
+    yield Observation("gpuetl", "version", f"{__version__}, Python {platform.python_version()} at {sys.executable}")
+    yield Observation("gpuetl", "system", f"{platform.system()} {platform.release()} {platform.machine()}, "
                                       f"{os.cpu_count()} processors")  # fmt: skip
-    yield from gpu_findings(asked)
+    yield from gpu_observations(asked)
     yield from package_findings(gpu_driver.installed(), gpu_driver.missing_modules(), asked)
     yield from setting_findings(has_gpu=bool(asked.gpus))

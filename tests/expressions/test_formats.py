@@ -143,7 +143,7 @@ def test_an_instant_is_read_back_from_any_clocks_text_with_its_offset(moments):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("strftime(ts, '%Q')", "strftime does not support '%Q' in a format"), ("strftime(ts, '%-d')", "strftime takes no '%-' in a format"),
+        ("strftime(ts, '%Q')", "strftime does not support '%Q' in a format"), ("strftime(ts, '%-d')", "strftime does not support '%-' in a format"),
         ("strftime(ts, '')", "strftime takes a format such as '%Y-%m-%d', got ''"), ("strftime(ts, '%%')", "strftime takes a format such as '%Y-%m-%d', got '%%'"),
         ("strftime(ts, '%H %z')", "strftime takes a zoned timestamp for '%z', got timestamp"), ("strftime(t, '%Y')", "strftime takes a date or a timestamp, got string"),
         ("strftime(ts, 7)", "strftime takes a string as format, got int64"), ("strftime(ts, $bad)", "strftime does not support '%!' in a format"),

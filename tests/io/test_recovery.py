@@ -235,7 +235,7 @@ def test_a_disk_that_can_only_be_read_is_named(tmp_path, monkeypatch):
 def test_recover_of_a_path_where_nothing_is(tmp_path):
     done = gpuetl("recover", tmp_path / "nothing")
     assert (done.exit_code, done.stderr) == (
-        1, f"error: there is no {tmp_path}/nothing, and no run has left anything beside it\n",
+        1, f"error: {tmp_path}/nothing does not exist, and no run left anything next to it\n",
     )  # fmt: skip
 
 

@@ -267,9 +267,9 @@ def lines_of(outcome: KernelCheck) -> list[str]:
     if outcome.ok:
         return [f"{head}: equal to its twin, {counts}"]
     lines = [f"{head}: differs from its twin"]
-    for finding in outcome.findings:
-        lines.append(f"  {finding.case}: {finding.what}")
-        for row in finding.rows:
+    for mismatch in outcome.findings:
+        lines.append(f"  {mismatch.case}: {mismatch.what}")
+        for row in mismatch.rows:
             inputs = ", ".join(f"{name} = {value}" for name, value in row.inputs.items())
             lines.append(f"    row {row.row}: {inputs}: got {row.got}, expected {row.expected}")
     return lines

@@ -240,8 +240,8 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[s
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
-                made = free_name(f"{output}:", columns, outputs, parts.calls)
-                names[call] = output if call == expr and output not in used_names else made
+                call_name = free_name(f"{output}:", columns, outputs, parts.calls)
+                names[call] = output if call == expr and output not in used_names else call_name
                 parts.calls[names[call]] = _on_columns(call, output, arguments, parts.before, columns)
     for output, expr in outputs.items():
         parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)

@@ -95,13 +95,13 @@ class PieceColumns(Mapping[str, Vector]):
     ) -> None:
         self.layout, self.dictionaries, self.memory = layout, dictionaries, memory
         self.rows, self.places, self.nulls = rows, places, nulls
-        self.made: dict[str, Vector] = {}
+        self.loaded_vectors: dict[str, Vector] = {}
 
     def __getitem__(self, name: str) -> Vector:
-        made = self.made.get(name)
-        if made is None:
-            made = self.made[name] = self.vector(name)
-        return made
+        vector_loaded = self.loaded_vectors.get(name)
+        if vector_loaded is None:
+            vector_loaded = self.loaded_vectors[name] = self.vector(name)
+        return vector_loaded
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.layout.names)

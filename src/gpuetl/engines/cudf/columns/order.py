@@ -14,7 +14,7 @@ from gpuetl.engines.cudf.columns.packed_keys import (
     MOST_OUTPUTS,
     Marks,
     Unpacked,
-    is_told_by_digits,
+    is_unpackable,
     mark_columns,
     mark_words,
     measured,
@@ -82,7 +82,7 @@ def sort_rows(
     typed = [key for key in keys if frame.columns[key.column].dtype != NULL]
     own = keys_of(frame.columns, typed, frame.rows, machine)
     group = [key for key in keys[:leading] if key in typed]
-    known = [(key.column, at) for at, key in enumerate(typed) if is_told_by_digits(frame.columns[key.column])]
+    known = [(key.column, at) for at, key in enumerate(typed) if is_unpackable(frame.columns[key.column])]
     wanted = known if whole and chosen("keys_from_words") else ()
     return sort_keys(own, len(group), presorted, machine, wanted=wanted)
 

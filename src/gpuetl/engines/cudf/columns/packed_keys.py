@@ -36,7 +36,7 @@ MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
 """As in device/key_kernels.cuh: the columns that one launch writes, and the words that describe a column."""
 
 
-def is_told_by_digits(column: Vector) -> bool:
+def is_unpackable(column: Vector) -> bool:
     """Return whether a key's digits tell each value of its column: those of integers in memory, without nulls.
 
     Floats have more than one zero and NaN; long decimals have two digits; strings without a dictionary have but ranks.

@@ -137,17 +137,17 @@ def prefix_of(vector: Vector, machine: Machine) -> tuple[int, int] | None:
 
 def numbers_by_slot(codes: Array, machine: Machine) -> Array:
     """Return the number (int32) of each slot's code among those in the table, in order."""
-    made, taken = machine.arrays.zeros(len(codes), "int32"), taken_in_order(codes, machine)
-    scatter(made, taken, machine)
-    return made
+    ranks, used_slots = machine.arrays.zeros(len(codes), "int32"), taken_in_order(codes, machine)
+    scatter(ranks, used_slots, machine)
+    return ranks
 
 
 def taken_in_order(codes: Array, machine: Machine) -> Array:
     """Return the slots (int32) that have a code, in the order of the codes."""
-    taken = numbers_where(codes.view("int64"), machine)
-    if not len(taken):
-        return taken
-    return pick(taken, machine.sorted_order([pick(codes, taken, machine)]), machine)
+    used_slots = numbers_where(codes.view("int64"), machine)
+    if not len(used_slots):
+        return used_slots
+    return pick(used_slots, machine.sorted_order([pick(codes, used_slots, machine)]), machine)
 
 
 # Strings numbered by their hashes alone, and then compared each with the one text that it was taken for.
@@ -172,9 +172,9 @@ def codes_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> 
     if failed[0]:
         return None
     strings, by_slot = codes_of_slots(vector, owners, numbers_where(owners, machine, NOT_NEGATIVE), machine)
-    numbers, taken = arrays.empty(rows, "int32"), integer_name(strings.offsets)
+    numbers, used_slots = arrays.empty(rows, "int32"), integer_name(strings.offsets)
     given = [rows, slots, by_slot, numbers, failed, *string_arguments(vector), strings.data, strings.offsets]
-    machine.launch(module, f"number_texts_{offsets}_{taken}", rows, given)
+    machine.launch(module, f"number_texts_{offsets}_{used_slots}", rows, given)
     return None if failed[0] else numbers
 
 
@@ -256,18 +256,18 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
     if vector.dtype != STRING or vector.dictionary or not vector.rows:
         return vector
     if chosen("number_texts_by_suffix") and (prefix := prefix_of(vector, machine)):
-        made = by_suffixes(vector, prefix, machine)
-        if made is not None:
-            return made
+        vector_coded = by_suffixes(vector, prefix, machine)
+        if vector_coded is not None:
+            return vector_coded
     arrays = machine.arrays
     slots, owners = arrays.empty(vector.rows, "int32"), filled(slots_for(vector.rows), -1, "int32", machine)
     for rows, most in sample_and_all(vector.rows):
         if not enter(vector, rows, slots, owners, MOST_DICTIONARY_TRIES, machine):
             return vector
-        taken = numbers_where(owners, machine, NOT_NEGATIVE)
-        if len(taken) > most:
+        used_slots = numbers_where(owners, machine, NOT_NEGATIVE)
+        if len(used_slots) > most:
             return vector
-    return by_slots(vector, slots, owners, taken, machine)
+    return by_slots(vector, slots, owners, used_slots, machine)
 
 
 def slots_for(rows: int) -> int:
@@ -299,7 +299,7 @@ def by_suffixes(vector: Vector, prefix: tuple[int, int], machine: Machine) -> Ve
     return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=strings)
 
 
-def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:
-    """Return strings by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
-    dictionary, by_slot = codes_of_slots(vector, owners, taken, machine)
+def by_slots(vector: Vector, slots: Array, owners: Array, used_slots: Array, machine: Machine) -> Vector:
+    """Return strings by codes; `used_slots` are slots that some row owns, and any of equal rows may own one."""
+    dictionary, by_slot = codes_of_slots(vector, owners, used_slots, machine)
     return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=dictionary)

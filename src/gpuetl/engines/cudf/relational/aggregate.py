@@ -67,13 +67,13 @@ def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
         for argument in call.args:
             if not isinstance(argument, Column) and (has_state(call) or not isinstance(argument, Literal)):
                 sources += evaluated({"": argument}, frame).sources
-    made = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
-    return Needed(sources, passed(operation.schema, made, frame.columns))
+    kinds = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
+    return Needed(sources, passed(operation.schema, kinds, frame.columns))
 
 
 def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
     """Return the kind of a call's column: what picks a row gives its value."""
-    picked = call.args[0] if not has_state(call) and call.args else None
-    if isinstance(picked, Column) and picked.dtype == call.dtype:
-        return columns[picked.name]
+    representative = call.args[0] if not has_state(call) and call.args else None
+    if isinstance(representative, Column) and representative.dtype == call.dtype:
+        return columns[representative.name]
     return Kind.of(call.dtype)

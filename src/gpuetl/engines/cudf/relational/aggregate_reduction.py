@@ -194,13 +194,13 @@ def turns_of(rows: Array, chunks: Chunks, machine: Machine) -> Array:
 def merged(states: Array, starts: Array, stops: Array, reduction: Reduction, machine: Machine) -> Array:
     """Return what the states from each start to its stop come to."""
     count, size, kernels = len(starts), reduction.state_bytes, reduction.states
-    made = machine.arrays.empty(count * size, "uint8")
-    launch_arguments = [count, starts, stops, len(states) // size, states, made, *kernels.arguments]
+    output = machine.arrays.empty(count * size, "uint8")
+    launch_arguments = [count, starts, stops, len(states) // size, states, output, *kernels.arguments]
     machine.launch(
         kernels.module, kernels.by_threads, count, launch_arguments
     )  # most have one, where a warp each takes too long
     machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
-    return made
+    return output
 
 
 def cut(bounds: Array, size: int, machine: Machine) -> Chunks:
@@ -355,9 +355,9 @@ def finished(
 ) -> dict[str, Vector]:
     """Turn the groups' states into columns."""
     machine, count = groups.machine, groups.count
-    made = {name: empty_column(call.dtype, count, machine) for name, call in calls.items()}
+    output = {name: empty_column(call.dtype, count, machine) for name, call in calls.items()}
     counters = machine.arrays.zeros((2, len(calls)), "uint64")
-    described = [result_words(groups, results[name], states, made[name]) for name in calls]
+    described = [result_words(groups, results[name], states, output[name]) for name in calls]
     for first in range(0, len(described), MOST_RESULTS):
         some = described[first : first + MOST_RESULTS]
         words = np.zeros(1 + 7 * MOST_RESULTS, np.int64)
@@ -368,15 +368,15 @@ def finished(
     for (name, call), fault in zip(calls.items(), faults, strict=True):
         if fault:
             raise EvaluationError.of_column(name, sum_overflow(call.dtype))
-    return {name: with_nulls(made[name], missing) for name, missing in zip(calls, nulls, strict=True)}
+    return {name: with_nulls(output[name], missing) for name, missing in zip(calls, nulls, strict=True)}
 
 
-def result_words(groups: Groups, result: Result, states: Mapping[State, GroupStates], made: Vector) -> list[int]:
+def result_words(groups: Groups, result: Result, states: Mapping[State, GroupStates], output: Vector) -> list[int]:
     """Return the words of a `Result` of device/closed/results.cu."""
     machine, at, memory = groups.machine, 0, "narrow"
     if result.state:
         at = machine.address(states[result.state].memory) + states[result.state].at
         memory = WIDE.get(result.state.kind, "narrow")
-    stored = RESULT_TYPES.index(storage_type(made.dtype).removeprefix("u"))
+    stored = RESULT_TYPES.index(storage_type(output.dtype).removeprefix("u"))
     kinds = [RESULTS.index(result.kind), list(MEMORY).index(memory), stored, result.detail]
-    return [at, machine.address(made.data), machine.address(made.valid), *kinds]
+    return [at, machine.address(output.data), machine.address(output.valid), *kinds]

@@ -91,8 +91,8 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
         text = KernelSource(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
     else:
         text = KernelSource(elementwise_source(operation, contract, inputs, arguments), contract.entry)
-    made = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
-    return Needed([*needed.sources, text], passed(operation.schema, made, frame.columns))
+    new_vectors = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
+    return Needed([*needed.sources, text], passed(operation.schema, new_vectors, frame.columns))
 
 
 def argument_programs(operation: Kernel | KernelReduction) -> Needed:
@@ -156,13 +156,13 @@ def with_masks(
 ) -> dict[str, Vector]:
     """Run with each array's validity words after it; the kernel writes those of its outputs."""
     offsets = offsets_of(starts, None, rows, machine)
-    made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    masks = {name: empty_bits(rows, machine) for name in made}
-    written = {f"output '{n}'": v for n, v in made.items()} | {
+    new_vectors = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    masks = {name: empty_bits(rows, machine) for name in new_vectors}
+    written = {f"output '{n}'": v for n, v in new_vectors.items()} | {
         f"the validity words of '{n}'": v for n, v in masks.items()
     }
     arguments, bands = guarded(written, machine)
-    values, words = list(arguments.values())[: len(made)], list(arguments.values())[len(made) :]
+    values, words = list(arguments.values())[: len(new_vectors)], list(arguments.values())[len(new_vectors) :]
     pairs = [part for vector in inputs.values() for part in (vector.data, mask_of(vector, machine))]
     pairs += [part for pair in zip(values, words, strict=True) for part in pair]
     call(operation, pairs, offsets, rows, machine)
@@ -190,8 +190,8 @@ def launched(
     operation: Kernel, inputs: dict[str, Vector], offsets: Array | None, rows: int, machine: Machine
 ) -> dict[str, Vector]:
     """Run on columns without nulls."""
-    made = {f"output '{name}'": empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    outputs, bands = guarded(made, machine)
+    new_vectors = {f"output '{name}'": empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    outputs, bands = guarded(new_vectors, machine)
     call(operation, [*(vector.data for vector in inputs.values()), *outputs.values()], offsets, rows, machine)
     check_guards(operation, bands)
     arrays = [array.copy() for array in outputs.values()] if bands else outputs.values()  # without their bands

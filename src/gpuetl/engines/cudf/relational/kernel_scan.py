@@ -45,21 +45,21 @@ def scanned(
     """
     arrays, masks = machine.arrays, operation.nulls == "masks"
     module = machine.user_module(scan_source(operation, contract, inputs, arguments), contract.entry)
-    made = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
-    flags = [arrays.empty(rows, "uint8") for _ in made] if masks else []
-    outputs = [*(vector.data for vector in made.values()), *flags]
+    vectors = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
+    flags = [arrays.empty(rows, "uint8") for _ in vectors] if masks else []
+    outputs = [*(vector.data for vector in vectors.values()), *flags]
     if rows:
         with user_kernel(operation, machine):
             given = [new_group, *buffers_of(inputs), *outputs]
             before = totals_before(Reducing(lambda: module, given), rows, segment_bytes(contract), machine)
             launch_scan(module, rows, before, given, machine)
     if not masks:
-        return {name: null_where_any(vector, inputs.values(), machine) for name, vector in made.items()}
-    nulls = arrays.zeros(len(made), "uint64")
+        return {name: null_where_any(vector, inputs.values(), machine) for name, vector in vectors.items()}
+    nulls = arrays.zeros(len(vectors), "uint64")
     words = [words_of(flag, machine, nulls[place:]) for place, flag in enumerate(flags)]
     return {
         name: with_nulls(replace(vector, valid=valid), int(count))
-        for (name, vector), valid, count in zip(made.items(), words, nulls.tolist(), strict=True)
+        for (name, vector), valid, count in zip(vectors.items(), words, nulls.tolist(), strict=True)
     }
 
 

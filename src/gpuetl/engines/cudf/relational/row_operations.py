@@ -150,8 +150,8 @@ def explode_programs(operation: Explode, frame: Kinds) -> Needed:
     """List none."""
     elements = frame.columns[operation.column].elements
     assert elements is not None
-    made = {operation.column: elements, operation.index: Kind(INT64)}
-    return Needed([], passed(operation.schema, made, frame.columns))
+    output = {operation.column: elements, operation.index: Kind(INT64)}
+    return Needed([], passed(operation.schema, output, frame.columns))
 
 
 # Union.

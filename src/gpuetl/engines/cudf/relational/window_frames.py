@@ -68,11 +68,11 @@ def constant_names(steps: Iterable[Fold | PerRow]) -> list[str]:
 def instance(folds: Sequence[Fold], columns: Mapping[str, Vector]) -> str:
     """Return the text of the folds' values, in terms of `marks`, `state`, the columns' accessors and the constants."""
     accessor, constants = {name: f"c{place}" for place, name in enumerate(columns)}, iter(constant_names(folds))
-    made = []
+    arguments = []
     for site, fold in enumerate(folds):
         of = ", ".join([*(accessor[name] for name in fold.columns), *islice(constants, len(fold.constants))])
-        made.append(f"{{marks, {{{of}}}{f', state + {site}' if fold.can_fail else ''}}}")
-    return f"Together{{{', '.join(made)}}}"
+        arguments.append(f"{{marks, {{{of}}}{f', state + {site}' if fold.can_fail else ''}}}")
+    return f"Together{{{', '.join(arguments)}}}"
 
 
 def state_bytes(folds: Sequence[Fold]) -> int:
@@ -138,20 +138,26 @@ class KernelOutput:
     @classmethod
     def empty(cls, steps: Sequence[Step], outputs: Sequence[Output], rows: WindowRows) -> KernelOutput:
         """Return columns to be written."""
-        columns = {made: rows.empty(output_type(made, rows), not isinstance(made, RowNumbers)) for made in outputs}
+        columns = {
+            output: rows.empty(output_type(output, rows), not isinstance(output, RowNumbers)) for output in outputs
+        }
         return cls(steps, columns, rows.machine.arrays.zeros(len(steps) + len(outputs), "uint64"))
 
     @property
     def arguments(self) -> list[Array]:
         """The arguments that go with `output_parameters`."""
-        made = self.columns.values()
-        return [self.state, *(each.data for each in made), *(each.valid for each in made if each.valid is not None)]
+        vectors = self.columns.values()
+        return [
+            self.state,
+            *(each.data for each in vectors),
+            *(each.valid for each in vectors if each.valid is not None),
+        ]
 
     def completed(self, counters: Sequence[int]) -> tuple[dict[Step, int], dict[Output, Vector]]:
         """Return the faults and the columns, by what `state` holds."""
         faults, nulls = dict(zip(self.steps, counters, strict=False)), counters[len(self.steps) :]
         counted = zip(self.columns.items(), nulls, strict=True)
-        return faults, {output: with_nulls(made, count) for (output, made), count in counted}
+        return faults, {output: with_nulls(vector, count) for (output, vector), count in counted}
 
 
 def output_type(output: Output, rows: WindowRows) -> DataType:

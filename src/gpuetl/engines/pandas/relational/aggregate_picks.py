@@ -42,10 +42,10 @@ def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = 
         np.minimum.at(least, codes, values)
         rows = rows[values == least[codes]]
     codes = groups.codes[rows]
-    picked, found = np.zeros(groups.count, np.int64), np.zeros(groups.count, np.bool_)
-    picked[codes if last else codes[::-1]] = rows if last else rows[::-1]
+    selected_rows, found = np.zeros(groups.count, np.int64), np.zeros(groups.count, np.bool_)
+    selected_rows[codes if last else codes[::-1]] = rows if last else rows[::-1]
     found[codes] = True
-    return SelectedRows(Masked(picked, found), len(rows) - int(found.sum()))
+    return SelectedRows(Masked(selected_rows, found), len(rows) - int(found.sum()))
 
 
 def first_value(rows: GroupedRows, call: Call) -> Any:
@@ -68,9 +68,9 @@ def edge(rows: GroupedRows, call: Call, last: bool) -> Any:
         kept = rows.condition(only) & rows.valid(x) if ignore_nulls else rows.condition(only)
         return least_rows(rows.groups, np.flatnonzero(kept), digits, last)
 
-    picked = rows.once(("edge", last, order, only, x if ignore_nulls else None), pick)
-    note_ties(rows.operation, (*map(SortKey, rows.operation.by), *map(as_written, order)), picked.ties)
-    return take_or_null(rows.column(x), picked.rows)
+    selected_rows = rows.once(("edge", last, order, only, x if ignore_nulls else None), pick)
+    note_ties(rows.operation, (*map(SortKey, rows.operation.by), *map(as_written, order)), selected_rows.ties)
+    return take_or_null(rows.column(x), selected_rows.rows)
 
 
 def as_written(key: SortKey) -> SortKey:
@@ -92,8 +92,8 @@ def value_by(rows: GroupedRows, call: Call, key: SortKey) -> Any:
     """X of the first row by y, then by x; rows where y is null are left out."""
     x, y = call.args
     digits = [ordinal(rows.column(y), key), ordinal(rows.column(x), replace(key, descending=False))]
-    picked = least_rows(rows.groups, np.flatnonzero(rows.valid(y)), digits)
-    return take_or_null(canonical(rows.column(x)), picked.rows)
+    selected_rows = least_rows(rows.groups, np.flatnonzero(rows.valid(y)), digits)
+    return take_or_null(canonical(rows.column(x)), selected_rows.rows)
 
 
 # Aggregates over the distribution of a group's values: quantiles and the mode.  NaN is the greatest value.
@@ -160,5 +160,5 @@ def mode(rows: GroupedRows, call: Call) -> Any:
     owners = replace(rows.groups, codes=codes[distinct.first_rows])
     frequent = -np.bincount(distinct.codes, minlength=distinct.count)
     digits = [frequent, ordinal(values.take(distinct.first_rows), SortKey("x"))]
-    picked = least_rows(owners, np.arange(distinct.count), digits)
-    return take_or_null(values.take(distinct.first_rows), picked.rows)
+    selected_rows = least_rows(owners, np.arange(distinct.count), digits)
+    return take_or_null(values.take(distinct.first_rows), selected_rows.rows)

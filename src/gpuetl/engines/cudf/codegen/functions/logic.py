@@ -62,8 +62,10 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     if len(constants) <= FEW or not all(isinstance(value, Literal) for value in values):
         return f"is_member({arguments[0]}, {{{', '.join(arguments[1:])}}})"
     kind, values_text = table(constants, operand.dtype)
-    made = f"[]() -> auto& {{ static constexpr {kind} sorted[] = {{{', '.join(values_text)}}}; return sorted; }}()"
-    return f"is_member({arguments[0]}, {made}, {'true' if len(constants) < len(values) else 'false'})"
+    member_call = (
+        f"[]() -> auto& {{ static constexpr {kind} sorted[] = {{{', '.join(values_text)}}}; return sorted; }}()"
+    )
+    return f"is_member({arguments[0]}, {member_call}, {'true' if len(constants) < len(values) else 'false'})"
 
 
 def table(constants: Sequence[Any], dtype: DataType) -> tuple[str, list[str]]:
