@@ -16,5 +16,5 @@ def test_a_size_is_read_as_it_is_written(text, count):
 
 @pytest.mark.parametrize("text", ["", "GB", "-1GB", "1 GiB", "1e9", "8 gigabytes", "1,000"])
 def test_what_is_no_size_is_refused(text):
-    with pytest.raises(ValueError, match="is no size, such as 8GB or 500MB"):
+    with pytest.raises(ValueError, match="is not a valid size, such as 8GB or 500MB"):
         read_size(text)

@@ -117,7 +117,7 @@ def test_tables_of_a_union_may_be_given_as_a_list(source, t):
 def test_a_text_is_no_call_of_an_aggregate_or_a_window(t, verb):
     """Elsewhere it is a constant; here hardly anyone means one, and who does can say so."""
     assert told(lambda: getattr(t, verb)(total="sum(a)")) == (
-        f"{verb}: total: takes an expression, got the text 'sum(a)'\n"
+        f"{verb}: total: takes an expression, got the string 'sum(a)'\n"
         "Write expr('sum(a)'), or lit('sum(a)') for a constant."
     )
     (step,) = getattr(t, verb)(total=lit("sum(a)")).steps

@@ -20,11 +20,11 @@ from gpuetl.engines.cudf.gpu_operation import run_operation
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational import window  # noqa: F401  it registers its handler
 from gpuetl.engines.cudf.runtime.start import KVIKIO_THREADS
-from gpuetl.engines.measured_limits import machine_name, save_ceilings
+from gpuetl.engines.measured_limits import machine_name, save_limits
 from gpuetl.expressions.build import col
 from gpuetl.pipeline import Pipeline
 from gpuetl.plan.nodes import Window
-from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings, best_seconds
+from gpuetl.telemetry.hardware_limits import HardwareLimits, LinkLimit, best_seconds
 from gpuetl.threads import thread_count
 
 # What the host can carry: copies in memory, files in the page cache, by one and by many threads.
@@ -38,7 +38,7 @@ Piece = Any
 """A part of an array of bytes."""
 
 
-def host_ceilings(folder: Path, size: int = HOST_BYTES) -> Iterator[Ceiling]:
+def host_limits(folder: Path, size: int = HOST_BYTES) -> Iterator[LinkLimit]:
     """Measure copies of `size` bytes, and files of as many bytes in all below `folder`, which are removed again.
 
     Raises
@@ -49,12 +49,12 @@ def host_ceilings(folder: Path, size: int = HOST_BYTES) -> Iterator[Ceiling]:
     source, target = np.ones(size, np.uint8), np.ones(size, np.uint8)
     for threads in sorted({1, thread_count()}):
         seconds = timed_on(threads, lambda piece: np.copyto(target[piece], source[piece]), size)
-        yield Ceiling("host memory", threads_text(threads), 2 * size, seconds)
-    with TemporaryDirectory(dir=folder, prefix="gpuetl-bench-") as made:
+        yield LinkLimit("host memory", threads_text(threads), 2 * size, seconds)
+    with TemporaryDirectory(dir=folder, prefix="gpuetl-bench-") as folder_name:
         for threads in FILE_THREADS:
-            yield Ceiling("host to file", threads_text(threads), size, written(Path(made), threads, source))
+            yield LinkLimit("host to file", threads_text(threads), size, written(Path(folder_name), threads, source))
         for threads in FILE_THREADS:  # each reads all pieces of the last way to write, which are in the page cache
-            yield Ceiling("file to host", threads_text(threads), size, read(Path(made), threads, target))
+            yield LinkLimit("file to host", threads_text(threads), size, read(Path(folder_name), threads, target))
 
 
 def timed_on(
@@ -123,13 +123,14 @@ CALLS = 10
 GROUP_ROWS = 100
 
 
-def memory_ceilings(machine: Machine, size: int = DEVICE_BYTES) -> Iterator[Ceiling]:
+def memory_limits(machine: Machine, size: int = DEVICE_BYTES) -> Iterator[LinkLimit]:
     """Measure passes over arrays of `size` bytes, or of less where the memory is small."""
-    arrays, rows = machine.arrays, min(size, machine.memory // SHARE) // 8
+    arrays: Any = machine.arrays  # all of CuPy or NumPy
+    rows = min(size, machine.memory // SHARE) // 8
     x, y, z = (arrays.ones(rows, "float64") for _ in range(3))
 
-    def measured(way: str, columns: int, work: Callable[[], object]) -> Ceiling:
-        return Ceiling("device memory", way, columns * 8 * rows, device_seconds(machine, work))
+    def measured(way: str, columns: int, work: Callable[[], object]) -> LinkLimit:
+        return LinkLimit("device memory", way, columns * 8 * rows, device_seconds(machine, work))
 
     yield measured("copy", 2, lambda: arrays.copyto(y, x))
     yield measured("vector add", 3, lambda: arrays.add(x, y, out=z))
@@ -166,7 +167,8 @@ def running_sum() -> Window:
 def in_groups(values: Any, machine: Machine) -> Frame:
     """Return the frame that `running_sum` takes."""
     rows = len(values)
-    place = machine.arrays.arange(rows, dtype="int64")
+    arrays: Any = machine.arrays
+    place = arrays.arange(rows, dtype="int64")
     columns = {"key": (pa.int64(), place // GROUP_ROWS), "place": (pa.int64(), place), "value": (pa.float64(), values)}
     return Frame({name: Vector(dtype, rows, data) for name, (dtype, data) in columns.items()}, rows)
 
@@ -178,9 +180,9 @@ TRANSFER_BYTES = 1 << 30
 TRANSFER_CHUNK_BYTES = 8 << 20
 
 
-def copy_ceilings(machine: Machine, size: int = TRANSFER_BYTES) -> Iterator[Ceiling]:
+def copy_limits(machine: Machine, size: int = TRANSFER_BYTES) -> Iterator[LinkLimit]:
     """Measure copies between device memory and host memory that is pinned, or is not."""
-    cupy = machine.arrays
+    cupy: Any = machine.arrays
     pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
     device = cupy.empty(size, "uint8")
 
@@ -192,16 +194,16 @@ def copy_ceilings(machine: Machine, size: int = TRANSFER_BYTES) -> Iterator[Ceil
         return best_seconds(waited)
 
     for way, host in (("pinned", pinned), ("pageable", np.ones(size, np.uint8))):
-        yield Ceiling("host to device", way, size, seconds(partial(device.set, host)))
-        yield Ceiling("device to host", way, size, seconds(partial(device.get, out=host)))
+        yield LinkLimit("host to device", way, size, seconds(partial(device.set, host)))
+        yield LinkLimit("device to host", way, size, seconds(partial(device.get, out=host)))
 
 
-def file_ceiling(machine: Machine, folder: Path, size: int = TRANSFER_BYTES) -> Ceiling:
+def file_limit(machine: Machine, folder: Path, size: int = TRANSFER_BYTES) -> LinkLimit:
     """Measure how KvikIO brings a file from the page cache to the device, with the engine's number of threads."""
-    with TemporaryDirectory(dir=folder, prefix="gpuetl-bench-") as made:
-        path = Path(made) / "file"
+    with TemporaryDirectory(dir=folder, prefix="gpuetl-bench-") as folder_name:
+        path = Path(folder_name) / "file"
         np.ones(size, np.uint8).tofile(path)
-        return Ceiling("file to device", threads_text(int(KVIKIO_THREADS)), size, file_seconds(machine, path, size))
+        return LinkLimit("file to device", threads_text(int(KVIKIO_THREADS)), size, file_seconds(machine, path, size))
 
 
 def file_seconds(machine: Machine, path: Path, size: int) -> float:
@@ -217,7 +219,8 @@ def file_seconds(machine: Machine, path: Path, size: int) -> float:
     def fetch() -> Any:
         with machine.stage("bench"):
             policy = parquet_io_utils.IOSubmissionPolicy.INTERLEAVE
-            stream = machine.arrays.cuda.get_current_stream()
+            cupy: Any = machine.arrays
+            stream = cupy.cuda.get_current_stream()
             return parquet_io_utils.fetch_byte_ranges_to_device(SourceInfo([str(path)]), ranges, policy, stream)
 
     return best_seconds(fetch)
@@ -226,7 +229,7 @@ def file_seconds(machine: Machine, path: Path, size: int) -> float:
 # Measures this machine: the host's part, and the GPU's where there is one.
 
 
-def measure(folder: Path, gpu: bool, size: int = HOST_BYTES) -> Ceilings:
+def measure(folder: Path, gpu: bool, size: int = HOST_BYTES) -> HardwareLimits:
     """Measure this machine's links, with files below `folder`, and keep what was found.
 
     Raises
@@ -234,19 +237,19 @@ def measure(folder: Path, gpu: bool, size: int = HOST_BYTES) -> Ceilings:
     OSError
         Where the folder or the cache cannot be written.
     """
-    host = Ceilings(machine_name("CPU"), tuple(host_ceilings(folder, size)))
-    save_ceilings(host)  # what runs on the pandas engine look for
+    host = HardwareLimits(machine_name("CPU"), tuple(host_limits(folder, size)))
+    save_limits(host)  # what runs on the pandas engine look for
     if not gpu:
         return host
-    found = Ceilings(machine_name("GPU"), (*host.measured, *gpu_ceilings(folder)))
-    save_ceilings(found)
+    found = HardwareLimits(machine_name("GPU"), (*host.measured, *gpu_limits(folder)))
+    save_limits(found)
     return found
 
 
-def gpu_ceilings(folder: Path) -> Iterator[Ceiling]:
+def gpu_limits(folder: Path) -> Iterator[LinkLimit]:
     """Measure what the GPU is part of."""
     from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
-    yield from copy_ceilings(machine())
-    yield file_ceiling(machine(), folder)
-    yield from memory_ceilings(machine())
+    yield from copy_limits(machine())
+    yield file_limit(machine(), folder)
+    yield from memory_limits(machine())

@@ -36,7 +36,7 @@ from gpuetl.version import __version__
 
 
 @dataclass(frozen=True)
-class Finding:
+class Observation:
     """One thing that was looked at."""
 
     section: str
@@ -45,7 +45,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Ailment:
+class MachineProblem:
     """One thing that is wrong, and the line that mends it; `stops` names the engine that cannot run before that."""
 
     problem: str
@@ -53,7 +53,7 @@ class Ailment:
     stops: str = ""
 
 
-Found = Finding | Ailment
+Found = Observation | MachineProblem
 
 
 # GPUs with their memory and links: by NVML where its package is installed, else by nvidia-smi, else by the driver.
@@ -76,23 +76,25 @@ class Gpu:
     links: str
 
 
-def gpu_findings(driver: Driver) -> Iterator[Found]:
+def gpu_observations(driver: Driver) -> Iterator[Found]:
     """Yield the driver, the GPUs, and those that are full."""
     runs = ".".join(map(str, driver.cuda)) if driver.cuda else ""
-    yield Finding("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
+    yield Observation("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
     if runs and driver.problem:
-        yield Ailment(driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?")
+        yield MachineProblem(
+            driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?"
+        )
     found = by_nvml()
     source, gpus = ("NVML", found) if found is not None else ("nvidia-smi", by_nvidia_smi())
     if gpus is None:
         source, gpus = "the driver", [Gpu(name, 0, 0, "") for name in driver.gpus]
     for number, gpu in enumerate(gpus):
         memory = f", {size(gpu.memory_bytes)}, {size(gpu.used_bytes)} in use" if gpu.memory_bytes else ""
-        yield Finding("GPU", f"GPU {number}", f"{gpu.name}{memory}{gpu.links and f', {gpu.links}'} (by {source})")
+        yield Observation("GPU", f"GPU {number}", f"{gpu.name}{memory}{gpu.links and f', {gpu.links}'} (by {source})")
         free = gpu.memory_bytes - gpu.used_bytes
         if gpu.memory_bytes and free < LEAST_FREE_SHARE * gpu.memory_bytes:
             problem = f"GPU {number} has {size(free)} of {size(gpu.memory_bytes)} free"
-            yield Ailment(problem, "nvidia-smi   # end the processes that hold its memory")
+            yield MachineProblem(problem, "nvidia-smi   # end the processes that hold its memory")
 
 
 def by_nvml() -> list[Gpu] | None:
@@ -136,9 +138,9 @@ def by_nvidia_smi() -> list[Gpu] | None:
     gpus = []
     for number, line in enumerate(listed.strip().splitlines()):
         name, total, used, generation, width = (field.strip() for field in line.split(","))
-        memory, taken = (int(field) * MIB if field.isdecimal() else 0 for field in (total, used))
+        memory, in_use = (int(field) * MIB if field.isdecimal() else 0 for field in (total, used))
         count = nvlinks[number] if number < len(nvlinks) else 0
-        gpus.append(Gpu(name, memory, taken, links(generation, width, count)))
+        gpus.append(Gpu(name, memory, in_use, links(generation, width, count)))
     return gpus
 
 
@@ -173,43 +175,47 @@ BROKEN_CUPY = "14.1.0"
 def package_findings(packages: Mapping[str, str], missing: tuple[str, ...], driver: Driver) -> Iterator[Found]:
     """Yield versions, and what does not fit."""
     for name in BASE:
-        yield Finding("packages", name, version_of(name) or "not installed")
+        yield Observation("packages", name, version_of(name) or "not installed")
     for name, installed in packages.items():
-        yield Finding("packages", name, installed)
+        yield Observation("packages", name, installed)
     if not packages:
-        yield Finding("packages", "RAPIDS, CuPy", "not installed")
+        yield Observation("packages", "RAPIDS, CuPy", "not installed")
     if driver.cuda and driver.cuda < OLDEST_CUDA:
-        yield Ailment(too_old(driver.cuda), "sudo apt install cuda-drivers   # then reboot", stops="cudf")
+        yield MachineProblem(too_old(driver.cuda), "sudo apt install cuda-drivers   # then reboot", stops="cudf")
     elif driver.gpus and missing:
         problem = f"the cudf engine needs {', '.join(missing)}"
-        yield Ailment(problem, f'pip install "{extra_for(driver.cuda)}"', stops="cudf")
+        yield MachineProblem(problem, f'pip install "{extra_for(driver.cuda)}"', stops="cudf")
     yield from misfits(packages, driver)
     pandas = version_of("pandas")
     if not pandas.startswith(PANDAS):
-        yield Ailment(
+        yield MachineProblem(
             f"pandas {pandas} is not {PANDAS}x, which the GPU packages need", 'pip install "pandas>=3.0,<3.1"'
         )
 
 
-def misfits(packages: Mapping[str, str], driver: Driver) -> Iterator[Ailment]:
+def misfits(packages: Mapping[str, str], driver: Driver) -> Iterator[MachineProblem]:
     """Yield what does not fit together: releases, CUDA versions, a broken CuPy."""
     releases = {".".join(installed.split(".")[:2]) for name, installed in packages.items() if "cupy" not in name}
     extra = extra_for(driver.cuda)
     if len(releases) > 1:
         mixed = ", ".join(f"{name} {installed}" for name, installed in packages.items() if "cupy" not in name)
-        yield Ailment(f"RAPIDS packages of several releases: {mixed}", f'pip install --upgrade "{extra}"', stops="cudf")
+        yield MachineProblem(
+            f"RAPIDS packages of several releases: {mixed}", f'pip install --upgrade "{extra}"', stops="cudf"
+        )
     majors = cuda_majors(packages)
     if len(majors) > 1:
         ending, cupy = WHEELS[min(majors) if extra.endswith("13]") else max(majors)]
         names = " ".join(name for name in packages if name.endswith(ending) or name == cupy)
-        yield Ailment("packages for CUDA 12 and 13 are installed side by side", f"pip uninstall {names}", stops="cudf")
+        yield MachineProblem(
+            "packages for CUDA 12 and 13 are installed side by side", f"pip uninstall {names}", stops="cudf"
+        )
     elif majors and driver.cuda and majors[0] > driver.cuda[0] >= OLDEST_CUDA[0]:
         runs = ".".join(map(str, driver.cuda))
         problem = f"the packages are for CUDA {majors[0]}, and the driver runs CUDA {runs}"
-        yield Ailment(problem, f'pip install "{extra}"', stops="cudf")
+        yield MachineProblem(problem, f'pip install "{extra}"', stops="cudf")
     for name, installed in packages.items():
         if "cupy" in name and installed == BROKEN_CUPY:
-            yield Ailment(
+            yield MachineProblem(
                 f"CuPy {BROKEN_CUPY} does not work with RAPIDS", f'pip install "{name}!={BROKEN_CUPY}"', stops="cudf"
             )
 
@@ -243,28 +249,30 @@ def setting_findings(has_gpu: bool) -> Iterator[Found]:
 
 def kvikio_threads(value: str | None) -> Iterator[Found]:
     """Yield the threads with which files are read."""
-    yield Finding("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
+    yield Observation("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
     if value is not None and not (value.isdecimal() and int(value) >= FEW_THREADS):
-        yield Ailment(f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}")
+        yield MachineProblem(
+            f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}"
+        )
 
 
 def locked_memory(limit: int, has_gpu: bool) -> Iterator[Found]:
     """Yield how much memory a process may lock, which links between GPUs and network cards need."""
     text = "no limit" if limit == resource.RLIM_INFINITY else f"up to {size(limit)}"
-    yield Finding("settings", "locked memory", text)
+    yield Observation("settings", "locked memory", text)
     if has_gpu and limit != resource.RLIM_INFINITY and limit < LEAST_LOCKED:
-        yield Ailment(f"a process may lock {size(limit)} of memory only", "ulimit -l unlimited")
+        yield MachineProblem(f"a process may lock {size(limit)} of memory only", "ulimit -l unlimited")
 
 
 def folder(name: str, path: Path, fix: str) -> Iterator[Found]:
     """Yield a folder's free space, and whether it can be written; of one that is not there yet, its parent's."""
     there = next((p for p in (path, *path.parents) if p.exists()), Path("/"))
     free, writable = shutil.disk_usage(there).free, there.is_dir() and os.access(there, os.W_OK | os.X_OK)
-    yield Finding("disk", name, f"{path}, {size(free)} free{'' if writable else ', not writable'}")
+    yield Observation("disk", name, f"{path}, {size(free)} free{'' if writable else ', not writable'}")
     if not writable:
-        yield Ailment(f"the {name} {path} cannot be written", fix)
+        yield MachineProblem(f"the {name} {path} cannot be written", fix)
     elif free < LEAST_FREE_BYTES:
-        yield Ailment(f"the {name} {path} has {size(free)} free", fix)
+        yield MachineProblem(f"the {name} {path} has {size(free)} free", fix)
 
 
 def temporary() -> Path:
@@ -283,8 +291,8 @@ class Diagnosis:
     """What was found; `engines` has, for each engine, why it cannot run here, or nothing where it can."""
 
     engines: Mapping[str, str]
-    findings: tuple[Finding, ...]
-    ailments: tuple[Ailment, ...]
+    findings: tuple[Observation, ...]
+    ailments: tuple[MachineProblem, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain data."""
@@ -294,14 +302,14 @@ class Diagnosis:
 def diagnose() -> Diagnosis:
     """Look at this machine; imports none of the packages that it tells the versions of."""
     found = list(all_found())
-    ailments = tuple(item for item in found if isinstance(item, Ailment))
+    ailments = tuple(item for item in found if isinstance(item, MachineProblem))
     stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == GPU_ENGINE)
     engines = dict.fromkeys((name for name in engine_names() if not is_clustered(name)), "")
     engines[GPU_ENGINE] = look_for_gpu().problem or stopped
     engines |= {name: missing_package(name) or engines[computing_engine(name)] for name in cluster_engines()}
     return Diagnosis(
         engines=engines,
-        findings=tuple(item for item in found if isinstance(item, Finding)),
+        findings=tuple(item for item in found if isinstance(item, Observation)),
         ailments=ailments,
     )
 
@@ -317,9 +325,9 @@ def missing_package(engine: str) -> str:
 def all_found() -> Iterator[Found]:
     """Yield all that was found, section by section."""
     asked = gpu_driver.find_driver()
-    yield Finding("gpuetl", "version", f"{__version__}, Python {platform.python_version()} at {sys.executable}")
-    yield Finding("gpuetl", "system", f"{platform.system()} {platform.release()} {platform.machine()}, "
+    yield Observation("gpuetl", "version", f"{__version__}, Python {platform.python_version()} at {sys.executable}")
+    yield Observation("gpuetl", "system", f"{platform.system()} {platform.release()} {platform.machine()}, "
                                       f"{os.cpu_count()} processors")  # fmt: skip
-    yield from gpu_findings(asked)
+    yield from gpu_observations(asked)
     yield from package_findings(gpu_driver.installed(), gpu_driver.missing_modules(), asked)
     yield from setting_findings(has_gpu=bool(asked.gpus))

@@ -237,9 +237,9 @@ class StepError(GpuetlError):
         """Say what happened at a step; the text has no place before `pointed` gives it one."""
         if output:
             message = recoded(f"column '{output}': {message}", message)
-        return cls().told(Problem(message, hint, within=str(origin)), origin, output)
+        return cls().with_problem(Problem(message, hint, within=str(origin)), origin, output)
 
-    def told(self, problem: Problem, origin: Hashable = None, output: str = "") -> Self:
+    def with_problem(self, problem: Problem, origin: Hashable = None, output: str = "") -> Self:
         """Take another text, and where the error came up if that is said; return the error."""
         self.problem, self.args = problem, (str(problem),)
         self.origin, self.output = origin or self.origin, output or self.output
@@ -247,7 +247,7 @@ class StepError(GpuetlError):
 
     def pointed(self, place: Place | None) -> Self:
         """Take the place in the user's text; return the error."""
-        return self.told(replace(self.problem, place=place)) if self.problem and place else self
+        return self.with_problem(replace(self.problem, place=place)) if self.problem and place else self
 
 
 class RunFailed(StepError):
@@ -259,18 +259,18 @@ class RunFailed(StepError):
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
         """Word a file that cannot be read or is not what its source says; what a library says is a line of its own."""
-        said, reason, code = first_line(error), system_reason(error), "GE1403"
-        if found := FIELDS.search(said):
+        reported, reason, code = first_line(error), system_reason(error), "GE1403"
+        if found := FIELDS.search(reported):
             reason, code = f"a row has {found['got']} fields, and the header has {found['expected']}", "GE1411"
-        elif "CRC checksum" in said:
-            reason, code = "a page is not what its checksum says", "GE1445"
-        elif "utf" in said.lower():
+        elif "CRC checksum" in reported:
+            reason, code = "the checksum of a page does not match", "GE1445"
+        elif "utf" in reported.lower():
             reason = "a string is not UTF-8"
         elif type(error) is ValueError:
-            said, reason = "", said
+            reported, reason = "", reported
         hint = "Check the file, or take it out of the source's path."
-        message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}")
-        return cls().told(Problem(message, hint, row=f"The reader says: {said}" if said else ""))
+        message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not in the declared format'}")
+        return cls().with_problem(Problem(message, hint, row=f"Reader error: {reported}" if reported else ""))
 
 
 class OutOfMemory(RunFailed):
@@ -286,10 +286,10 @@ class OutOfMemory(RunFailed):
     gathered: bool = False
 
     @classmethod
-    def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
+    def during(cls, origin: Hashable, detail: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
-        error = cls.at(origin, coded("GE2007", f"out of memory: {told}"))
-        error.where, error.what, error.rows = str(origin), f"{origin}: out of memory: {told}", rows
+        error = cls.at(origin, coded("GE2007", f"out of memory: {detail}"))
+        error.where, error.what, error.rows = str(origin), f"{origin}: out of memory: {detail}", rows
         return error
 
     def advised(self, advice: str) -> Self:
@@ -298,7 +298,7 @@ class OutOfMemory(RunFailed):
             return self
         text = f"{self.problem.message}.  {advice}, or run where there is more memory."
         message = recoded(text, self.problem.message)
-        return self.told(replace(self.problem, message=message))
+        return self.with_problem(replace(self.problem, message=message))
 
 
 class SinkExists(StepError):

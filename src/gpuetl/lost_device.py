@@ -58,7 +58,7 @@ def suspects() -> str:
 
 
 def is_fault(error: BaseException | None) -> bool:
-    """Tell whether an error, or one that it was raised from, says that a kernel ended in a fault."""
+    """Return whether an error, or one that it was raised from, says that a kernel ended in a fault."""
     return _fault(error) is not None
 
 
@@ -95,7 +95,7 @@ def lose_device(recovered: Callable[[], bool] = lambda: False) -> None:
 
 
 def is_lost() -> bool:
-    """Tell whether the device cannot be used or waited for."""
+    """Return whether the device cannot be used or waited for."""
     return any(not recovered() for recovered in _lost)
 
 

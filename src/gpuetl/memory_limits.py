@@ -31,8 +31,8 @@ class HostMemory(NamedTuple):
 def host_memory(proc: Path = PROC, groups: Path = GROUPS) -> HostMemory:
     """Return what /proc/meminfo tells, or less where a control group of the process, or one around it, has a limit."""
     text = (proc / "meminfo").read_text()
-    told = {name: int(kib) << 10 for name, kib in re.findall(r"^(\w+): +(\d+) kB", text, re.MULTILINE)}
-    limits = [HostMemory(told["MemAvailable"], told["MemTotal"])]
+    meminfo = {name: int(kib) << 10 for name, kib in re.findall(r"^(\w+): +(\d+) kB", text, re.MULTILINE)}
+    limits = [HostMemory(meminfo["MemAvailable"], meminfo["MemTotal"])]
     limits += [limit for folder in group_folders(proc, groups) if (limit := group_memory(folder))]
     return HostMemory(max(0, min(limit.available for limit in limits)), min(limit.total for limit in limits))
 
@@ -85,7 +85,7 @@ def done_again(step: Callable[[], Result], free: Callable[[], object]) -> Result
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error, or what it was raised from, says that memory ran out."""
+    """Return whether an error, or what it was raised from, says that memory ran out."""
     return any(
         isinstance(cause, MemoryError) or (isinstance(cause, RuntimeError) and TELLS.search(str(cause)))
         for cause in causes(error)
@@ -115,7 +115,7 @@ def asked_for(error: BaseException) -> str:
     return f"{found[1]} {found[2] or 'B'} were asked for, with " if found else ""
 
 
-def told_of_host(error: BaseException) -> str:
+def host_memory_text(error: BaseException) -> str:
     """Say what was asked for of the host's memory, where the error tells, and what was in use then."""
     host = host_memory()
     return f"{asked_for(error)}{size(host.total - host.available)} in use of {size(host.total)}"
@@ -134,9 +134,9 @@ def planned_in_memory(step: Callable[[], Result]) -> Result:
     except Exception as error:
         if isinstance(error, OutOfMemory) or not is_out_of_memory(error):
             raise
-        told = told_of_host(error)
+        meminfo = host_memory_text(error)
         let_go(error)
-    raise OutOfMemory.during("planning", told).advised("Read fewer files, or fewer columns")
+    raise OutOfMemory.during("planning", meminfo).advised("Read fewer files, or fewer columns")
 
 
 def release_host_memory() -> None:

@@ -164,6 +164,6 @@ def read_size(text: str) -> int:
         For another text.
     """
     if not (found := WRITTEN.fullmatch(text.strip())):
-        raise ValueError(f"'{text}' is no size, such as 8GB or 500MB")
+        raise ValueError(f"'{text}' is not a valid size, such as 8GB or 500MB")
     units = [unit.lower() for unit in UNITS]
     return int(float(found[1]) * 1000 ** units.index((found[2] or "B").lower()))

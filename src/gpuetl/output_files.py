@@ -42,7 +42,7 @@ def whole(data: Any) -> Any:
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Put a file in the place of another in one step; a disk that is full leaves the old one as it is.
+    """Put a file in place of another in one step; a disk that is full leaves the old one as it is.
 
     A link is written through, and the old file's permissions stay.  Devices and pipes are written to directly.  So is a
     file in a folder that takes no new files.

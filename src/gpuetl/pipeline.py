@@ -28,7 +28,7 @@ from gpuetl.spec.forms import (
     ORDER,
     PARAMETER_TYPE,
     PARTITIONS,
-    TEXTS,
+    STRINGS,
     TYPES,
 )
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -258,10 +258,10 @@ class Pipeline(PipelineDefinition):
             from gpuetl.options import Cluster, RunOptions
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
-        from gpuetl.run.pipeline_run import Wanted, run_pipeline  # while a GPU's context is opened
+        from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
-        return run_pipeline(self, params or {}, choice, Wanted(names, write), options, progress)
+        return run_pipeline(self, params or {}, choice, RunRequest(names, write), options, progress)
 
     def verify(
         self,
@@ -383,7 +383,7 @@ def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     }  # fmt: skip
     for name in types.keys() & read.keys():
         read[name] = read_plain(types[name], read[name], f"{within}: {name}" if name in CHOICES else within)
-    forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": TEXTS}
+    forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": STRINGS}
     for name in forms.keys() & read.keys():
         read[name] = read_plain(forms[name], as_names(read[name]), f"{within}: {name}")
     if "filter" in read:

@@ -42,7 +42,7 @@ class Sandbox:
             raise OutsideSandbox(coded("GE1027", f"{path} is outside of the sandbox {self.folder}{leads}"))
 
     def holds(self, path: Path) -> bool:
-        """Tell whether a path lies in the folder, when its links are followed."""
+        """Return whether a path lies in the folder, when its links are followed."""
         return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
 
     def refuse_code(self, what: str) -> None:

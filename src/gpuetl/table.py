@@ -68,7 +68,7 @@ class Table:
         return self.step(verbs.WithColumns(_formulas(columns)))
 
     def fill_null(self, **values: Any) -> Table:
-        """Put values, constants or expressions, in the place of nulls; columns keep their types.  NaN is not null."""
+        """Put values, constants or expressions, in place of nulls; columns keep their types.  NaN is not null."""
         return self.step(verbs.FillNull(_formulas(values)))
 
     def drop(self, *names: Names) -> Table:
@@ -262,7 +262,7 @@ def _calls(verb: str, columns: Mapping[str, Any]) -> dict[str, Formula]:
     for name, value in columns.items():
         if isinstance(value, str):
             hint = f"Write expr({value!r}), or lit({value!r}) for a constant."
-            message = coded("GE3008", f"takes an expression, got the text {value!r}")
+            message = coded("GE3008", f"takes an expression, got the string {value!r}")
             raise InvalidPipeline.because(message, hint, f"{verb}: {name}")
     return _formulas(columns)
 

@@ -29,7 +29,7 @@ MOST_FILES = 5
 NO_FILES = "files were not looked at"
 
 
-TEXTS = ("cuda", "body", "reduce", "combine")
+CODE_KEYS = ("cuda", "body", "reduce", "combine")
 """The keys of a kernel step that have its text, or the path to it."""
 
 
@@ -58,13 +58,13 @@ def validate_pipeline(pipeline: PipelineDefinition, params: Mapping[str, Any], f
         return Validation(plan, tuple(unknown_columns(plan, files)))
     problems.warnings += plan.warnings
     parameters = bind_parameters(pipeline.spec.parameters, params, need_all=False)
-    told = [
+    unchecked = [
         *unknown_columns(plan, files),
         *check_sources(plan, pipeline.spec, parameters, problems),
         *check_kernels(plan, pipeline.spec, problems),
     ]
     problems.check()
-    return Validation(replace(plan, warnings=tuple(problems.warnings)), tuple(told))
+    return Validation(replace(plan, warnings=tuple(problems.warnings)), tuple(unchecked))
 
 
 def unknown_columns(plan: Plan, files: bool) -> Iterator[str]:
@@ -95,7 +95,7 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
         for warning in () if found else overlooked_warnings(dataset):
             problems.warn(warning, "", at, within)
         if len(found) > MOST_FILES:
-            more = recoded(f"more than {MOST_FILES} files are not as the source says", found[-1])
+            more = recoded(f"more than {MOST_FILES} files do not match the source", found[-1])
             problems.add(more, "", at, within)
 
 
@@ -124,7 +124,7 @@ def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterato
             yield f"{label}, because {error.args[0]}"
             continue
         step = spec.stages[origin.name].steps[origin.step - 1]
-        place = node_of(next((text for name in TEXTS if (text := getattr(step, name, ""))), None))
+        place = node_of(next((text for name in CODE_KEYS if (text := getattr(step, name, ""))), None))
         for log in filter(None, logs):
             lines = users_lines(log)
             problems.add(

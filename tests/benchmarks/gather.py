@@ -29,7 +29,6 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take_rows
 from gpuetl.engines.cudf.columns.validity import words_of
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.machine import Array
 from gpuetl.engines.cudf.runtime.gpu_machine import machine
 from gpuetl.engines.cudf.runtime.libcudf import from_libcudf, to_libcudf
 
@@ -86,7 +85,7 @@ def measurements(rows: int, counts: list[int], runs: int) -> Iterator[Measured]:
                 yield measured(some, wanted, order, kinds, runs)
 
 
-def measured(frame: Frame, rows: Array, order: str, kinds: str, runs: int) -> Measured:
+def measured(frame: Frame, rows: Any, order: str, kinds: str, runs: int) -> Measured:
     """Compare the answers, then measure both ways."""
     ours, theirs = partial(take_rows, frame, rows, machine()), partial(gathered, frame, rows)
     made = ours()
@@ -106,7 +105,7 @@ def line(found: Measured, rate: float) -> str:
     )
 
 
-def gathered(frame: Frame, rows: Array) -> Any:
+def gathered(frame: Frame, rows: Any) -> Any:
     """Gather by libcudf, which is told that all rows are there."""
     table = plc.Table([to_libcudf(vector, machine()) for vector in frame.columns.values()])
     numbers = to_libcudf(Vector(pa.int32(), len(rows), rows), machine())
@@ -123,7 +122,7 @@ def compare(ours: Frame, theirs: Any) -> None:
             raise SystemExit(f"column {name}: the answers differ")
 
 
-def bits(vector: Vector) -> Array:
+def bits(vector: Vector) -> Any:
     """Return which rows are valid."""
     if vector.valid is None:
         return cupy.ones(vector.rows, bool)
@@ -160,12 +159,12 @@ def nullable(rows: int, count: int) -> Frame:
     return Frame(columns, rows)
 
 
-def in_random_order(rows: int) -> Array:
+def in_random_order(rows: int) -> Any:
     """Return all rows in random order."""
     return cupy.random.permutation(rows).astype("int32")
 
 
-def in_runs(rows: int) -> Array:
+def in_runs(rows: int) -> Any:
     """Return all rows as runs of neighbours, these in random order."""
     starts = cupy.random.permutation(-(-rows // RUN_ROWS)).astype("int32") * RUN_ROWS
     numbers = (starts[:, None] + cupy.arange(RUN_ROWS, dtype="int32")).ravel()
@@ -173,7 +172,7 @@ def in_runs(rows: int) -> Array:
 
 
 KINDS: dict[str, Callable[[int, int], Frame]] = {"of 8 bytes": wide, "mixed": mixed, "of 8 bytes with nulls": nullable}
-ORDERS: dict[str, Callable[[int], Array]] = {"random": in_random_order, f"runs of {RUN_ROWS:,}": in_runs}
+ORDERS: dict[str, Callable[[int], Any]] = {"random": in_random_order, f"runs of {RUN_ROWS:,}": in_runs}
 
 
 if __name__ == "__main__":

@@ -101,10 +101,10 @@ class MeteredMachine(TracedMachine):
         with self.launched(name, "libcudf", bytes=sum(int(word.nbytes) for word in words) + 4 * len(words[0])):
             return self.machine.sorted_order(words)
 
-    def sorted_texts(self, texts: Vector) -> Any:
+    def string_ranks(self, texts: Vector) -> Any:
         """Trace the numbering of texts."""
         with self.launched(f"sort of {texts.rows:,} texts", "libcudf", bytes=texts.nbytes):
-            return self.machine.sorted_texts(texts)
+            return self.machine.string_ranks(texts)
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Trace the reading; its bytes are those of the columns."""

@@ -36,7 +36,7 @@ from gpuetl import GpuetlError, Pipeline, RunOptions, expr
 from gpuetl.messages import read_size
 from gpuetl.report.run_report import RunReport
 from gpuetl.table import Table
-from gpuetl.telemetry.memory_meter import HIGHEST, PROCESS, resident_set, told
+from gpuetl.telemetry.memory_meter import HIGHEST, PROCESS, resident_set, status_bytes
 
 HERE = Path(__file__).parent
 UNLIMITED = "none"
@@ -160,9 +160,9 @@ def run_on_pandas(operation: str, limit: str, folder: Path) -> dict[str, Any]:
     try:
         report = pipeline.run(engine="pandas", options=options, keep=()).report
     except GpuetlError as error:
-        return {"error": str(error), "taken": told(HIGHEST) - before}
+        return {"error": str(error), "taken": status_bytes(HIGHEST) - before}
     seconds = time.perf_counter() - began
-    return {"taken": told(HIGHEST) - before, "seconds": seconds, **described_run(report, options, folder)}
+    return {"taken": status_bytes(HIGHEST) - before, "seconds": seconds, **described_run(report, options, folder)}
 
 
 def run_on_cudf(operation: str, limit: str, folder: Path) -> dict[str, Any]:

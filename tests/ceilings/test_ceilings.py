@@ -8,11 +8,11 @@ import pytest
 from command import gpuetl
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import bench
-from gpuetl.bench import host_ceilings, in_groups, measure, memory_ceilings, running_sum
+from gpuetl.bench import host_limits, in_groups, measure, memory_limits, running_sum
 from gpuetl.engines import measured_limits
 from gpuetl.engines.cudf.gpu_operation import run_operation
-from gpuetl.engines.measured_limits import ceilings_path, load_ceilings, machine_name, save_ceilings
-from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings
+from gpuetl.engines.measured_limits import limits_path, load_limits, machine_name, save_limits
+from gpuetl.telemetry.hardware_limits import HardwareLimits, LinkLimit
 from gpuetl.threads import thread_count
 
 SIZE = 1 << 20
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 def test_the_host_is_measured_by_one_and_by_many_threads(folder, monkeypatch):
     """A copy counts what it reads and what it writes; files are removed."""
     monkeypatch.setattr(bench, "HOST_CHUNK_BYTES", SIZE // 64)
-    found = list(host_ceilings(folder, SIZE))
+    found = list(host_limits(folder, SIZE))
     files = [f"{n} thread{'s' * (n > 1)}" for n in (1, 4, 8, 16)]
     assert [f.way for f in found if f.link == "host to file"] == files
     assert [f.way for f in found if f.link == "file to host"] == files
@@ -48,7 +48,7 @@ class NumPyMachine(HostMachine):
 @pytest.mark.skipif(COMPILER is None, reason="needs g++")
 def test_the_device_s_memory_is_measured_by_passes_over_it(monkeypatch):
     """The engine's own kernels among them, of which each byte that is read or written counts once."""
-    found = {f.way: f for f in memory_ceilings(NumPyMachine(), 8000)}
+    found = {f.way: f for f in memory_limits(NumPyMachine(), 8000)}
     assert {way: f.bytes for way, f in found.items()} == {
         "copy": 16000, "vector add": 24000, "reduction": 8000, "stencil": 16000, "segmented scan": 32000,
     }  # fmt: skip
@@ -66,42 +66,42 @@ def test_the_scan_that_is_measured_adds_up_groups_of_rows_in_order():
 
 def test_what_was_measured_is_found_again(folder):
     """By runs on the same kind of machine."""
-    assert load_ceilings("CPU") is None
+    assert load_limits("CPU") is None
     measured = measure(folder, gpu=False, size=SIZE)
     assert measured.machine == machine_name("CPU")
-    assert load_ceilings("CPU") == measured
+    assert load_limits("CPU") == measured
 
 
 def test_a_file_that_cannot_be_read_is_none(folder):
     """The run goes on."""
-    path = ceilings_path(machine_name("CPU"))
+    path = limits_path(machine_name("CPU"))
     path.parent.mkdir()
     for text in ("", "[]", "{}", '{"machine": "", "measured": [{"link": "host memory"}]}'):
         path.write_text(text)
-        assert load_ceilings("CPU") is None
+        assert load_limits("CPU") is None
 
 
 def test_the_gpu_s_ceilings_are_its_own(monkeypatch):
     """Without a driver there are none."""
-    save_ceilings(Ceilings(machine_name("CPU"), ()))
+    save_limits(HardwareLimits(machine_name("CPU"), ()))
     monkeypatch.setattr(
         measured_limits.gpu_driver, "find_driver", lambda: measured_limits.gpu_driver.Driver(gpus=("NVIDIA H200",))
     )
     assert machine_name("GPU").startswith("NVIDIA H200, ")
-    assert load_ceilings("GPU") is None
+    assert load_limits("GPU") is None
     monkeypatch.setattr(measured_limits.gpu_driver, "find_driver", measured_limits.gpu_driver.Driver)
-    assert load_ceilings("GPU") is None
+    assert load_limits("GPU") is None
 
 
 def test_a_link_s_ceiling_is_its_highest_rate():
     """Of writing files, that of one thread: see there."""
-    ways = [Ceiling("device memory", "copy", 40, 1.0), Ceiling("device memory", "reduction", 34, 1.0)]
-    files = [Ceiling("host to file", "1 thread", 4, 1.0), Ceiling("host to file", "4 threads", 17, 1.0)]
-    ceilings = Ceilings("", (*ways, *files))
-    assert ceilings.highest("device memory") == ways[0]
-    assert ceilings.highest("host to file") == files[0]
-    assert ceilings.highest("host to device") is None
-    assert Ceilings.of_dict(json.loads(json.dumps(ceilings.to_dict()))) == ceilings
+    ways = [LinkLimit("device memory", "copy", 40, 1.0), LinkLimit("device memory", "reduction", 34, 1.0)]
+    files = [LinkLimit("host to file", "1 thread", 4, 1.0), LinkLimit("host to file", "4 threads", 17, 1.0)]
+    limits = HardwareLimits("", (*ways, *files))
+    assert limits.highest("device memory") == ways[0]
+    assert limits.highest("host to file") == files[0]
+    assert limits.highest("host to device") is None
+    assert HardwareLimits.of_dict(json.loads(json.dumps(limits.to_dict()))) == limits
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def small(monkeypatch):
     from gpuetl.engines import registry
 
     monkeypatch.setattr(registry, "look_for_gpu", lambda: registry.GpuSearch(problem="no NVIDIA driver was found"))
-    monkeypatch.setattr(measuring, "host_ceilings", lambda folder, size: host_ceilings(folder, SIZE))
+    monkeypatch.setattr(measuring, "host_limits", lambda folder, size: host_limits(folder, SIZE))
 
 
 def test_the_command_measures_the_host_and_says_that_it_is_all(folder, small):
@@ -121,13 +121,13 @@ def test_the_command_measures_the_host_and_says_that_it_is_all(folder, small):
     assert "host to file    1 thread " in done.stdout
     assert "GB/s" in done.stdout
     assert "only the host was measured: no NVIDIA driver was found" in done.stdout
-    assert f"files in {folder}; kept in {ceilings_path(machine_name('CPU'))}" in done.stdout
+    assert f"files in {folder}; kept in {limits_path(machine_name('CPU'))}" in done.stdout
 
 
 def test_the_command_prints_json_alone(folder, small):
     """As it is kept."""
     printed = json.loads(gpuetl("bench", "device", "--folder", folder, "--json").stdout)
-    assert printed == json.loads(ceilings_path(machine_name("CPU")).read_text())
+    assert printed == json.loads(limits_path(machine_name("CPU")).read_text())
     assert set(printed["measured"][0]) == {"link", "way", "bytes", "seconds", "bytes_per_s"}
 
 

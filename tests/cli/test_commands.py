@@ -115,7 +115,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
         (["--skip", "group_by_tables"], "Did you mean 'group_by_table'?"),
         (["--partition-rows", "0"], "option partition_rows takes a whole number from 1, got 0"),
         (["--memory", "0GB"], "option memory takes a whole number from 1, got 0"),
-        (["--memory", "much"], "argument --memory: 'much' is no size, such as 8GB or 500MB"),
+        (["--memory", "much"], "argument --memory: 'much' is not a valid size, such as 8GB or 500MB"),
     ],
 )
 def test_run_refuses_wrong_arguments(file: Path, arguments: list[str], message: str):
@@ -137,7 +137,7 @@ def test_report_is_written_as_json_and_as_a_page(file: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("report", "message"), [("none/run.html", "there is no folder"), (".", "is a folder; name a file")]
+    ("report", "message"), [("none/run.html", "folder none does not exist"), (".", "is a folder; name a file")]
 )
 def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(file: Path, report: str, message: str):
     refused = gpuetl("run", file, "--report", file.parent / report)

@@ -10,7 +10,7 @@ import pytest
 from cli.test_commands import in_new_process
 from command import gpuetl
 from gpuetl import EngineUnavailable, doctor
-from gpuetl.doctor import Ailment, Gpu, by_nvidia_smi, gpu_findings
+from gpuetl.doctor import Gpu, MachineProblem, by_nvidia_smi, gpu_observations
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.gpu_driver import Driver
 from gpuetl.engines.registry import choose_engine
@@ -33,7 +33,7 @@ def machine(monkeypatch):
 
 def ailments(found):
     """Return what is wrong, and what mends it."""
-    return [(item.problem, item.fix) for item in found if isinstance(item, Ailment)]
+    return [(item.problem, item.fix) for item in found if isinstance(item, MachineProblem)]
 
 
 def test_without_a_gpu_nothing_is_wrong_and_the_pandas_engine_runs(machine):
@@ -147,13 +147,13 @@ def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_pa
     ]
     assert by_nvidia_smi() == expected
     monkeypatch.setattr(doctor, "by_nvml", lambda: None)
-    assert [problem for problem, _ in ailments(gpu_findings(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
+    assert [problem for problem, _ in ailments(gpu_observations(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
 
 
 def test_a_driver_that_shows_no_gpu_is_told(monkeypatch):
     """It may be hidden from the process."""
     monkeypatch.setattr(doctor, "by_nvml", lambda: [])
-    assert [problem for problem, _ in ailments(gpu_findings(Driver((12, 8), problem="it shows no GPU")))] == [
+    assert [problem for problem, _ in ailments(gpu_observations(Driver((12, 8), problem="it shows no GPU")))] == [
         "it shows no GPU"
     ]
 

@@ -11,9 +11,9 @@ from carried_windows import COMBINED, rows_in_time
 from gpuetl import RunOptions, expr
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.executors.runner import Runner, carried_by_itself, carried_on, combined, through
+from gpuetl.executors.runner import Runner, combined, own_state, through, window_with_state
 from gpuetl.physical.nodes import Map
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.run.planning import lowered
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
@@ -46,10 +46,12 @@ def computed(local_engine):
         bounds = [0, *ends, given.num_rows]
         tables = [given[start:end] for start, end in pairwise(bounds)]
         frames = [through(backend, before, backend.from_arrow(part)) for part in tables]
-        carried = combined(backend, window.steps, [carried_by_itself(backend, window.steps, f) for f in frames[:-1]])
+        carried = combined(backend, window.steps, [own_state(backend, window.steps, f) for f in frames[:-1]])
         found = []
         for place, frame in enumerate(frames):
-            (own,) = carried_on(backend, window.steps, frame, carried[place - 1 : place] if place else [], last=True)
+            (own,) = window_with_state(
+                backend, window.steps, frame, carried[place - 1 : place] if place else [], last=True
+            )
             found.append(backend.to_arrow(through(backend, after, own)))
         return pa.concat_tables(found), list(map(backend.rows, carried)), window
 
@@ -62,7 +64,7 @@ def around(node):
     while isinstance(node, Map):
         nodes.append(node)
         (node,) = node.inputs
-    (place,) = (place for place, one in enumerate(nodes) if isinstance(one, Carried) and one.combined)
+    (place,) = (place for place, one in enumerate(nodes) if isinstance(one, StatefulWindow) and one.combined)
     after, before = nodes[:place], nodes[place + 1 :]
     return [one.operation for one in reversed(after)], nodes[place], [one.operation for one in reversed(before)]
 
@@ -81,7 +83,7 @@ def test_partitions_of_any_size_give_what_all_rows_do(rows, computed, by, seed):
     steps = source.window(by, "ts", **{name: expr(call) for name, call in CALLS.items()})
     found, carried, window = computed(steps, given, ends)
     assert_tables_equal(found, expected(steps), what=f"partitions that end at {ends}")
-    assert max(carried) <= window.carried_rows
+    assert max(carried) <= window.state_rows
 
 
 @pytest.mark.parametrize("minutes", [1, 20])

@@ -273,7 +273,7 @@ def test_errors_that_tell_of_memory(error, expected):
     outer.__cause__ = error
     assert is_out_of_memory(error) is is_out_of_memory(outer) is (expected is not None)
     if expected is not None:
-        assert Guard(PandasBackend()).told(outer).startswith(expected)
+        assert Guard(PandasBackend()).described(outer).startswith(expected)
 
 
 def test_what_an_error_came_through_holds_nothing(backend):

@@ -39,7 +39,7 @@ def test_each_specifier_has_one_width(form, expected):
     frame = table(ts=("timestamp", MOMENTS))
     sql = "strftime(ts, '{}')".format(form.replace("'", "''"))
     if expected is None:
-        with pytest.raises(InvalidExpression, match="strftime takes no '%' in a format"):
+        with pytest.raises(InvalidExpression, match="strftime does not support '%' in a format"):
             values(sql, frame)
         return
     assert values(sql, frame) == expected
@@ -143,13 +143,13 @@ def test_an_instant_is_read_back_from_any_clocks_text_with_its_offset(moments):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("strftime(ts, '%Q')", "strftime takes no '%Q' in a format"), ("strftime(ts, '%-d')", "strftime takes no '%-' in a format"),
+        ("strftime(ts, '%Q')", "strftime does not support '%Q' in a format"), ("strftime(ts, '%-d')", "strftime does not support '%-' in a format"),
         ("strftime(ts, '')", "strftime takes a format such as '%Y-%m-%d', got ''"), ("strftime(ts, '%%')", "strftime takes a format such as '%Y-%m-%d', got '%%'"),
         ("strftime(ts, '%H %z')", "strftime takes a zoned timestamp for '%z', got timestamp"), ("strftime(t, '%Y')", "strftime takes a date or a timestamp, got string"),
-        ("strftime(ts, 7)", "strftime takes a text as format, got int64"), ("strftime(ts, $bad)", "strftime takes no '%!' in a format"),
+        ("strftime(ts, 7)", "strftime takes a string as format, got int64"), ("strftime(ts, $bad)", "strftime does not support '%!' in a format"),
         ("strptime(t, '%H:%M')", "strptime needs a year, a month and a day, or %Y and %j, or %G, %V and %u, to read a date by '%H:%M'"),
-        ("strptime(t, '%Y-%m-%d %I')", "strptime needs %p beside %I, in '%Y-%m-%d %I'"), ("strptime(t, '%Y-%Y')", "strptime cannot read '%Y' twice, in '%Y-%Y'"),
-        ("try_strptime(t, '%Y-%m-%d%c')", "try_strptime takes no '%c' in a format"), ("strptime(ts, '%Y-%m-%d')", "strptime takes string, got timestamp"),
+        ("strptime(t, '%Y-%m-%d %I')", "strptime needs %p with %I, in '%Y-%m-%d %I'"), ("strptime(t, '%Y-%Y')", "strptime cannot read '%Y' twice, in '%Y-%Y'"),
+        ("try_strptime(t, '%Y-%m-%d%c')", "try_strptime does not support '%c' in a format"), ("strptime(ts, '%Y-%m-%d')", "strptime takes string, got timestamp"),
         ("strptime(t, t)", "strptime takes a constant or a $parameter as format"),
     ],
 )  # fmt: skip

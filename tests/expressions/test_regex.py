@@ -55,9 +55,9 @@ def test_only_the_groups_asked_for_are_captured_and_the_end_is_the_engines():
         ("(?#a)", f"a comment '(?#' {UNLIKE}, at character 1", "Test for one pattern after the other."),
         ("(?", f"a flag '(?' {UNLIKE}, at character 1", "Match lower(text) where case does not matter; (.|\\n) is any character."),
         (r"(a)\1", f"a back reference '\\1' {UNLIKE}, at character 4", "A pattern cannot refer to its own groups."),
-        (r"\ba", f"a word boundary '\\b' {UNLIKE}, at character 1", "Write what may stand beside the word, such as (^|[^A-Za-z0-9_])word([^A-Za-z0-9_]|$)."),
+        (r"\ba", f"a word boundary '\\b' {UNLIKE}, at character 1", "Write what can stand next to the word, such as (^|[^A-Za-z0-9_])word([^A-Za-z0-9_]|$)."),
         (r"\p{L}", f"a Unicode property '\\p' {UNLIKE}, at character 1", "Write a class of ranges, such as [A-Za-zÀ-ÿ]."),
-        (r"a\Z", f"the anchor '\\Z' {UNLIKE}, at character 2", "Write $: it is the very end of the text."),
+        (r"a\Z", f"the anchor '\\Z' {UNLIKE}, at character 2", "Write $: it matches only the end of the string."),
         (r"\017", f"an octal escape '\\0' {UNLIKE}, at character 1", "Write the character itself."),
         (r"\Qa\E", f"a quotation '\\Q' {UNLIKE}, at character 1", "Put a \\ before each special character."),
         (r"\h", f"the escape '\\h' {UNLIKE}, at character 1", "Write the character itself; \\ stands before a special one."),
@@ -77,13 +77,13 @@ def test_only_the_groups_asked_for_are_captured_and_the_end_is_the_engines():
         ("*a", "'*' repeats nothing, at character 1", "Write \\* for the character."),
         ("(+a)", "'+' repeats nothing, at character 2", "Write \\+ for the character."),
         ("a|?", "'?' repeats nothing, at character 3", "Write \\? for the character."),
-        ("{2}a", "'{' is no repetition, at character 1", "Write {least,most} after an item, or \\{ for the character."),
-        ("a{,3}", "'{' is no repetition, at character 2", "Write {least,most} after an item, or \\{ for the character."),
+        ("{2}a", "'{' is not a valid repetition, at character 1", "Write {least,most} after an item, or \\{ for the character."),
+        ("a{,3}", "'{' is not a valid repetition, at character 2", "Write {least,most} after an item, or \\{ for the character."),
         ("a{3,2}", "'{3,2}' repeats nothing, at character 2", "Write {least,most}, such as {1,3}."),
         ("a{0}", "'{0}' repeats nothing, at character 2", "Write {least,most}, such as {1,3}."),
-        ("(a*)*", "'(a*)' can match the empty text and cannot be repeated, at character 1", "Take one of the quantifiers away."),
-        ("(a|b?)+", "'(a|b?)' can match the empty text and cannot be repeated, at character 1", "Take one of the quantifiers away."),
-        ("a^*", "'^' can match the empty text and cannot be repeated, at character 2", "Take one of the quantifiers away."),
+        ("(a*)*", "'(a*)' can match an empty string and cannot be repeated, at character 1", "Take one of the quantifiers away."),
+        ("(a|b?)+", "'(a|b?)' can match an empty string and cannot be repeated, at character 1", "Take one of the quantifiers away."),
+        ("a^*", "'^' can match an empty string and cannot be repeated, at character 2", "Take one of the quantifiers away."),
         ("(a", "this '(' is not closed, at character 1", "Write \\( for the character."),
         ("a)b", "')' has no '(', at character 2", "Write \\) for the character."),
         ("[a", "this '[' is not closed, at character 1", "Write \\[ for the character."),
@@ -91,13 +91,13 @@ def test_only_the_groups_asked_for_are_captured_and_the_end_is_the_engines():
         ("[]a]", "this class is empty, at character 1", "Write \\] for the character."),
         ("[^]", "this class is empty, at character 1", "Write \\] for the character."),
         (r"[^\s\S]", "this class has no character, at character 1", ""),
-        ("[z-a]", "'z-a' is no range of characters, at character 2", "Write \\- for the character."),
-        (r"[a-\d]", "'a-\\d' is no range of characters, at character 2", "Write \\- for the character."),
-        (r"[\d-z]", "'\\d-z' is no range of characters, at character 2", "Write \\- for the character."),
+        ("[z-a]", "'z-a' is not a valid range of characters, at character 2", "Write \\- for the character."),
+        (r"[a-\d]", "'a-\\d' is not a valid range of characters, at character 2", "Write \\- for the character."),
+        (r"[\d-z]", "'\\d-z' is not a valid range of characters, at character 2", "Write \\- for the character."),
         ("[a-z-9]", "'-' stands between no two characters, at character 5", "Write \\- for the character."),
         ("a\0", "the character 0 cannot stand in a pattern, at character 2", ""),
-        ("(?:a{50}){50}", "it is 2,500 characters long with its repetitions written out; 1,000 are allowed", "Repeat less often, or test length(text) beside it."),
-        ("a{999999999}", "it is 999,999,999 characters long with its repetitions written out; 1,000 are allowed", "Repeat less often, or test length(text) beside it."),
+        ("(?:a{50}){50}", "it is 2,500 characters long with its repetitions written out; 1,000 are allowed", "Repeat less often, or test length(text) as well."),
+        ("a{999999999}", "it is 999,999,999 characters long with its repetitions written out; 1,000 are allowed", "Repeat less often, or test length(text) as well."),
         ("(" * 33 + "a" + ")" * 33, "groups nest deeper than 32, at character 33", ""),
     ],
 )  # fmt: skip
@@ -122,9 +122,9 @@ def test_a_replacement_is_texts_and_groups():
     [
         ("regexp_like(t, '(?=a)')", f"regexp_like cannot take the pattern '(?=a)': a look-ahead '(?=' {UNLIKE}, at character 1", "Test for one pattern after the other."),
         ("t RLIKE '['", "regexp_like cannot take the pattern '[': this '[' is not closed, at character 1", "Write \\[ for the character."),
-        ("regexp_count(t, 'a*')", "regexp_count cannot take the pattern 'a*': it can match the empty text", "Write + for *, so that there is something to count."),
-        ("regexp_replace(t, 'a?', 'b')", "regexp_replace cannot take the pattern 'a?': it can match the empty text", "Write + for *; || puts a text before or after another."),
-        ("regexp_replace(t, '^|$', 'b')", "regexp_replace cannot take the pattern '^|$': it can match the empty text", "Write + for *; || puts a text before or after another."),
+        ("regexp_count(t, 'a*')", "regexp_count cannot take the pattern 'a*': it can match an empty string", "Write + for *, so that there is something to count."),
+        ("regexp_replace(t, 'a?', 'b')", "regexp_replace cannot take the pattern 'a?': it can match an empty string", "Write + for *; || joins strings."),
+        ("regexp_replace(t, '^|$', 'b')", "regexp_replace cannot take the pattern '^|$': it can match an empty string", "Write + for *; || joins strings."),
         ("regexp_replace(t, '(a)', '\\2')", "regexp_replace takes the number of a group, got 2: the pattern has 1 group", "0 is the whole match."),
         ("regexp_replace(t, '(a)+b', '\\1')", "regexp_replace cannot take group 1: it is repeated and so has several matches", "Put the repetition inside the group: ((?:…)+)."),
         ("regexp_replace(t, 'a', '\\d')", "regexp_replace cannot take '\\d' in the replacement, at character 1", "Write \\1 for what group 1 matched, and \\\\ for a backslash."),
@@ -145,7 +145,7 @@ def test_a_pattern_in_a_parameter_is_checked_when_it_is_bound():
     sql = "regexp_replace(t, $p, $r)"
     typed(sql, {"t": STRING}, {"p": Parameter("p", STRING), "r": Parameter("r", STRING)})
     typed("regexp_extract(t, $p, $g)", {"t": STRING}, {"p": Parameter("p", STRING), "g": Parameter("g", INT64)})
-    with pytest.raises(InvalidExpression, match="it can match the empty text"):
+    with pytest.raises(InvalidExpression, match="it can match an empty string"):
         typed(sql, {"t": STRING}, {"p": Literal("a*", STRING), "r": Literal("", STRING)})
 
 
@@ -241,7 +241,7 @@ def read_unless_empty_is_repeated(pattern):
     try:
         return parse_pattern(pattern)
     except InvalidPattern as error:
-        refused = "can match the empty text and cannot be repeated" in str(error)
+        refused = "can match an empty string and cannot be repeated" in str(error)
         if not refused:
             raise
         return None

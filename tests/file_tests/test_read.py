@@ -85,13 +85,13 @@ def test_expected_columns_and_values_are_checked():
         ("{name: a, expect: {clean: {columns: [x], rows: [[1, 2]]}}}",
          "53: test 'a', expect 'clean': row 1 has 2 values for 1 column", "columns: x."),
         ("{name: a, expect: {clean: {columns: [x], rows: [{x: 1}]}}}",
-         "53: test 'a', expect 'clean': row 1 takes a list of values beside columns, got a map", ""),
+         "53: test 'a', expect 'clean': row 1 takes a list of values with columns, got a map", ""),
         ("{name: a, expect: {clean: [[1]]}}",
          "32: test 'a', expect 'clean': row 1 takes a map of columns to values, got a list", "beside columns: [a, b]."),
         ("{name: a, expect: {clean: [{txn_id: 1, status: a}, {txn_id: 2}]}}",
          "56: test 'a', expect 'clean': row 2 leaves out 'status', which another row has", "Write status: null where"),
         ("{name: a, expect: {clean: [{txn_id: {a: 1}}]}}",
-         "41: test 'a', expect 'clean': a value is a text, a number, true, false, null, or a list of these, got a map",
+         "41: test 'a', expect 'clean': a value is a string, a number, true, false, null, or a list of these, got a map",
          ""),
         ("{name: a, expect: {clean: {rows: [], ordered: maybe}}}",
          "51: test 'a', expect 'clean': takes true or false, got text 'maybe'", ""),
@@ -154,7 +154,7 @@ def test_values_that_tell_no_type_ask_for_a_schema(rows, message):
     with pytest.raises(ge.InvalidPipeline) as caught:
         pipeline.test(engine="pandas")
     assert f"test 'a', given 't': {message}" in str(caught.value)
-    assert "Declare it: a schema on source 't' says the types of all its columns." in str(caught.value)
+    assert "Declare it: a schema on source 't' declares the types of all its columns." in str(caught.value)
 
 
 ROUND_TRIP = """\

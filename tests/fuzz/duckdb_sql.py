@@ -136,10 +136,12 @@ def exploded(node: nodes.Explode, source: str) -> str:
     values = quoted(node.column)
     made = {node.column: values, node.index: f"range(len({values}))"}
     if node.keep_empty:
-        null = {name: f"CAST([NULL] AS {sql_type(node.schema[name])}[])" for name in node.made}
+        null = {name: f"CAST([NULL] AS {sql_type(node.schema[name])}[])" for name in node.new_columns}
         full = f"len({values}) > 0"
-        made = {name: f"CASE WHEN {full} THEN {made[name]} ELSE {null[name]} END" for name in node.made}
-    listed = [f"unnest({made[name]}) AS {quoted(name)}" if name in node.made else quoted(name) for name in node.schema]
+        made = {name: f"CASE WHEN {full} THEN {made[name]} ELSE {null[name]} END" for name in node.new_columns}
+    listed = [
+        f"unnest({made[name]}) AS {quoted(name)}" if name in node.new_columns else quoted(name) for name in node.schema
+    ]
     return f"SELECT {', '.join(listed)} FROM {source}"
 
 

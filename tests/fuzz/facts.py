@@ -142,7 +142,7 @@ def explode_facts(node: nodes.Explode, source: Facts) -> Facts:
     unique = None
     if node.index and source.unique is not None:
         unique = source.unique | {node.index}
-    precision = {**source.precision, **dict.fromkeys({node.index} & node.made, Precision.EXACT)}
+    precision = {**source.precision, **dict.fromkeys({node.index} & node.new_columns, Precision.EXACT)}
     return Facts(precision, unique, source.most_rows * LONGEST_LIST)
 
 

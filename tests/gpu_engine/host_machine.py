@@ -40,7 +40,7 @@ from gpuetl.engines.cudf.io.threaded_file import (
     copy_to_host,
     threaded_file,
 )
-from gpuetl.engines.cudf.machine import Struct, Text
+from gpuetl.engines.cudf.machine import KernelSource, Struct
 from gpuetl.engines.registry import ENGINES, register
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
@@ -164,7 +164,7 @@ class HostMachine:
         """Compile nothing ahead."""
         return False
 
-    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
         """Leave them."""
 
     def compiled(self, source: str) -> ctypes.CDLL:
@@ -221,7 +221,7 @@ class HostMachine:
         """There is nobody to tell."""
         return nullcontext()
 
-    def moment(self) -> float:
+    def record_event(self) -> float:
         """What is asked for is done at once."""
         return time.perf_counter()
 
@@ -242,9 +242,9 @@ class HostMachine:
         """Sort by the last word first."""
         return device_array(np.lexsort([plain(word) for word in words[::-1]]).astype(np.int32))
 
-    def sorted_texts(self, texts: Vector) -> Any:
+    def string_ranks(self, strings: Vector) -> Any:
         """Sort the distinct texts; Arrow's order is that of their bytes."""
-        encoded = to_arrow(texts, self).dictionary_encode(null_encoding="encode")
+        encoded = to_arrow(strings, self).dictionary_encode(null_encoding="encode")
         order = pc.sort_indices(encoded.dictionary).to_numpy()
         places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)

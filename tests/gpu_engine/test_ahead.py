@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from gpuetl.engines.cudf.codegen import compile_ahead as module
-from gpuetl.engines.cudf.codegen.compile_ahead import Ahead
+from gpuetl.engines.cudf.codegen.compile_ahead import CompilePool
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def never() -> None:
 def test_what_is_expected_is_made_once_and_had_by_who_asks() -> None:
     """Also where it is expected twice."""
     made: list[int] = []
-    ahead = Ahead()
+    ahead = CompilePool()
     ahead.expect("k", lambda: made.append(1) or "value").result(10)
     ahead.expect("k", never)
     assert ahead.result("k", never) == "value"
@@ -36,13 +36,13 @@ def test_what_is_expected_is_made_once_and_had_by_who_asks() -> None:
 
 def test_what_was_not_expected_is_made_by_who_asks() -> None:
     """On its own thread."""
-    assert Ahead().result("k", threading.current_thread) is threading.current_thread()
+    assert CompilePool().result("k", threading.current_thread) is threading.current_thread()
 
 
 @pytest.mark.usefixtures("one_thread")
 def test_what_still_waits_for_a_thread_is_made_by_who_asks() -> None:
     """Nobody waits behind others' work."""
-    ahead, go = Ahead(), threading.Event()
+    ahead, go = CompilePool(), threading.Event()
     first = ahead.expect("slow", lambda: go.wait(10))
     ahead.expect("k", never)
     assert ahead.result("k", lambda: "here") == "here"
@@ -53,7 +53,7 @@ def test_what_still_waits_for_a_thread_is_made_by_who_asks() -> None:
 def test_half_of_the_threads_begin_with_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others keep the order; equal sizes do, too."""
     monkeypatch.setattr(module, "most_threads", lambda: 2)
-    ahead, made = Ahead(), dict[str, list[int]]()
+    ahead, made = CompilePool(), dict[str, list[int]]()
     running, release = threading.Barrier(3), [threading.Semaphore(0), threading.Semaphore(0)]
 
     def begin() -> None:
@@ -79,7 +79,7 @@ def test_half_of_the_threads_begin_with_the_largest(monkeypatch: pytest.MonkeyPa
 @pytest.mark.usefixtures("one_thread")
 def test_one_thread_keeps_the_order() -> None:
     """Whatever the sizes are."""
-    ahead, made, go = Ahead(), list[int](), threading.Event()
+    ahead, made, go = CompilePool(), list[int](), threading.Event()
     ahead.expect("busy", lambda: go.wait(10))
     futures = [ahead.expect(size, partial(made.append, size), size) for size in (1, 3, 2)]
     go.set()
@@ -89,7 +89,7 @@ def test_one_thread_keeps_the_order() -> None:
 
 def test_what_a_thread_is_at_is_waited_for() -> None:
     """It is not made beside it."""
-    ahead, begun, go = Ahead(), threading.Event(), threading.Event()
+    ahead, begun, go = CompilePool(), threading.Event(), threading.Event()
     ahead.expect("k", lambda: begun.set() or go.wait(10))
     assert begun.wait(10)
     threading.Timer(0.01, go.set).start()
@@ -98,7 +98,7 @@ def test_what_a_thread_is_at_is_waited_for() -> None:
 
 def test_an_error_is_raised_where_it_is_asked_for() -> None:
     """The thread goes on."""
-    ahead = Ahead()
+    ahead = CompilePool()
     ahead.expect("bad", lambda: 1 / 0)
     assert ahead.expect("good", lambda: 2).result(10) == 2
     with pytest.raises(ZeroDivisionError):
@@ -108,7 +108,7 @@ def test_an_error_is_raised_where_it_is_asked_for() -> None:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_makes_what_it_asks_for_itself() -> None:
     """Its parent's threads are not there."""
-    ahead, go = Ahead(), threading.Event()
+    ahead, go = CompilePool(), threading.Event()
     ahead.expect("k", lambda: go.wait(10))
     process = os.fork()
     if process == 0:
@@ -119,7 +119,7 @@ def test_a_forked_process_makes_what_it_asks_for_itself() -> None:
 
 def test_a_process_that_ends_waits_for_what_threads_are_at_and_for_nothing_else() -> None:
     """What has not begun is never made; what is expected later is not either."""
-    ahead, begun, go = Ahead(), threading.Event(), threading.Event()
+    ahead, begun, go = CompilePool(), threading.Event(), threading.Event()
     running = ahead.expect("k", lambda: begun.set() or go.wait(10))
     assert begun.wait(10)
     threading.Timer(0.01, go.set).start()

@@ -8,7 +8,7 @@ from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.columns import arrays
-from gpuetl.engines.cudf.columns.interchange import from_texts
+from gpuetl.engines.cudf.columns.interchange import from_strings
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded_bytes
 from gpuetl.engines.cudf.columns.validity import valid_words
 from gpuetl.engines.cudf.columns.vector import Vector
@@ -299,7 +299,7 @@ def test_runs_of_more_rows_come_first(machine):
 
 def test_bytes_of_texts_by_number(machine):
     """A null has the bytes of the first text; an estimate may."""
-    dictionary = from_texts(["aaa", "é", ""], machine)
+    dictionary = from_strings(["aaa", "é", ""], machine)
     numbers, valid = array(machine, [0, 1, 2, 1]), words(machine, [True, True, True, False])
     coded = Vector(pa.string(), 4, numbers, dictionary=dictionary)
     assert decoded_bytes(coded, machine) - coded.nbytes == 3 + 2 + 0 + 2

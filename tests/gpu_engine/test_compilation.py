@@ -26,7 +26,7 @@ from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.types.data_types import DURATION, FLOAT64, INT64, can_cast
 from gpuetl.types.schema import Schema
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 OF_WINDOWS = {"windows.cuh", "reductions.cuh", "decay.cuh", "frames.cuh", "scan.cuh"}
@@ -115,7 +115,7 @@ def of_users():
     object.__setattr__(source, "schema", Schema({"k": INT64, "x": FLOAT64, "n": INT64}))
     object.__setattr__(source, "ordering", ())
     inputs, arguments = {"x": column(FLOAT64), "n": column(INT64)}, {"scale": column(FLOAT64)}
-    body = KernelTexts({"body": "y = x * scale + n; y_valid = x_valid && y == y;\nflag = y > 0;"}, Path("k.py"), "k")
+    body = KernelCode({"body": "y = x * scale + n; y_valid = x_valid && y == y;\nflag = y > 0;"}, Path("k.py"), "k")
     shared = {"source": source, "reads": ("x", "n"), "arguments": {}}
     row = Kernel(
         contract=body,
@@ -130,7 +130,7 @@ def of_users():
     texts = {"map": "x * n * scale", "reduce": "a + b", "identity": "0", "post": "sqrt(double(a)) * scale"}
     for dtype in (FLOAT64, pa.float32(), pa.int8(), pa.bool_()):
         group = KernelReduction(
-            contract=KernelTexts(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
+            contract=KernelCode(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
         )
         yield reduction_source(group, inputs, arguments)
     yield from of_users_scans(shared, inputs)
@@ -145,13 +145,13 @@ def of_users_scans(shared, inputs):
     state = {"y": FLOAT64, "flag": pa.bool_(), "last": pa.timestamp("us"), "small": pa.int8(), "half": pa.float32()}
     scale = {"arguments": {"scale": Literal(2.0, FLOAT64)}}
     kernel = {**shared, **scale, "kind": "scan", "by": ("k",), "order_by": (SortKey("n"),), "nulls": "propagate"}
-    scan = KernelTexts(texts, Path("k.py"), "k", state)
+    scan = KernelCode(texts, Path("k.py"), "k", state)
     for nulls, post, outputs in (
         ("propagate", "z = y * scale;", {"z": FLOAT64}),
         ("masks", "z = int(y); z_valid = flag;", {"z": pa.int16()}),
         ("propagate", "", {"y": FLOAT64, "flag": pa.bool_()}),
     ):
-        contract = replace(scan, texts={**texts, "post": post})
+        contract = replace(scan, snippets={**texts, "post": post})
         operation = Kernel(contract=contract, outputs=outputs, **{**kernel, "nulls": nulls})
         yield scan_source(operation, contract, inputs, {"scale": 2.0})
 
@@ -210,7 +210,7 @@ def test_an_error_in_a_user_s_file_shows_its_line():
 
 
 def test_an_error_in_a_user_s_header_is_the_header_s():
-    """What is included has a name of its own."""
+    """What is included has a different name."""
     log = nvrtc.problems(named('#include "none.cuh"\n', Path("k.cu")), "sm_90")
     assert users_lines(log).startswith('k.cu:1: catastrophic error: cannot open source file "none.cuh"')
 

@@ -11,7 +11,7 @@ from gpuetl.engines.cudf.codegen import machine_code
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
 from gpuetl.engines.cudf.codegen.machine_code import Compiler, Target, read_entry, write_entry
 from gpuetl.engines.cudf.codegen.nvrtc import user_options
-from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.telemetry.recorder import Recorder, recording
 
 NAME = "gpuetl.engines.cudf.runtime.kernel_cache"
@@ -156,7 +156,12 @@ def test_texts_are_made_ahead_once(kernel_cache, tmp_path):
 
     A mark names them for later processes, with programs of the closed set.
     """
-    asked, kept, new, user = Text("asked"), Text("kept"), Text("new"), Text("of a user", "k", tmp_path / "k.cu")
+    asked, kept, new, user = (
+        KernelSource("asked"),
+        KernelSource("kept"),
+        KernelSource("new"),
+        KernelSource("of a user", "k", tmp_path / "k.cu"),
+    )
     assert kernel_cache.loaded(asked.source).code == b"code of asked"
     write_entry(tmp_path / "cache" / TARGET.name(kept.source), b"of the cache")
     compiled = []

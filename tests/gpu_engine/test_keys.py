@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.keys import Key, Keys, keys_of
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.packed_keys import Layout, measured, packed
-from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import dictionary_codes
 from gpuetl.engines.cudf.relational import aggregate_reduction
 from gpuetl.engines.cudf.relational import join_lookup as lookups
 from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
@@ -138,13 +138,13 @@ def assert_numbered(machine, seed):
     pool = ["", "a", "b", "é", "ab", "\U0001f600", "x" * 31, "x" * 32, "x" * 70 + "y", "x" * 70 + "z", None]
     drawn = [pool[place] for place in draws.integers(0, len(pool), 300)]
     vector = from_arrow(pa.chunked_array([pa.array(drawn, "string")]), machine)
-    numbers = numbered_texts(vector, machine).data
+    numbers = dictionary_codes(vector, machine).data
     order = {text: place for place, text in enumerate(sorted({t for t in drawn if t is not None}, key=str.encode))}
     assert [n for n, t in zip(numbers.tolist(), drawn, strict=True) if t is not None] == [
         order[t] for t in drawn if t is not None
     ]
     nulls = from_arrow(pa.chunked_array([pa.array([None, None], "string")]), machine)
-    assert len(numbered_texts(nulls, machine).data) == 2
+    assert len(dictionary_codes(nulls, machine).data) == 2
 
 
 @pytest.mark.parametrize("skipped", [(), ("join_by_table",), ("join_by_table", "join_by_hash")], ids="-".join)

@@ -244,7 +244,9 @@ def test_kernels_sample_as_many_floats_as_the_host_reckons_with():
     assert f"SAMPLE = 1 << {sample.bit_length() - 1}, MOST_SAMPLED = {most};" in header_text("value_table.cuh")
 
 
-@pytest.mark.parametrize("limit", [(string_codes, "MOST_TEXTS", 1), (dictionary_encoders, "MOST_DISTINCT_BYTES", 3)])
+@pytest.mark.parametrize(
+    "limit", [(string_codes, "MAX_DICTIONARY_STRINGS", 1), (dictionary_encoders, "MOST_DISTINCT_BYTES", 3)]
+)
 def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, limit):
     monkeypatch.setattr(*limit)
     values = ["a", "b", "c", "d", None] * 100
@@ -282,8 +284,8 @@ def test_the_host_waits_once_for_a_batch(tmp_path, monkeypatch):
 
 def test_texts_that_get_a_dictionary_are_not_sorted(tmp_path, monkeypatch):
     """Only the distinct ones are; and it is no choice of readers that decides how a file is encoded."""
-    sorted_rows, sort = [], HostMachine.sorted_texts
-    monkeypatch.setattr(HostMachine, "sorted_texts", lambda self, v: sorted_rows.append(v.rows) or sort(self, v))
+    sorted_rows, sort = [], HostMachine.string_ranks
+    monkeypatch.setattr(HostMachine, "string_ranks", lambda self, v: sorted_rows.append(v.rows) or sort(self, v))
     with skipping(["text_codes", "number_texts_by_suffix"]):
         parquet = written(pa.table({"x": ["b", "a", None, "c"] * 100}), tmp_path / "x.parquet")
     assert encoding(parquet) == "RLE_DICTIONARY"

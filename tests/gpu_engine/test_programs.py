@@ -25,15 +25,15 @@ from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.gpu_operation import programs
 from gpuetl.engines.cudf.io.source_kinds import scan_kinds
-from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.engines.cudf.relational import row_operations as filters
 from gpuetl.engines.interface import Share
 from gpuetl.engines.registry import load_backend
-from gpuetl.executors.runner import carried_by_itself, carried_on, combined
+from gpuetl.executors.runner import combined, own_state, window_with_state
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Project
 from gpuetl.run.planning import lowered
@@ -92,7 +92,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Programs:
     monkeypatch.setattr(HostMachine, "user_kernel", ask_user)
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
     monkeypatch.setattr(
-        HostMachine, "expect", lambda self, plan, texts: found.listed.extend(text.source for text in texts)
+        HostMachine, "expect", lambda self, plan, sources: found.listed.extend(text.source for text in sources)
     )
     return found
 
@@ -113,9 +113,9 @@ def physical_of(pipeline: gpuetl.Pipeline, stage: str = "", options: RunOptions 
 def listed(physical: PhysicalPlan) -> list[str]:
     """Return the texts of a plan, of which each part can be listed."""
     walk = PlanWalk(physical)
-    texts = [text.source for text in walk.texts()]
+    sources = [text.source for text in walk.sources()]
     assert walk.missing == []
-    return texts
+    return sources
 
 
 @pytest.fixture(scope="module")
@@ -170,8 +170,8 @@ def test_what_a_query_asks_for_is_listed(
 def test_a_large_plan_is_listed_without_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file is read but its footer; each program is yielded once."""
     monkeypatch.setattr(pq, "ParquetFile", lambda *given, **options: pytest.fail("read"))
-    texts = listed(physical_of(gpuetl.load(PIPELINES / "flights.yaml")))
-    assert len(texts) == len(set(texts)) > 34
+    sources = listed(physical_of(gpuetl.load(PIPELINES / "flights.yaml")))
+    assert len(sources) == len(set(sources)) > 34
 
 
 ROWS = {"place": [3, 1, 2, 9] * 500, "seconds": [5, 50, 500, 20] * 500, "name": ["x", "y", None, "z"] * 500}
@@ -290,7 +290,7 @@ def test_the_kind_of_an_expression(pipeline: gpuetl.Pipeline, sql: str, kind: Ki
     (project,) = (node for node in walk_graph(plan.stages["s"]) if isinstance(node, Project))
     needed = evaluated(project.columns, Kinds(TEXTS, rows))
     assert needed.columns == {"y": kind}
-    assert all(text.source and not text.kernel for text in needed.texts)
+    assert all(text.source and not text.kernel for text in needed.sources)
 
 
 TABLE = {
@@ -340,9 +340,9 @@ def test_a_run_lists_its_programs_once_unless_that_is_skipped(
 ) -> None:
     """The machine is asked by the plan's fingerprint; the list is made on a thread."""
     visits.filter(col("place") > 1).stage("s")
-    physical, plans, found = physical_of(visits.pipeline, "s"), list[str](), list[Text]()
+    physical, plans, found = physical_of(visits.pipeline, "s"), list[str](), list[KernelSource]()
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: plans.append(plan) or len(plans) == 1)
-    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, texts: found.extend(texts))
+    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, sources: found.extend(sources))
     backend = CudfBackend(HostMachine())
     with skipping(["compile_ahead"]):
         backend.compile_ahead(physical, "plan")
@@ -357,8 +357,8 @@ def test_a_run_lists_its_programs_once_unless_that_is_skipped(
 @pytest.mark.parametrize(("place", "order"), [(0, "adbce"), (1, "beacd"), (2, "cabde")])
 def test_a_process_that_is_not_alone_begins_with_its_share(place: int, order: str) -> None:
     """Others' programs come after it."""
-    texts = [Text(each) for each in "abcde"]
-    assert "".join(text.source for text in own_first(texts, Share(place, 3))) == order
+    sources = [KernelSource(each) for each in "abcde"]
+    assert "".join(text.source for text in own_first(sources, Share(place, 3))) == order
 
 
 def test_what_cannot_be_listed_is_named_and_the_rest_is_listed(
@@ -369,7 +369,7 @@ def test_what_cannot_be_listed_is_named_and_the_rest_is_listed(
     physical = physical_of(visits.pipeline, "s")
     monkeypatch.setattr(filters, "is_true", lambda predicate: 1 // 0)
     walk = PlanWalk(physical)
-    assert len(list(walk.texts())) == 1
+    assert len(list(walk.sources())) == 1
     assert walk.missing == ["stage 's', step 1 (integer division or modulo by zero)"]
 
 
@@ -380,7 +380,7 @@ def test_a_trace_shows_what_goes_wrong_with_a_list(
     visits.filter(col("place") > 1).stage("s")
     physical = physical_of(visits.pipeline, "s")
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
-    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, texts: list(texts) and 1 // 0)
+    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, sources: list(sources) and 1 // 0)
     with tracing(tmp_path / "trace.json") as trace:
         CudfBackend(HostMachine()).compile_ahead(physical, "plan")
         until_listed()
@@ -395,8 +395,8 @@ def test_a_process_that_ends_waits_for_lists_and_not_for_compilers(
     """Programs that the run has not asked for may take seconds."""
     go, compiling = threading.Event(), threading.Event()
 
-    def expect(self: HostMachine, plan: str, texts: Iterable[Text]) -> None:
-        assert list(texts)
+    def expect(self: HostMachine, plan: str, sources: Iterable[KernelSource]) -> None:
+        assert list(sources)
         compiling.set()
         go.wait(60)
 
@@ -425,14 +425,14 @@ def test_windows_by_carries_that_workers_combine_are_listed(
     window.stage("s")
     options = RunOptions(partition_rows=100, carried_share=inf)
     plan, _ = lowered(pipeline.plan({}).keeping(["s"]), options, "dask-cuda")
-    (node,) = (node for node in walk_graph(*plan.roots) if isinstance(node, Carried))
+    (node,) = (node for node in walk_graph(*plan.roots) if isinstance(node, StatefulWindow))
     assert node.combined
     seen.listed += listed(plan)
     backend, scan = load_backend(ON_CPU), node.inputs[0]
     assert isinstance(scan, Scan)
     first, second, third = (backend.read(scan.read, part) for part in scan.parts[:3])
-    alone = [carried_by_itself(backend, node.steps, frame) for frame in (first, second)]
-    carried_on(backend, node.steps, third, combined(backend, node.steps, alone)[1:], last=True)
+    alone = [own_state(backend, node.steps, frame) for frame in (first, second)]
+    window_with_state(backend, node.steps, third, combined(backend, node.steps, alone)[1:], last=True)
     assert seen.asked
     assert seen.missing == set(), seen.difference()
 

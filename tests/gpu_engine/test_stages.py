@@ -15,7 +15,7 @@ from small_pipelines import OPTIONS, PIPELINES, SPILLS, answers, pipeline_of
 from tables import write_source
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
-ASKED = ("host", "launch", "launch_blocks", "to_host", "from_host", "sorted_order", "sorted_texts", "read_parquet")
+ASKED = ("host", "launch", "launch_blocks", "to_host", "from_host", "sorted_order", "string_ranks", "read_parquet")
 """What a machine is asked to do on its device."""
 SLOW = 'extern "C" __global__ void slow(volatile long long* turns) { while (*turns < 1 << 20) ++*turns; }'
 SPIN = """

@@ -11,7 +11,7 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.choices import skipping
 from gpuetl.engines.cudf.codegen import evaluate as of_rows
 from gpuetl.engines.cudf.codegen.evaluate import alone, evaluate
-from gpuetl.engines.cudf.columns.concat import numbered_together, stacked
+from gpuetl.engines.cudf.columns.concat import shared_codes, stacked
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow, single_row, to_arrow
 from gpuetl.engines.cudf.columns.string_codes import FEW, with_dictionary
@@ -64,7 +64,7 @@ def test_texts_that_seldom_repeat_stay_as_they_are():
 def test_more_texts_than_the_sample_shows_stay_as_they_are(monkeypatch):
     """A table that becomes too full is given up."""
     monkeypatch.setattr("gpuetl.engines.cudf.columns.string_codes.SAMPLE", 64)
-    monkeypatch.setattr("gpuetl.engines.cudf.columns.string_codes.MOST_TEXTS", 64)
+    monkeypatch.setattr("gpuetl.engines.cudf.columns.string_codes.MAX_DICTIONARY_STRINGS", 64)
     assert with_dictionary(plain(["a"] * 64 + [str(row) for row in range(500)]), HOST).dictionary is None
     assert coded(["a"] * 64 + [str(row % 50) for row in range(500)]).dictionary.rows == 51
 
@@ -131,7 +131,7 @@ def test_columns_of_one_dictionary_keep_it():
 
 def test_dictionaries_that_are_too_many_together_are_left(monkeypatch):
     """Their texts are written out."""
-    monkeypatch.setattr("gpuetl.engines.cudf.columns.concat.MOST_TEXTS", 3)
+    monkeypatch.setattr("gpuetl.engines.cudf.columns.concat.MAX_DICTIONARY_STRINGS", 3)
     got = stacked([coded(["a", "b"]), coded(["c", "d", None])], HOST)
     assert got.dictionary is None
     assert values_of(got) == ["a", "b", "c", "d", None]
@@ -142,7 +142,7 @@ def test_dictionaries_that_are_too_many_together_are_left(monkeypatch):
 def test_keys_of_two_sides_are_numbered_together(left, right):
     """In the order of their bytes, however they lie."""
     sides = [["b", None, "a", "", "zz"], ["é", "a", None, "zz"]]
-    numbers = [vector.data.tolist() for vector in numbered_together([left(sides[0]), right(sides[1])], HOST)]
+    numbers = [vector.data.tolist() for vector in shared_codes([left(sides[0]), right(sides[1])], HOST)]
     pairs = {text: n for own, ns in zip(sides, numbers, strict=True) for text, n in zip(own, ns, strict=True) if text}
     assert sorted(pairs, key=pairs.get) == ["a", "b", "zz", "é"]
     assert numbers[0][2] == numbers[1][1]
@@ -151,14 +151,14 @@ def test_keys_of_two_sides_are_numbered_together(left, right):
 def test_keys_of_one_dictionary_are_its_numbers():
     """Nothing is numbered anew."""
     column = coded(TEXTS)
-    assert numbered_together([column, column], HOST)[1].data is column.data
+    assert shared_codes([column, column], HOST)[1].data is column.data
 
 
 @pytest.mark.parametrize(("texts", "numbers"), [(["b", "", "a", "b"], [2, 0, 1, 2]), ([], [])])
 def test_keys_of_one_column_without_a_dictionary_are_numbered_once(texts, numbers):
     """As a table's are that is joined with itself."""
     column = plain(texts)
-    left, right = numbered_together([column, column], HOST)
+    left, right = shared_codes([column, column], HOST)
     assert left is right
     assert left.data.tolist() == numbers
 

@@ -9,7 +9,7 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
 from gpuetl.engines.cudf.columns import string_codes
 from gpuetl.engines.cudf.columns.interchange import from_arrow
-from gpuetl.engines.cudf.columns.string_codes import TooManyTexts, numbered_by_suffixes, numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import TooManyStrings, codes_by_suffixes, dictionary_codes
 from gpuetl.testing import assert_same
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -21,7 +21,7 @@ def machine(request):
 
 
 def numbers(texts, machine, kind="string"):
-    found = numbered_by_suffixes(from_arrow(pa.chunked_array([pa.array(texts, kind)]), machine), machine)
+    found = codes_by_suffixes(from_arrow(pa.chunked_array([pa.array(texts, kind)]), machine), machine)
     return None if found is None else machine.host(found).tolist()
 
 
@@ -56,7 +56,7 @@ def test_numbers_are_in_the_order_of_bytes(machine, texts, expected, kind):
 def test_texts_that_8_bytes_do_not_tell_apart_are_not_numbered(machine, texts):
     """A byte 0 at the end, another prefix, a long one, and texts without the prefix; the other way numbers them."""
     assert numbers(texts, machine) is None
-    others = numbered_texts(from_arrow(pa.chunked_array([texts]), machine), machine)
+    others = dictionary_codes(from_arrow(pa.chunked_array([texts]), machine), machine)
     assert machine.host(others.data).tolist() == [sorted(texts).index(text) for text in texts]
 
 
@@ -79,9 +79,9 @@ def test_larger_tables_take_more_texts(machine, monkeypatch):
     monkeypatch.setattr(string_codes, "SLOTS", (16, 64, 256))
     assert numbers(texts, machine) == [int(text.split()[1]) for text in texts]
     monkeypatch.setattr(string_codes, "SLOTS", (16, 64))
-    with pytest.raises(TooManyTexts):
+    with pytest.raises(TooManyStrings):
         numbers(texts, machine)
-    others = numbered_texts(from_arrow(pa.chunked_array([texts]), machine), machine)
+    others = dictionary_codes(from_arrow(pa.chunked_array([texts]), machine), machine)
     assert machine.host(others.data).tolist() == [int(text.split()[1]) for text in texts]
 
 

@@ -13,10 +13,10 @@ from gpuetl.run.planning import lowered
 
 def test_each_is_there_once() -> None:
     """Under a name of its own, as a part of the closed set."""
-    names, texts = zip(*usual_programs(), strict=True)
-    assert len(set(names)) == len(set(texts)) == len(texts)
+    names, sources = zip(*usual_programs(), strict=True)
+    assert len(set(names)) == len(set(sources)) == len(sources)
     those = {program.text: program for program in closed_set()}
-    assert {those[text].file for text in texts} == {CLOSED_SET}
+    assert {those[text].file for text in sources} == {CLOSED_SET}
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_a_plan_asks_for_the_program_of_a_frame(pipeline: gpuetl.Pipeline, call:
 )
 def test_a_plan_asks_for_the_program_of_an_expression(pipeline: gpuetl.Pipeline, sql: str) -> None:
     """It is all that the step compiles."""
-    texts = listed(rows(pipeline).select(new=expr(sql)))
-    assert len(texts) == 1
-    assert set(texts) <= {text for _, text in usual_programs()}
+    sources = listed(rows(pipeline).select(new=expr(sql)))
+    assert len(sources) == 1
+    assert set(sources) <= {text for _, text in usual_programs()}
 
 
 def rows(pipeline: gpuetl.Pipeline) -> gpuetl.Table:
@@ -57,10 +57,10 @@ def listed(table: gpuetl.Table) -> list[str]:
     """Return the texts of a plan."""
     table.stage("s")
     walk = PlanWalk(lowered(table.pipeline.plan({}).keeping(["s"]), RunOptions(), "cudf")[0])
-    return [text.source for text in walk.texts()]
+    return [text.source for text in walk.sources()]
 
 
 def usual_of(table: gpuetl.Table) -> list[str]:
     """Return the names of usual programs among those of a plan."""
-    texts = set(listed(table))
-    return [name for name, text in usual_programs() if text in texts]
+    sources = set(listed(table))
+    return [name for name, text in usual_programs() if text in sources]

@@ -10,7 +10,7 @@ import gpuetl as ge
 from benchmarks.suites.large_plans import SHAPES
 from gpuetl import GpuetlError, RunOptions, errors
 from gpuetl.engines.capacity import Capacity
-from gpuetl.run.pipeline_run import Wanted
+from gpuetl.run.pipeline_run import RunRequest
 from gpuetl.run.planning import explained, planned
 from gpuetl.spec import read
 
@@ -25,7 +25,7 @@ def plan(make, size, folder):
     pipeline = ge.loads(pipeline, folder) if isinstance(pipeline, str) else pipeline
     pipeline = pipeline() if callable(pipeline) else pipeline
     try:
-        plan = Wanted().of(pipeline.plan())
+        plan = RunRequest().of(pipeline.plan())
         planned(plan, RunOptions(), "pandas", Capacity(MEMORY))
         explained(plan, RunOptions(memory=MEMORY), "pandas")
         assert plan.fingerprint

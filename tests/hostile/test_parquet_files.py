@@ -202,7 +202,7 @@ def test_a_wrong_checksum_is_refused_where_checksums_are_verified(read, tmp_path
     rows = pa.table({"s": ["Bern", "Paris"]})
     pq.write_table(rows, path, write_page_checksum=True, data_page_version=version, **options)
     good = path.read_bytes()
-    assert "a page is not what its checksum says" in read(good.replace(b"Paris", b"Doris"), verify_checksums=True)
+    assert "the checksum of a page does not match" in read(good.replace(b"Paris", b"Doris"), verify_checksums=True)
 
 
 def test_right_checksums_and_none_are_read(read, tmp_path):
@@ -221,7 +221,7 @@ def test_damaged_pages_are_refused_where_pages_are_verified(read, tmp_path, vers
         start = parquet.metadata.row_group(0).column(0).data_page_offset
     at = good.index(bytes([1, 11, 0b10101010]), start)  # dictionary codes of one bit
     bad = good[:at] + bytes([3, 80, 7]) + good[at + 3 :]  # of three bits, 40 times 7: the dictionary has two strings
-    assert "it is damaged, or not what its source says" in read(bad, verify_pages=True)
+    assert "it is damaged, or not in the declared format" in read(bad, verify_pages=True)
 
 
 @pytest.mark.parametrize("option", ["verify_checksums", "verify_pages"])

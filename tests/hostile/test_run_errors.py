@@ -47,7 +47,7 @@ CASES = {
             - filter: a < 9 AND CAST(s AS int64) > 3
                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         Row 3 of ROOT/t.parquet (row group 1): s = 'x'
-        TRY_CAST gives null where there is no result.""",
+        TRY_CAST gives null instead.""",
     ),
     "cast": (
         "      - cast:\n          b: int32\n",
@@ -57,7 +57,7 @@ int32 cannot hold it exactly
             b: int32
             ^
         Row 5 of ROOT/t.parquet (row group 2): b = 4611686018427387904
-        TRY_CAST gives null where there is no result.""",
+        TRY_CAST gives null instead.""",
     ),
     "constant": (
         "      - with_columns: {y: \"CAST('one' AS int64)\"}\n",
@@ -65,7 +65,7 @@ int32 cannot hold it exactly
         p.yaml:11:27: stage 'clean', step 2: column 'y': CAST('one' AS int64) has no result, for one: not a valid int64
             - with_columns: {y: "CAST('one' AS int64)"}
                                 ^^^^^^^^^^^^^^^^^^^^^^
-        TRY_CAST gives null where there is no result.""",
+        TRY_CAST gives null instead.""",
     ),
     "sum": (
         "      - aggregate: {columns: {n: count(*), total: sum(b)}}\n",
@@ -203,7 +203,7 @@ def test_the_filter_of_a_source_is_pointed_at(root):
         '    t: {parquet: t.parquet, filter: "CAST(s AS int64) > 0"}\n'
         f"                                    {'^' * 22}\n"
         f"Row 1 of {root}/t.parquet (row group 0): s = 'x'\n"
-        "TRY_CAST gives null where there is no result."
+        "TRY_CAST gives null instead."
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gpuetl import Pipeline
 from gpuetl.formats import frames
-from gpuetl.formats.frames import narrow_texts
+from gpuetl.formats.frames import narrow_strings
 
 TEXTS = ["", "abc", None, "äöü", "x" * 7, None, "", "yz"]
 
@@ -19,7 +19,7 @@ def few_bytes(monkeypatch):
 @pytest.mark.parametrize(("start", "rows"), [(0, 8), (1, 7), (3, 2), (5, 2), (8, 0)])
 def test_texts_are_cut_into_arrays_that_hold_them(start, rows):
     """Also those of a slice; each array begins anew."""
-    parts = [*narrow_texts(pa.array(TEXTS, pa.large_string()).slice(start, rows))]
+    parts = [*narrow_strings(pa.array(TEXTS, pa.large_string()).slice(start, rows))]
     assert [part.type for part in parts] == [pa.string()] * len(parts)
     assert max(sum(len(text.encode()) for text in part.to_pylist() if text) for part in parts) <= 8
     assert [text for part in parts for text in part.to_pylist()] == TEXTS[start : start + rows]
@@ -28,7 +28,9 @@ def test_texts_are_cut_into_arrays_that_hold_them(start, rows):
 def test_a_longer_text_stands_alone():
     """Arrow says whether it holds it."""
     texts = ["a", "b" * 20, "c"]
-    assert [part.to_pylist() for part in narrow_texts(pa.array(texts, pa.large_string()))] == [[text] for text in texts]
+    assert [part.to_pylist() for part in narrow_strings(pa.array(texts, pa.large_string()))] == [
+        [text] for text in texts
+    ]
 
 
 @pytest.mark.parametrize("chunks", [[], [TEXTS], [TEXTS, [], TEXTS]])

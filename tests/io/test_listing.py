@@ -182,7 +182,7 @@ def test_links_to_folders_below_a_path_are_not_followed(linked, path):
     (warning,) = overlooked_warnings(Dataset("s", "csv", linked / path))
     assert warning == (
         f"1 link to a folder is not followed: {linked}/lake/more.  "
-        "Read such a folder by a source of its own, or name the link in a glob."
+        "Read such a folder as a separate source, or name the link in a glob."
     )
     assert warning.code == "GE1725"
 

@@ -235,7 +235,7 @@ def test_a_disk_that_can_only_be_read_is_named(tmp_path, monkeypatch):
 def test_recover_of_a_path_where_nothing_is(tmp_path):
     done = gpuetl("recover", tmp_path / "nothing")
     assert (done.exit_code, done.stderr) == (
-        1, f"error: there is no {tmp_path}/nothing, and no run has left anything beside it\n",
+        1, f"error: {tmp_path}/nothing does not exist, and no run left anything next to it\n",
     )  # fmt: skip
 
 
@@ -250,7 +250,7 @@ def test_a_state_that_is_not_clear_is_told_and_nothing_is_lost(tmp_path):
     assert done.exit_code == 1
     record = f"{tmp_path}/deep/.file.csv.{NEW_RUN}"
     assert done.stderr == (
-        f"error: {tmp_path}/.parts.{NEW_RUN} is in a state that is not clear.  {tmp_path}/.parts.{NEW_RUN} is part of a "
+        f"error: {tmp_path}/.parts.{NEW_RUN} is in an unclear state.  {tmp_path}/.parts.{NEW_RUN} is part of a "
         f"commit that {record} decides, and no record is there.  Put the folder back, or remove "
         f"{tmp_path}/.parts.{NEW_RUN} if {tmp_path}/parts is as it should be\n"
     )

@@ -102,18 +102,18 @@ def test_a_kernel_that_writes_too_much_or_too_little_is_told(t, checked, entry, 
 
 def test_the_first_rows_that_differ_are_shown_with_their_inputs(t, checked):
     """A kernel that forgets the last block."""
-    (finding, *_) = checked(rows_kernel(t, "no_last_block"), sizes=(33,)).findings
-    assert finding.what == "output 'y': 1 of 33 differ; 1 were never written, the first is row 32"
-    (row,) = finding.rows
+    (mismatch, *_) = checked(rows_kernel(t, "no_last_block"), sizes=(33,)).findings
+    assert mismatch.what == "output 'y': 1 of 33 differ; 1 were never written, the first is row 32"
+    (row,) = mismatch.rows
     assert row.row == 32
     assert row.expected == 2 * row.inputs["x"] != row.got
 
 
 def test_a_kernel_that_is_wrong_for_nan_alone_is_told(t, checked):
     """Extreme values have it."""
-    (finding, *_) = checked(rows_kernel(t, "no_nan"), sizes=(300,)).findings
-    assert finding.case == "300 rows, extreme values"
-    assert (finding.rows[0].inputs, finding.rows[0].got, finding.rows[0].expected) == ({"x": "nan"}, 0.0, "nan")
+    (mismatch, *_) = checked(rows_kernel(t, "no_nan"), sizes=(300,)).findings
+    assert mismatch.case == "300 rows, extreme values"
+    assert (mismatch.rows[0].inputs, mismatch.rows[0].got, mismatch.rows[0].expected) == ({"x": "nan"}, 0.0, "nan")
 
 
 def test_a_kernel_that_ignores_nulls_is_told(t, checked):
@@ -138,8 +138,8 @@ def test_a_block_a_group_and_a_thread_a_group_both_fit_the_grid(t, checked):
 
 def test_a_kernel_over_groups_that_forgets_groups_is_told(t, checked):
     """One group is right, and many are not."""
-    (finding, *_) = checked(groups_kernel(t, "only_first_group"), sizes=(33,)).findings
-    assert finding.case == "33 rows, ordinary values, a group a row"
+    (mismatch, *_) = checked(groups_kernel(t, "only_first_group"), sizes=(33,)).findings
+    assert mismatch.case == "33 rows, ordinary values, a group a row"
 
 
 def test_generated_kernels_are_checked_too(t, checked):
@@ -157,9 +157,9 @@ def test_a_reduction_that_differs_is_told_with_its_group(t, checked):
 def test_a_reduction_with_a_wrong_identity_is_told(t, checked):
     """All values of a group may be below it."""
     keys = {"outputs": {"y": "float64"}, "reference": "wrong.py:negated", "identity": "0", "post": "-a"}
-    (finding, *_) = checked(t.reduction_kernel("x", **keys, reduce="a > b ? a : b", by="k"), sizes=(33,)).findings
-    assert finding.case == "33 rows, ordinary values, a group a row"
-    assert finding.rows[0].got == 0
+    (mismatch, *_) = checked(t.reduction_kernel("x", **keys, reduce="a > b ? a : b", by="k"), sizes=(33,)).findings
+    assert mismatch.case == "33 rows, ordinary values, a group a row"
+    assert mismatch.rows[0].got == 0
 
 
 @pytest.mark.parametrize(("rows", "shapes"), [(33, SHAPES), (2100, ["one group"])])
@@ -196,9 +196,9 @@ def test_a_scan_that_is_right_equals_its_twin(t, checked):
 
 def test_a_scan_whose_operator_takes_the_wrong_side_is_told(t, checked):
     """Rows are shown with their own inputs."""
-    (finding, *_) = checked(running_count(t, "n = a.n + 0 * b.n;"), sizes=(33,)).findings
-    assert finding.case == "33 rows, ordinary values, one group"
-    assert finding.rows[0].expected == finding.rows[0].got + 1
+    (mismatch, *_) = checked(running_count(t, "n = a.n + 0 * b.n;"), sizes=(33,)).findings
+    assert mismatch.case == "33 rows, ordinary values, one group"
+    assert mismatch.rows[0].expected == mismatch.rows[0].got + 1
 
 
 @pytest.mark.parametrize(("rows", "shapes"), [(33, SHAPES), (3000, ["one group", "skewed groups"])])
@@ -213,14 +213,14 @@ def test_the_gpus_side_of_scans_equals_their_twins(t, checked, rows, shapes, mon
 
 def test_a_scan_with_a_wrong_identity_is_told_on_the_gpus_side(t, checked):
     """There is none among the rows of the twin's side."""
-    (finding, *_) = checked(running_count(t, identity="n = 1;"), EmulatedMachine(), (33,)).findings
-    assert finding.case == "33 rows, ordinary values, one group"
+    (mismatch, *_) = checked(running_count(t, identity="n = 1;"), EmulatedMachine(), (33,)).findings
+    assert mismatch.case == "33 rows, ordinary values, one group"
 
 
 def test_an_operator_that_does_not_associate_is_told(t, checked):
     """Of many rows: rows are put together in another order than the twin's."""
-    (finding, *_) = checked(running_count(t, "n = b.n - a.n;"), EmulatedMachine(), (300,)).findings
-    assert finding.case == "300 rows, ordinary values, one group"
+    (mismatch, *_) = checked(running_count(t, "n = b.n - a.n;"), EmulatedMachine(), (300,)).findings
+    assert mismatch.case == "300 rows, ordinary values, one group"
 
 
 def test_a_text_that_does_not_compile_is_told(t, checked):

@@ -26,16 +26,16 @@ def keys(pipeline):
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (lambda t, u: t.join(u, "k", **ONCE).aggregate(["w", "k", "y"], n=COUNT), "k, which tell w, y"),
-        (lambda t, u: t.join(u, "k", how="left", **ONCE).aggregate(["k", "y"], n=COUNT), "k, which tell y"),
-        (lambda t, u: t.join(u, {"x": "k"}, **ONCE).aggregate(["s", "x", "y"], n=COUNT), "s, x, which tell y"),
+        (lambda t, u: t.join(u, "k", **ONCE).aggregate(["w", "k", "y"], n=COUNT), "k, which determine w, y"),
+        (lambda t, u: t.join(u, "k", how="left", **ONCE).aggregate(["k", "y"], n=COUNT), "k, which determine y"),
+        (lambda t, u: t.join(u, {"x": "k"}, **ONCE).aggregate(["s", "x", "y"], n=COUNT), "s, x, which determine y"),
         (
             lambda t, u: t.join(u, "k", **ONCE).rename({"k": "y", "y": "k"}).filter(col("k") > 5)
-            .aggregate(["y", "k"], n=COUNT), "y, which tell k",
+            .aggregate(["y", "k"], n=COUNT), "y, which determine k",
         ),
         (
             lambda t, u: t.join(u, "k", **ONCE).join(t.distinct("x").select("x", r="s"), {"y": "x"}, how="left", **ONCE)
-            .aggregate(["k", "y", "r"], n=COUNT), "k, which tell y, r",
+            .aggregate(["k", "y", "r"], n=COUNT), "k, which determine y, r",
         ),
     ],
     ids=["inner", "left", "of another name", "renamed", "one by another"],

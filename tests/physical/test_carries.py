@@ -9,8 +9,8 @@ import pytest
 from gpuetl import RunOptions, col, expr
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.memory_limits import HostMemory
-from gpuetl.physical.stateful_window import Carried
-from gpuetl.physical.window_state import CARRIED
+from gpuetl.physical.stateful_window import StatefulWindow
+from gpuetl.physical.window_state import HANDLERS
 from gpuetl.plan.graph import walk_graph
 from gpuetl.run import planning
 from gpuetl.run.planning import lowered
@@ -45,7 +45,7 @@ def planned(steps, engine="pandas", **options):
 
 def by_carries(plan):
     """Return the windows by carries."""
-    return [node for node in walk_graph(*plan.roots) if isinstance(node, Carried)]
+    return [node for node in walk_graph(*plan.roots) if isinstance(node, StatefulWindow)]
 
 
 def windowed(events, by="user", order_by="ts", **calls):
@@ -56,7 +56,7 @@ def test_a_window_in_the_order_of_its_source_needs_no_exchange(events):
     """The plan says how many rows go along: of each of 10 users, and of null, the last one and that of a value."""
     plan = planned(windowed(events, n="row_number()", s="cum_sum(x)"))
     assert physical_lines(plan) == ["Read [10]", "Window [10]", "gather [1]"]
-    assert [node.carried_rows for node in by_carries(plan)] == [11 * 2]
+    assert [node.state_rows for node in by_carries(plan)] == [11 * 2]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_sort_and_a_window_of_its_order_go_together(events):
 def test_every_function_goes_by_carries_or_is_known_to_need_other_rows():
     """Later ones, or all since one that is not known beforehand."""
     functions = {name for kind, name in FUNCTIONS if kind == "window"}
-    assert functions - CARRIED.keys() == {
+    assert functions - HANDLERS.keys() == {
         "rank", "percent_rank", "cume_dist", "ntile", "lead", "last", "bfill",
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ def test_waiting_for_kernels_is_taken_out_of_the_run_and_told_where_it_was_long(
             with compiling():
                 pass
         recorder.compile_seconds = 9.0
-    recorder.tell_compilation(seconds)
+    recorder.note_compilation(seconds)
     assert seconds == {"plan": 0.5, "run": 0.0, "compile": 4.0}
     assert recorder.notes == [
         "2 kernels were compiled, for which the run waited 4.0 s; later runs take them from the cache"
@@ -21,6 +21,6 @@ def test_waiting_for_kernels_is_taken_out_of_the_run_and_told_where_it_was_long(
 def test_a_run_that_compiles_nothing_has_no_such_phase():
     """As those of the pandas engine."""
     recorder, seconds = Recorder(), {"run": 4.0}
-    recorder.tell_compilation(seconds)
+    recorder.note_compilation(seconds)
     assert seconds == {"run": 4.0}
     assert recorder.notes == []

@@ -9,9 +9,9 @@ import pytest
 
 from command import gpuetl
 from gpuetl import RunOptions, col, count
-from gpuetl.engines.measured_limits import machine_name, save_ceilings
+from gpuetl.engines.measured_limits import machine_name, save_limits
 from gpuetl.report.run_report import limit_of
-from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings
+from gpuetl.telemetry.hardware_limits import HardwareLimits, LinkLimit
 from tables import table
 
 FILES = Path(__file__).parent.parent / "kernels_files"
@@ -123,10 +123,10 @@ def test_frames_and_csv_come_from_the_host(pipeline, engine):
     assert frame == crossed
 
 
-CEILINGS = Ceilings("this machine", (
-    Ceiling("host to file", "1 thread", 100, 1.0), Ceiling("host to file", "4 threads", 400, 1.0),
-    Ceiling("host memory", "1 thread", 1000, 1.0), Ceiling("host memory", "4 threads", 4000, 1.0),
-    Ceiling("file to host", "4 threads", 1000, 2.0),
+CEILINGS = HardwareLimits("this machine", (
+    LinkLimit("host to file", "1 thread", 100, 1.0), LinkLimit("host to file", "4 threads", 400, 1.0),
+    LinkLimit("host memory", "1 thread", 1000, 1.0), LinkLimit("host memory", "4 threads", 4000, 1.0),
+    LinkLimit("file to host", "4 threads", 1000, 2.0),
 ))  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def test_the_command_tells_limits_where_ceilings_are_kept_and_else_how_to_get_th
     first = gpuetl(*run, tmp_path / "r.json", "--profile")
     assert "note: how near stages came to what the hardware allows is not known: `gpuetl bench device`" in first.stdout
     assert [stage["limit"] for stage in json.loads((tmp_path / "r.json").read_text())["stages"]] == [None] * 3
-    save_ceilings(Ceilings(machine_name("CPU"), CEILINGS.measured))
+    save_limits(HardwareLimits(machine_name("CPU"), CEILINGS.measured))
     whole.root.joinpath("out.parquet").unlink()
     plain = gpuetl(*run, tmp_path / "r.json")
     assert "limited by" not in plain.stdout

@@ -11,7 +11,7 @@ def test_a_comma_that_ends_an_expression_is_told_with_its_place():
 daily.yaml:13:27: a comma in { } ends the value 'coalesce(amount'
     - with_columns: {x: coalesce(amount, 0.5), y: status}
                         ^^^^^^^^^^^^^^^^^^^^^
-Quote the expression, or write it on a line of its own."""
+Quote the expression, or write it on a separate line."""
     ]
 
 
@@ -65,5 +65,5 @@ def test_text_that_is_no_yaml_for_a_comma_or_a_quote_in_braces_is_told_with_what
     assert problem.startswith("daily.yaml:13:")
     assert "a value in { } ends here" in problem
     assert problem.endswith(
-        "\nIn { }, commas and quotes end an expression.  Quote the expression, or write it on a line of its own."
+        "\nIn { }, commas and quotes end an expression.  Quote the expression, or write it on a separate line."
     )

@@ -29,7 +29,7 @@ PARSER = re.compile(
 """Words of the libraries that read the text: none may be in a message."""
 
 CASE = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
-JSON = "Columns have no parts: take what a text holds with regexp_extract(text, pattern)."
+JSON = "Columns have no fields: take part of a string with regexp_extract(text, pattern)."
 OVER = "Write a window step: by and order_by stand there once."
 QUERY = "Make the query a stage, and join it: how: semi stands for IN."
 PRESENT = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
@@ -39,8 +39,8 @@ MISTYPED = [
     ("s = “AA”", "gpuetl does not support quotes such as “", "Write straight quotes: 'AA'."),
     ("`a` > 1", "gpuetl does not support '`'", 'Write a name with spaces in double quotes: "a b".'),
     ("f'x'", "gpuetl does not support the prefix f of a text", "Write 'x'."),
-    ("s = 'abc", "this quote is not closed", "Close it; a quote inside a text is written twice: 'it''s'."),
-    ("s = 'it's'", "this quote is not closed", "Close it; a quote inside a text is written twice: 'it''s'."),
+    ("s = 'abc", "this quote is not closed", "Close it; write a quote inside a string twice: 'it''s'."),
+    ("s = 'it's'", "this quote is not closed", "Close it; write a quote inside a string twice: 'it''s'."),
     ("t.a > 1", "'t.a': columns have plain names", "Write a: after a join, columns have no prefix."),
     ("s.upper()", "'s.upper()': SQL has no methods", "Write upper(s)."),
     ("a == None", "unknown column 'None'", f"Columns: {NAMES}. Write NULL, and x IS NULL to look for it."),
@@ -48,8 +48,8 @@ MISTYPED = [
     # operators
     ("a ?? b", "gpuetl does not support '??'", "Write coalesce(a, b)."),
     ("a > 1 && ok", "gpuetl does not support '&&'", "Write AND."),
-    ("a > 1 || ok", "'||' takes string, got int64", "|| joins texts. Write CAST(1 AS string) for a text, or OR between conditions."),
-    ("a > 1 | ok", "gpuetl does not support '|'", "Write OR between conditions, or || to join texts."),
+    ("a > 1 || ok", "'||' takes string, got int64", "|| joins strings. Write CAST(1 AS string) for a string, or OR between conditions."),
+    ("a > 1 | ok", "gpuetl does not support '|'", "Write OR between conditions, or || to join strings."),
     ("!ok", "gpuetl does not support '!'", "Write NOT, or <> between two values."),
     ("a === 1", "gpuetl does not support '==='", "Write =."),
     ("a ^ 2", "gpuetl does not support '^'", "Write power(a, b)."),
@@ -64,7 +64,7 @@ MISTYPED = [
     ("a IS 5", "gpuetl does not support 'a IS 5'", "Write = 5, or <> 5 for IS NOT."),
     ("a is None", "gpuetl does not support 'a is None'", "Write IS NULL."),
     # lists and brackets
-    ("[1,2]", "gpuetl does not support '[1,2]'", "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of texts."),
+    ("[1,2]", "gpuetl does not support '[1,2]'", "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of strings."),
     ("l[1] = 1", "gpuetl does not support 'l[1]'", "Write list_get(list, n), counted from 0, or substring(text, start, length)."),
     ("a = (1, 2)", "gpuetl does not support '(1, 2)'", "Write one value: brackets hold one expression."),
     ("a in ()", "IN has no values", "Write x IN (1, 2)."),
@@ -94,16 +94,16 @@ MISTYPED = [
     ("position('a' IN s)", "unknown function 'position'", "Write strpos(text, part)."),
     ("cast(a int64)", "unexpected 'int64'", "Write CAST(x AS int64)."), ("extract(hour ts)", "unexpected 'hour'", "Write extract(hour FROM x)."),
     ("cast(a AS itn64)", "unknown type 'itn64'", "Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string, date, timestamp, duration, decimal(p,s). Did you mean 'int64'?"),
-    ("getdate()", "gpuetl does not support the present, 'getdate'", PRESENT), ("now() > ts", "gpuetl does not support the present, 'now'", PRESENT),
+    ("getdate()", "gpuetl does not support the current time, 'getdate'", PRESENT), ("now() > ts", "gpuetl does not support the current time, 'now'", PRESENT),
     ("substring(s from 2)", "gpuetl does not support 'from'", "Write commas between the arguments of a function: substring(text, start, length)."),
     ("roud(x)", "unknown function 'roud'", "Did you mean 'round'?"),
     # parameters and references of paths
     ("a > $lmi", "unknown parameter '$lmi'", "Parameters: $lim, $none. Did you mean '$lim'?"),
     ("$a > 1", "unknown parameter '$a'", "'a' is a column: write a without $."),
     ("a > lim", "unknown column 'lim'", f"Columns: {NAMES}. 'lim' is a parameter: write $lim."),
-    ("a > ${params.lim}", "'${params.lim}' stands in paths only", "Write $lim; to join it with a text, 'text' || $lim."),
+    ("a > ${params.lim}", "'${params.lim}' stands in paths only", "Write $lim; to join it with a string, 'text' || $lim."),
     ("s = '${run.id}'", "'${run.id}' stands in paths only", "Write run_id()."),
-    ("s = 'of ${params.lim}'", "'${params.lim}' stands in paths only", "Write $lim; to join it with a text, 'text' || $lim."),
+    ("s = 'of ${params.lim}'", "'${params.lim}' stands in paths only", "Write $lim; to join it with a string, 'text' || $lim."),
     ("a > {{ lim }}", "unexpected '{'", "A parameter is written $name."), ("a > :lim", "unexpected ':'", "A parameter is written $name."), ("a > ?", "unexpected '?'", "A parameter is written $name."),
     # types
     ("ts > '2026-01-01'", "cannot compare timestamp and string", "Write TIMESTAMP '2026-01-01 00:00:00'."),
@@ -115,7 +115,7 @@ MISTYPED = [
     ("a = '5'", "cannot compare int64 and string", "Write 5 without quotes."),
     ("s > 5", "cannot compare string and int64", "Write '5' in quotes, or CAST(s AS int64)."),
     ("a > s", "cannot compare int64 and string", "Write CAST(s AS int64)."),
-    ("s + 'x' = s", "cannot add string and string", "Write s || 'x' to join texts."),
+    ("s + 'x' = s", "cannot add string and string", "Write s || 'x' to join strings."),
     ("ok = 1", "cannot compare bool and int64", "'ok' is a boolean: write ok, or NOT ok."),
     ("s = 'a' OR 'b'", "OR takes bool, got string", "Write s = 'a' OR s = 'b'."),
     ("1 < a < 5", "cannot compare bool and int64", "Write a < x AND x < b, or x BETWEEN a AND b."),
@@ -149,15 +149,15 @@ def test_what_is_mistyped_is_told_with_what_to_write(typed, message, hint):
 
 
 NOT_YAML = [
-    ("a:\n  b: 1\n c: 2\n", 3, "this key is not indented as the others above it", "Indent what belongs together with the same number of spaces."),
+    ("a:\n  b: 1\n c: 2\n", 3, "this key is not indented like the others above it", "Indent what belongs together with the same number of spaces."),
     ("a:\n  b: 1\n   c: 2\n", 3, "this line is indented more than the one before it", "Indent what belongs together with the same number of spaces."),
-    ("steps:\n  - filter: a > 1\n    - limit: 3\n", 3, "this list item is not indented as the others above it", "Indent what belongs together with the same number of spaces."),
+    ("steps:\n  - filter: a > 1\n    - limit: 3\n", 3, "this list item is not indented like the others above it", "Indent what belongs together with the same number of spaces."),
     ("  a: 1\nb: 2\n", 2, "this line is indented less than the first", "Begin all its keys in one column."),
     ("a:\n\tb: 1\n", 2, "this line is indented with a tab", "Indent with spaces."),
-    ("a: 'x\nb: 1\n", 1, "this quote is not closed", "Close it with '. A quote inside the text is written twice: 'it''s'."),
+    ("a: 'x\nb: 1\n", 1, "this quote is not closed", "Close it with '. Write a quote inside the string twice: 'it''s'."),
     ('a: "x\nb: 1\n', 1, "this quote is not closed", 'Close it with ".'),
     ("a: 'it's'\n", 1, "there is text after the closing quote", "Write the whole value in quotes; a quote inside it is written twice: 'it''s'."),
-    ('a: "\\d+"\n', 1, "'\\d' is not an escape in double quotes", "Write the text in single quotes."),
+    ('a: "\\d+"\n', 1, "'\\d' is not an escape in double quotes", "Write the string in single quotes."),
     ("a: s = 'x: y'\n", 1, "a value without quotes cannot have a colon and a space", "Write the value in quotes."),
     ("a: {x: y: z}\n", 1, "a value in brackets ends at a colon", "Write the value in quotes."),
     ("a: [\n", 1, "the file ends in the middle of a list or map", "Close each '[' with ']' and each '{' with '}'."),
@@ -167,7 +167,7 @@ NOT_YAML = [
     ("a: > 3\n", 1, "unexpected '>'", "Write the value in quotes."),
     ("a: x\nb\nc: 1\n", 2, "this line is not a key and a value", "Write key: value."), ("key:value\nb: 1\n", 1, "'key:value' is not a key and a value", "Write a space after the colon."),
     ("a: - b\n", 1, "a list cannot begin here", "Begin it on the next line, or write [a, b]."),
-    ("a: 1\n---\nb: 1\n", 2, "a file has one pipeline", "Write the second one to a file of its own."),
+    ("a: 1\n---\nb: 1\n", 2, "a file has one pipeline", "Write the second one to a separate file."),
     ("a: \x01\n", 1, "the character U+0001 is not text", "Take it out."),
 ]  # fmt: skip
 

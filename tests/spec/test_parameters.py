@@ -48,7 +48,7 @@ def test_other_values_are_refused(given, dtype):
 
 def test_a_float_is_no_decimal_and_the_way_to_write_one_is_told():
     with pytest.raises(
-        ValueError, match=r"'0\.19' is not a valid decimal\(4,2\): write '0\.19' as a text, or a Decimal"
+        ValueError, match=r"'0\.19' is not a valid decimal\(4,2\): write '0\.19' as a string, or a Decimal"
     ):
         parse_value(0.19, parse_type("decimal(4,2)"))
 

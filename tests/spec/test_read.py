@@ -85,7 +85,7 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
         ("distinct", "a step is one verb and its arguments", "Write distinct: {}"),
         ("[limit, 3]", "a step is one verb and its arguments", "Steps: filter, select"),
         ("distinct: []", "takes a name or a list of names, got none", ""),
-        ("distinct: {keep: first, order_by: ts}", "rows that are equal in all columns have no first", "Add on: the columns that tell rows apart."),
+        ("distinct: {keep: first, order_by: ts}", "rows that are equal in all columns have no first", "Add on: the columns that identify a row."),
         ("filter: [1]", "takes an SQL expression, got a list", ""),
         ("filter: {a: 1}", "takes an SQL expression, got a map", ""),
         ("limit: -1", "takes a whole number from 0, got -1", ""),
@@ -106,10 +106,10 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
         ("join: {with: txns, on: user_id, hwo: left}", "unknown key 'hwo'", "Did you mean 'how'?"),
         ("join: {on: user_id}", "the key 'with' is missing", "It takes a name."),
         ("join: {with: txns, on: user_id, how: crss}", "how: takes one of inner, left, right, full, semi, anti, cross, got 'crss'", "Did you mean 'cross'?"),
-        ("join: {with: txns, on: user_id, how: cross}", "how: cross puts every row beside every row, and takes no 'on'", "Leave it out, or choose how: inner."),
+        ("join: {with: txns, on: user_id, how: cross}", "how: cross pairs every row with every row, and takes no 'on'", "Leave it out, or choose how: inner."),
         ("join: {with: txns, how: semi}", "the key 'on' is missing", "It takes a column, a list of columns, or a map of left columns to right ones.  Only how: cross goes without."),
-        ("join: {with: txns, how: cross, suffix: _r, nulls_equal: true}", "how: cross puts every row beside every row: there are no keys for nulls_equal", "Leave it out."),
-        ("join: {with: txns, how: cross, suffix: _r, validate: one_to_one}", "how: cross puts every row beside every row: there is nothing to validate", "Leave validate out."),
+        ("join: {with: txns, how: cross, suffix: _r, nulls_equal: true}", "how: cross pairs every row with every row: there are no keys for nulls_equal", "Leave it out."),
+        ("join: {with: txns, how: cross, suffix: _r, validate: one_to_one}", "how: cross pairs every row with every row: there is nothing to validate", "Leave validate out."),
         ("join: {with: txns, on: user_id, how: anti, validate: many_to_one}", "how: anti gives a left row at most once, whatever repeats: there is nothing to validate", "Leave validate out."),
         ("join: {with: txns, on: {user_id: user_id, amount: user_id}, how: semi}", "on: the right column 'user_id' is named twice", ""),
         ("join: {with: txns, how: cross}", "both sides have user_id, amount, status, ts", "Set suffix: _txns"),
@@ -135,7 +135,7 @@ def test_a_wrong_step_is_told_with_a_next_step(step, message, hint):
     [
         ("name: x", "p.yaml:1:1: the key 'gpuetl' is missing"),
         ("gpuetl: 1", "p.yaml:1:1: the key 'name' is missing"),
-        ("gpuetl: 2\nname: x", "p.yaml:1:9: version 2 of the language is not known"),
+        ("gpuetl: 2\nname: x", "p.yaml:1:9: version 2 of the language is not supported"),
         ("gpuetl: 1\nname: 3", "p.yaml:2:7: takes a name, got a number '3'"),
         ("gpuetl: 1\nname: x\nsoruces: {}", "p.yaml:3:1: unknown key 'soruces'"),
         ("gpuetl: 1\nname: x\nsources: [a]", "p.yaml:3:10: sources takes a map of names, got a list"),
@@ -158,7 +158,9 @@ def test_a_wrong_section_is_told(text, head):
 @pytest.mark.parametrize(("key", "what"), [("checkpoint", "checkpoints")])
 def test_keys_of_later_versions_are_refused_politely(key, what):
     (problem,) = problems_after_head(f"stages:\n  clean: {{from: txns, steps: [], {key}: []}}\n")
-    assert problem.split("\n")[0] == f"daily.yaml:10:34: stage 'clean': {what} ('{key}') are not in this version"
+    assert (
+        problem.split("\n")[0] == f"daily.yaml:10:34: stage 'clean': {what} ('{key}') are not supported in this version"
+    )
     assert problem.endswith("\nTake the key out.")
 
 
@@ -243,7 +245,9 @@ def test_a_default_of_exact_text_is_taken_as_it_is_written(dtype, default, value
 def test_a_parameter_is_no_list():
     (problem,) = problems(HEAD.replace("{type: float64, default: 0.5}", "{type: list<string>, required: true}"))
     assert problem.splitlines()[0].endswith("parameter 'min_amount': a parameter cannot be a list")
-    assert problem.splitlines()[-1] == "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
+    assert (
+        problem.splitlines()[-1] == "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
+    )
 
 
 def test_an_aggregate_without_its_order_is_told_at_its_column():

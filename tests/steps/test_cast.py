@@ -51,7 +51,7 @@ def test_a_cast_that_loses_is_an_error_with_the_value_and_the_column(source, fai
     message = failure(t.cast(x=after), RunFailed)
     assert message.startswith("stage 'result', step 1: column 'x': CAST(x AS ")
     assert str(value) in message
-    assert message.endswith("\nTRY_CAST gives null where there is no result.")
+    assert message.endswith("\nTRY_CAST gives null instead.")
 
 
 def test_a_cast_of_an_unknown_column_is_refused(source, problem):
@@ -91,4 +91,4 @@ def test_a_number_that_its_type_does_not_hold_is_told_with_a_type_that_does(sour
     """Null in its place would lose it."""
     t = source(table({"s": "string"}, ("1",), (text,)))
     message = failure(t.cast(s=dtype), RunFailed)
-    assert message.endswith(f"\n{holder} holds this value; TRY_CAST would give null in its place.")
+    assert message.endswith(f"\n{holder} holds this value; TRY_CAST gives null instead.")

@@ -103,10 +103,10 @@ def test_yaml_says_it_without_arguments(pipeline, source, written):
 
 
 def test_rows_that_are_equal_in_all_columns_have_no_first(source, problem):
-    """An order needs the columns that tell rows apart."""
+    """An order needs the columns that identify a row."""
     told = problem(source(table(ALL)).distinct(keep="first", order_by="a"))
     assert "rows that are equal in all columns have no first" in told
-    assert told.endswith("Add on: the columns that tell rows apart.")
+    assert told.endswith("Add on: the columns that identify a row.")
 
 
 def test_a_list_among_all_columns_is_refused(source, problem):

@@ -58,10 +58,10 @@ def test_keys_have_the_left_name_and_the_common_type(source, check, how):
     right = source(
         table({"j": "int64", "b": "string"}, (2, "p"), (INT64_MAX, "q"), (INT64_MIN, "r"), (None, "s")), "right"
     )
-    lonely = [("x", -1, 1, None), ("z", None, 3, None)] if how == "full" else []
+    unmatched = [("x", -1, 1, None), ("z", None, 3, None)] if how == "full" else []
     expected = table(
         {"a": "string", "i": "int64", "l": "int64", "b": "string"},
-        ("y", 2, 2, "p"), (None, INT64_MAX, None, "q"), (None, INT64_MIN, None, "r"), (None, None, None, "s"), *lonely,
+        ("y", 2, 2, "p"), (None, INT64_MAX, None, "q"), (None, INT64_MIN, None, "r"), (None, None, None, "s"), *unmatched,
     )  # fmt: skip
     check(left.join(right, {"i": "j"}, how), expected)
 
@@ -90,8 +90,8 @@ def test_keys_of_different_types_meet_in_any_number_of_partitions(source, check,
 def test_a_left_column_may_have_the_name_of_a_right_key(source, check, how):
     left = source(table({"i": "int64", "j": "string"}, (1, "x"), (2, "y")), "left")
     right = source(table({"j": "int64", "b": "string"}, (2, "p"), (3, "q")), "right")
-    lonely = [(1, "x", None)] if how == "full" else []
-    expected = table({"i": "int64", "j": "string", "b": "string"}, (2, "y", "p"), (3, None, "q"), *lonely)
+    unmatched = [(1, "x", None)] if how == "full" else []
+    expected = table({"i": "int64", "j": "string", "b": "string"}, (2, "y", "p"), (3, None, "q"), *unmatched)
     check(left.join(right, {"i": "j"}, how), expected)
 
 
@@ -108,10 +108,10 @@ def test_one_null_among_several_keys_stays_with_the_other_s_value(source, check,
     types = {"i": "int64", "s": "string"}
     left = source(table({**types, "a": "int64"}, (1, "x", 1), (1, None, 2), (None, "x", 3), (2, "", 4)), "left")
     right = source(table({**types, "b": "int64"}, (1, "x", 5), (1, None, 6), (None, "x", 7), (2, "é", 8)), "right")
-    lonely = [(1, None, 2, None), (None, "x", 3, None), (2, "", 4, None)] if how == "full" else []
+    unmatched = [(1, None, 2, None), (None, "x", 3, None), (2, "", 4, None)] if how == "full" else []
     expected = table(
         {**types, "a": "int64", "b": "int64"},
-        (1, "x", 1, 5), (1, None, None, 6), (None, "x", None, 7), (2, "é", None, 8), *lonely,
+        (1, "x", 1, 5), (1, None, None, 6), (None, "x", None, 7), (2, "é", None, 8), *unmatched,
     )  # fmt: skip
     check(left.join(right, ["i", "s"], how), expected)
 
@@ -166,7 +166,7 @@ def test_a_chain_of_full_joins_on_one_key(source, check):
 def test_rows_of_equal_keys_are_grouped_after_an_outer_join(sides, check, how):
     left, right = sides()
     counted = left.join(right, "k", how).aggregate("k", n=col("b").count(), s=col("a").sum())
-    lonely = [(5.0, 0, BIG)] if how == "full" else []
+    unmatched = [(5.0, 0, BIG)] if how == "full" else []
     null = (None, 2, 11 if how == "full" else None)
     check(counted, table({"k": "float64", "n": "int64", "s": "int64"},
-                         (1.0, 4, 48), (NAN, 1, 12), (0.0, 1, 13), (7.0, 1, None), null, *lonely))  # fmt: skip
+                         (1.0, 4, 48), (NAN, 1, 12), (0.0, 1, 13), (7.0, 1, None), null, *unmatched))  # fmt: skip

@@ -23,9 +23,9 @@ def sides(source):
 @pytest.mark.parametrize("validate", ["one_to_one", "many_to_one", "one_to_many", "many_to_many"])
 def test_what_validate_promises_may_be_kept(sides, check, how, validate):
     left, right = sides(UNIQUE, UNIQUE)
-    lonely_left = [(None, 2, None), (None, 4, None)] if how in ("left", "full") else []
-    lonely_right = [(None, None, 2), (None, None, 4)] if how in ("right", "full") else []
-    expected = table(BOTH, (1.0, 1, 1), (2.0, 3, 3), (NAN, 5, 5), *lonely_left, *lonely_right)
+    unmatched_left = [(None, 2, None), (None, 4, None)] if how in ("left", "full") else []
+    unmatched_right = [(None, None, 2), (None, None, 4)] if how in ("right", "full") else []
+    expected = table(BOTH, (1.0, 1, 1), (2.0, 3, 3), (NAN, 5, 5), *unmatched_left, *unmatched_right)
     check(left.join(right, "k", how, validate=validate), expected)
 
 

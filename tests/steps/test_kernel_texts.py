@@ -211,8 +211,8 @@ def test_texts_that_do_not_fit_are_refused(source, problem, make, changes, messa
         ("reduce: a + b", "the key 'identity' is missing"),
         ("reduce: a + b, identity: 0, order_by: x", "a kernel of kind reduction has no order_by"),
         ("cuda: sums.cu", "the key 'entry' is missing"),
-        ("body: ''", "body: takes C++ text, got an empty one"),
-        ("kind: elementwise, body: [y]", "body: takes C++ text, got a list"),
+        ("body: ''", "body: takes C++ code, got an empty string"),
+        ("kind: elementwise, body: [y]", "body: takes C++ code, got a list"),
     ],
 )
 def test_keys_of_other_kinds_are_refused(source, tmp_path, keys, message):

@@ -48,4 +48,4 @@ def test_it_takes_no_arguments(source, problem):
 def test_a_reference_of_paths_is_refused_in_texts(source, problem):
     told = problem(source(ROWS).with_columns(r=ge.lit("${run.id}"), s=expr("'of ${params.day}'")))
     assert "'${run.id}' stands in paths only\nWrite run_id()." in told
-    assert "'${params.day}' stands in paths only\nWrite $day; to join it with a text, 'text' || $day." in told
+    assert "'${params.day}' stands in paths only\nWrite $day; to join it with a string, 'text' || $day." in told

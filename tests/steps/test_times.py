@@ -59,7 +59,7 @@ def test_a_text_that_is_no_time_fails_with_the_column_and_the_value(source, fail
     message = failure(t.with_columns(d=expr("strptime(t, '%Y-%m-%d')")), RunFailed)
     assert message.startswith("stage 'result', step 1: column 'd': strptime(t, '%Y-%m-%d') has no result, ")
     assert "for 2024-02-30, %Y-%m-%d: not a date and time of this form\nRow 3 of " in message
-    assert message.endswith(": t = '2024-02-30'\ntry_strptime gives null where there is no result.")
+    assert message.endswith(": t = '2024-02-30'\ntry_strptime gives null instead.")
 
 
 def test_an_unknown_zone_is_a_problem_of_the_plan(source, problem):

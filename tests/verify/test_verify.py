@@ -162,7 +162,7 @@ def test_a_sample_keeps_whole_groups_and_their_partners(shop):
     assert report.sample == (
         "source 'orders': about 20.0% of the values of 'customer'",
         "source 'customers': about 20.0% of the values of 'id'",
-        "source 'items': whole, it is not met by the key of the sample",
+        "source 'items': whole, the key of the sample does not reach it",
         "stage 'per_item', step 1: its groups are parts of the whole ones",
     )
 

@@ -47,7 +47,7 @@ def collect_garbage() -> None:
 
 
 def has_run_users_code() -> bool:
-    """Tell whether a pipeline's Python was run in this process."""
+    """Return whether a pipeline's Python was run in this process."""
     twin = sys.modules.get("gpuetl.user_kernels.twin")
     return twin is not None and twin.is_loaded()
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Params: TypeAlias = Sequence[tuple[str, str]]
 
 
-class GivenOnce(Action):
+class UniqueNames(Action):
     """Collects names and values; a name that is given twice is a mistake, and not the last one's value."""
 
     def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: Any = None) -> None:
@@ -63,13 +63,13 @@ def pipeline_file(text: str) -> Path:
 def add_pipeline(command: ArgumentParser) -> None:
     """Add the arguments that say how to read a pipeline's file."""
     command.add_argument(
-        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=GivenOnce, default=(),
+        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=UniqueNames, default=(),
         help="a parameter's value; may be repeated",
     )  # fmt: skip
     command.add_argument(
-        "--root", metavar="FOLDER", type=Path, help="where relative paths start; by default the file's folder"
+        "--root", metavar="FOLDER", type=Path, help="folder that relative paths start from; default: the file's folder"
     )
-    text = "for files of others: read and write only below it, and run no code of the file's author"
+    text = "for untrusted files: read and write only in this folder, and run no code from the file"
     command.add_argument("--sandbox", metavar="FOLDER", type=existing_folder, help=text)
 
 
@@ -77,7 +77,7 @@ def existing_folder(text: str) -> Path:
     """Read the path of a folder that exists."""
     path = Path(text)
     if not path.is_dir():
-        raise ArgumentTypeError(f"there is no folder {path}")
+        raise ArgumentTypeError(f"folder {path} does not exist")
     return path
 
 
@@ -85,17 +85,17 @@ def add_options(command: ArgumentParser) -> None:
     """Add the arguments that `run_options` takes."""
     command.add_argument(
         "--skip", metavar="PASS", action="append", default=[],
-        help="leave out an optimizer pass, or a choice of the engine, by name; may be repeated",
+        help="skip an optimizer pass or a choice of the engine, by name; can be repeated",
     )  # fmt: skip
     command.add_argument(
         "--partition-rows", metavar="ROWS", type=int,
-        help="at most so many rows of a source in a partition; on a cluster give each worker one or more",
+        help="most rows of a source in one partition; on a cluster, use at least one partition per worker",
     )  # fmt: skip
 
 
 def add_memory(command: ArgumentParser) -> None:
     """Add the argument that says how much memory there is."""
-    text = "what the run may take where its rows are, such as 8GB, on a cluster one task; by default what is free"
+    text = "most memory that the run may use, such as 8GB (on a cluster, each task); default: what is free"
     command.add_argument("--memory", metavar="SIZE", type=memory_size, help=text)
 
 
@@ -109,7 +109,7 @@ def memory_size(text: str) -> int:
 
 def add_kernel_timeout(command: ArgumentParser, seconds: float | None = None) -> None:
     """Add the argument that limits the time of a user's kernel."""
-    text = f"fail where a CUDA kernel has not ended after so long; by default {f'{seconds:g}' if seconds else 'never'}"
+    text = f"fail if a CUDA kernel runs longer than this; default: {f'{seconds:g}' if seconds else 'never'}"
     command.add_argument("--kernel-timeout", metavar="SECONDS", type=seconds_above_0, default=seconds, help=text)
 
 
@@ -128,16 +128,21 @@ def add_cluster(command: ArgumentParser) -> None:
     """Add the arguments that `cluster_options` takes."""
     group = command.add_argument_group("engines dask and dask-cuda")
     group.add_argument(
-        "--workers", metavar="COUNT", type=int, help="start so many here; by default one a processor or GPU"
+        "--workers",
+        metavar="COUNT",
+        type=int,
+        help="workers to start here; default: one per processor or GPU",
     )
     group.add_argument(
         "--worker-memory", metavar="SIZE", type=memory_size,
-        help="from there a worker that is started moves results to disk, such as 60GB; by default it does not",
+        help="memory at which a started worker moves results to disk, such as 60GB; default: never",
     )  # fmt: skip
-    group.add_argument("--dashboard", metavar="ADDRESS", help="serve the pages of dask there, as at 127.0.0.1:8787")
+    group.add_argument(
+        "--dashboard", metavar="ADDRESS", help="serve the dask dashboard at this address, such as 127.0.0.1:8787"
+    )
     group.add_argument(
         "--worker-timeout", metavar="SECONDS", type=float, dest="worker_timeout_s",
-        help="give up a worker that is silent for so long, and end the run if the scheduler is; by default 60",
+        help="give up on a worker that is silent for this long, and end the run if the scheduler is; default: 60",
     )  # fmt: skip
     group.add_argument("--cluster", metavar="ADDRESS", help="run on an existing scheduler, such as tcp://host:8786")
     for name, what in (

@@ -11,7 +11,7 @@ from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
-    from gpuetl.telemetry.hardware_limits import Ceilings
+    from gpuetl.telemetry.hardware_limits import HardwareLimits
 
 
 def add_to(commands: Commands) -> None:
@@ -25,7 +25,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--folder", metavar="FOLDER", type=folder_path, help="where files are written and read; by default TMPDIR"
     )
-    command.add_argument("--json", action="store_true", help="print JSON, and nothing else")
+    command.add_argument("--json", action="store_true", help="print only JSON")
 
 
 def device(folder: Path | None = None, json: bool = False) -> None:
@@ -37,34 +37,34 @@ def device(folder: Path | None = None, json: bool = False) -> None:
     from json import dumps
 
     from gpuetl.bench import measure
-    from gpuetl.engines.measured_limits import ceilings_path
+    from gpuetl.engines.measured_limits import limits_path
     from gpuetl.engines.registry import look_for_gpu
     from gpuetl.errors import RunFailed
 
     found, folder = look_for_gpu(), folder or Path(tempfile.gettempdir())
     try:
-        ceilings = measure(folder, gpu=bool(found.gpu))
+        limits = measure(folder, gpu=bool(found.gpu))
     except OSError as error:
         raise RunFailed(
             coded("GE3004", f"bench device: {error}.  Choose another folder: --folder, GPUETL_KERNEL_CACHE")
         ) from None
     if json:
-        print(dumps(ceilings.to_dict(), indent=2))
+        print(dumps(limits.to_dict(), indent=2))
         return
     missing = f"only the host was measured: {found.problem}\n" if found.problem else ""
-    print(f"{as_text(ceilings)}\n{missing}files in {folder}; kept in {ceilings_path(ceilings.machine)}")
+    print(f"{as_text(limits)}\n{missing}files in {folder}; kept in {limits_path(limits.machine)}")
 
 
-def as_text(ceilings: Ceilings) -> str:
+def as_text(limits: HardwareLimits) -> str:
     """Return the machine, then a line for each measurement."""
-    width = max(len(found.way) for found in ceilings.measured)
-    rows = (f"{f.link:14}  {f.way:{width}}  {f.bytes_per_s / 1e9:8,.1f} GB/s" for f in ceilings.measured)
-    return "\n".join((ceilings.machine, *rows))
+    width = max(len(found.way) for found in limits.measured)
+    rows = (f"{f.link:14}  {f.way:{width}}  {f.bytes_per_s / 1e9:8,.1f} GB/s" for f in limits.measured)
+    return "\n".join((limits.machine, *rows))
 
 
 def folder_path(text: str) -> Path:
     """Return a folder that is there."""
     path = Path(text)
     if not path.is_dir():
-        raise ArgumentTypeError(f"there is no folder {path}")
+        raise ArgumentTypeError(f"folder {path} does not exist")
     return path

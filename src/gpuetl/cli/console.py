@@ -36,10 +36,10 @@ class Console:
         """The console of rich for the same stream."""
         from gpuetl.cli.rich_console import PlainConsole
 
-        made = PlainConsole(file=self.stream, quiet=self.quiet)
-        if not made.is_terminal:
-            made.width = PLAIN_WIDTH
-        return made
+        console = PlainConsole(file=self.stream, quiet=self.quiet)
+        if not console.is_terminal:
+            console.width = PLAIN_WIDTH
+        return console
 
     @property
     def is_terminal(self) -> bool:
@@ -72,6 +72,6 @@ class Console:
 
 
 def is_narrow(line: str) -> bool:
-    """Tell whether a line fits, each of its characters as wide as any other."""
+    """Return whether a line fits, each of its characters as wide as any other."""
     known = line.isascii() or all(sign.isascii() or sign in "…─×–’" for sign in line)
     return known and len(line) <= PLAIN_WIDTH and "\t" not in line

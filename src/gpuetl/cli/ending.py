@@ -59,7 +59,7 @@ def end_at_once(status: int) -> None:
 
 
 def may_end_at_once(frame: FrameType | None) -> bool:
-    """Tell whether nothing waits for the process to be torn down: `frame` is that of `run_and_end`.
+    """Return whether nothing waits for the process to be torn down: `frame` is that of `run_and_end`.
 
     A debugger, a profiler, and a program that calls the command line go on after it.  A user's code may keep a file
     open that is written when it is freed.  `-X dev` warns of what was not closed.
@@ -78,7 +78,7 @@ def may_end_at_once(frame: FrameType | None) -> bool:
 
 
 def is_program(frame: FrameType | None) -> bool:
-    """Tell whether a function's caller is the program's own text, started by the interpreter and by nothing else.
+    """Return whether a function's caller is the program's own text, started by the interpreter and by nothing else.
 
     `python -m` runs a module by `runpy`.  So does `python -m cProfile -m gpuetl`, whose frames are between.
     """

@@ -114,12 +114,12 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
     from gpuetl.messages import redacted
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
-    from gpuetl.run.pipeline_run import Wanted
+    from gpuetl.run.pipeline_run import RunRequest
     from gpuetl.run.planning import fitted_plan
 
     pipeline = load(file, root)
     with long_looks():
-        plan = Wanted(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
+        plan = RunRequest(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
     with plan.pointing(), long_looks():
         fit, _ = fitted_plan(plan, RunOptions(), GPU_ENGINE, Capacity(memory))
         listed = plan_programs(fit.plan, str(file))
@@ -270,9 +270,9 @@ def lines_of(outcome: KernelCheck) -> list[str]:
     if outcome.ok:
         return [f"{head}: equal to its twin, {counts}"]
     lines = [f"{head}: differs from its twin"]
-    for finding in outcome.findings:
-        lines.append(f"  {finding.case}: {finding.what}")
-        for row in finding.rows:
+    for mismatch in outcome.findings:
+        lines.append(f"  {mismatch.case}: {mismatch.what}")
+        for row in mismatch.rows:
             inputs = ", ".join(f"{name} = {value}" for name, value in row.inputs.items())
             lines.append(f"    row {row.row}: {inputs}: got {row.got}, expected {row.expected}")
     return lines

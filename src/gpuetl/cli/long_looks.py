@@ -52,7 +52,7 @@ class _Line:
 
 
 def draw(text: str) -> None:
-    """Put a text in the place of the terminal's line, past the stream that shows control characters as escapes."""
+    """Put a text in place of the terminal's line, past the stream that shows control characters as escapes."""
     write = getattr(sys.stderr, "write_raw", sys.stderr.write)
     write(CLEAR_LINE + text)
     sys.stderr.flush()

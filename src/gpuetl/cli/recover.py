@@ -88,7 +88,7 @@ def stagings_at(paths: Sequence[Path]) -> list[Path]:
         path = given.resolve() if given.is_symlink() else given.absolute()
         here = [*stagings_beside(path), *(stagings_below(path) if path.is_dir() else ())]
         if not here and not path.exists():
-            raise RunFailed(coded("GE1516", f"there is no {given}, and no run has left anything beside it"))
+            raise RunFailed(coded("GE1516", f"{given} does not exist, and no run left anything next to it"))
         found += here
     return list(dict.fromkeys(found))
 
@@ -107,7 +107,7 @@ def settled(staging: Path, hosts: Sequence[str]) -> list[Recovered | Left]:
     try:
         return list(sort_out([staging], hosts))
     except Unclear as error:
-        raise RunFailed(coded("GE1513", f"{staging} is in a state that is not clear.  {error}")) from error
+        raise RunFailed(coded("GE1513", f"{staging} is in an unclear state.  {error}")) from error
     except OSError as error:
         raise RunFailed(coded("GE1513", f"cannot recover {staging}: {error.strerror}")) from error
 

@@ -43,13 +43,13 @@ def verdict_table(report: VerifyReport) -> Table:
     table = new_table(("stage", "left"), *((n, "left" if n == "verdict" else "right") for n in heads))
     for stage in report.stages:
         rows = f"{stage.rows:,}" + (f" of {stage.expected_rows:,}" if stage.rows != stage.expected_rows else "")
-        verdict = "same" if stage.difference is None else told(stage.difference)
+        verdict = "same" if stage.difference is None else difference_text(stage.difference)
         times = (f"{stage.seconds:.3f}", f"{stage.expected_seconds:.3f}")
         table.add_row(stage.name, rows, str(stage.columns), verdict, *times)
     return table
 
 
-def told(difference: Difference) -> str:
+def difference_text(difference: Difference) -> str:
     """Return a difference in some words."""
     return WHAT[difference.what].format(count=difference.count, columns=", ".join(difference.columns))
 
@@ -58,7 +58,7 @@ def difference_lines(stage: StageVerdict, report: VerifyReport) -> Iterator[str]
     """Yield the first rows that differ, with their keys."""
     if stage.difference is None:
         return
-    yield f"stage '{stage.name}' ({stage.plan}): {told(stage.difference)}"
+    yield f"stage '{stage.name}' ({stage.plan}): {difference_text(stage.difference)}"
     for row in stage.difference.rows:
         yield f"  where {assigned(row.keys)}:" if row.keys else "  in its place:"
         for engine, values in ((report.engine, row.got), (report.oracle, row.expected)):

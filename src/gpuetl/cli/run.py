@@ -42,26 +42,26 @@ def add_to(commands: Commands) -> None:
         "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
     )
     command.add_argument(
-        "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
+        "--report", metavar="FILE", type=report_path, help="write the report to this file: .json, or .html to read it"
     )
     add_options(command)
     add_memory(command)
-    text = "where frames go for which memory is short, but on a cluster; by default where temporary files are"
+    text = "where to put data that does not fit in memory; ignored on clusters; default: the temporary folder"
     command.add_argument("--spill-folder", metavar="FOLDER", help=text)
     add_kernel_timeout(command)
-    text = "look for writes of CUDA kernels outside of their outputs, and name the kernel"
+    text = "find CUDA kernels that write outside of their outputs, and name them"
     command.add_argument("--sanitize", action="store_true", help=text)
     add_cluster(command)
-    command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
+    command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage use")
     command.add_argument(
-        "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
+        "--trace", metavar="FILE", type=report_path, help="write a timeline to this file; open it in ui.perfetto.dev"
     )
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
-    text = "do not wait until files are on disk: faster, and a power failure may lose sinks"
+    text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
-    command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
 
 
 def run(
@@ -105,13 +105,13 @@ def run(
     if begun and not warms_up_for(getattr(source, "format", "") for source in pipeline.spec.sources.values()):
         begun.last = starting.Phase.POOL
     starting.wait(starting.Phase.LIBRARIES)  # they hold the interpreter; then the GPU works next to the imports below
-    from gpuetl.run.pipeline_run import Wanted, run_pipeline
+    from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 
     collect_garbage()
     try:
         with screen.progress() as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = Wanted(keep, write, unused=write)
+            wanted = RunRequest(keep, write, unused=write)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
         OUTPUT.is_result = False
@@ -170,7 +170,7 @@ def report_path(text: str) -> Path:
     """Return where to write a report; refuse one that cannot be written, before the run."""
     path = Path(text)
     if not path.parent.is_dir():
-        raise ArgumentTypeError(f"there is no folder {path.parent}")
+        raise ArgumentTypeError(f"folder {path.parent} does not exist")
     if path.is_dir():
         raise ArgumentTypeError(f"{path} is a folder; name a file")
     if not os.access(path if path.exists() else path.parent, os.W_OK):

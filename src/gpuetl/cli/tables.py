@@ -46,7 +46,7 @@ class Table:
 def stage_table(report: RunReport) -> Table:
     """Return a line for each source, stage and sink; of a profiled run with the bytes on each link, and the slowest.
 
-    Columns of which nothing is known are left out.
+    Columns without any value are left out.
     """
     stages = report.stages
     columns: dict[str, list[str]] = {

@@ -41,7 +41,7 @@ def add_to(commands: Commands) -> None:
         help="run this test only, or those that match, as in 'late *'; may be repeated",
     )  # fmt: skip
     command.add_argument("--junit", metavar="FILE", type=report_path, help="write the results there as JUnit XML")
-    command.add_argument("--json", action="store_true", help="print the results as JSON, and nothing else")
+    command.add_argument("--json", action="store_true", help="print the results as JSON only")
     group = command.add_argument_group("a test from real rows")
     group.add_argument(
         "--from-run",

@@ -19,7 +19,7 @@ def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, validate)
     text = "leave out the sources' files and kernels' code"
-    command.add_argument("--json", action="store_true", help="print the outcome as JSON, and nothing else")
+    command.add_argument("--json", action="store_true", help="print the outcome as JSON only")
     command.add_argument("--no-files", dest="files", action="store_false", help=text)
 
 
@@ -47,8 +47,8 @@ def validate(file: Path, params: Params = (), root: Path | None = None, files: b
         print(_as_json(file, counts, warnings=(*plan.warnings, *plan.unused), not_checked=checked.not_checked))
         return
     show_warnings(plan)
-    for told in checked.not_checked:
-        print(f"not checked: {told}")
+    for item in checked.not_checked:
+        print(f"not checked: {item}")
     shown = (_counted(count, what) for what, count in counts.items() if count or what != "test")
     print(f"{file}: valid, {', '.join(shown)}")
 

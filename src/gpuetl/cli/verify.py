@@ -33,9 +33,9 @@ def add_to(commands: Commands) -> None:
     )
     command.add_argument(
         "--sample", metavar="ROWS", type=int,
-        help="take about so many rows of the largest source, by keys, so that groups stay whole",
+        help="sample about this many rows of the largest source, by key, so that groups stay whole",
     )  # fmt: skip
-    command.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
+    command.add_argument("--json", action="store_true", help="print the report as JSON only")
     add_options(command)
     add_kernel_timeout(command)
     add_cluster(command)

@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.capabilities import Device
 from gpuetl.engines.kernel_cache_folder import cache_folder
-from gpuetl.telemetry.hardware_limits import Ceilings
+from gpuetl.telemetry.hardware_limits import HardwareLimits
 from gpuetl.threads import thread_count
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -37,14 +37,14 @@ def processor() -> str:
     return os.uname().machine
 
 
-def ceilings_path(machine: str) -> Path:
+def limits_path(machine: str) -> Path:
     """Return the file of a machine's ceilings."""
     return cache_folder() / f"ceilings-{hashlib.sha256(machine.encode()).hexdigest()[:16]}.json"
 
 
-def load_ceilings(device: Device) -> Ceilings | None:
+def load_limits(device: Device) -> HardwareLimits | None:
     """Return what was measured of this machine with its GPU, or of the host alone; None where nothing was."""
-    path = ceilings_path(machine_name(device))
+    path = limits_path(machine_name(device))
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = path.stat()
         return _read(path, found.st_mtime_ns, found.st_size)
@@ -52,12 +52,12 @@ def load_ceilings(device: Device) -> Ceilings | None:
 
 
 @lru_cache(4)
-def _read(path: Path, mtime_ns: int, size: int) -> Ceilings:
+def _read(path: Path, mtime_ns: int, size: int) -> HardwareLimits:
     """Read a file that was changed at this time: every run asks for it."""
-    return Ceilings.of_dict(json.loads(path.read_text(encoding="utf-8")))
+    return HardwareLimits.of_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def save_ceilings(ceilings: Ceilings) -> Path:
+def save_limits(limits: HardwareLimits) -> Path:
     """Keep what was measured; return the file.
 
     Raises
@@ -65,9 +65,9 @@ def save_ceilings(ceilings: Ceilings) -> Path:
     OSError
         Where the folder cannot be written.
     """
-    path = ceilings_path(ceilings.machine)
+    path = limits_path(limits.machine)
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = path.with_suffix(f".{os.getpid()}")
-    made.write_text(json.dumps(ceilings.to_dict(), indent=2) + "\n", encoding="utf-8")
-    made.replace(path)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(limits.to_dict(), indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
     return path

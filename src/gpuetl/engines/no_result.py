@@ -13,7 +13,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
-from gpuetl.plan.nodes import CARRIED, Kernel, KernelReduction, Project, Window
+from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, Window
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
@@ -33,16 +33,17 @@ def too_long(size: int) -> Message:
 
 
 def check_array(name: str, dtype: DataType, nulls: int) -> None:
-    """Raise `EvaluationError` for a column that is not one of numbers or truth values, or has a null."""
+    """Raise `EvaluationError` for a column that is not one of numbers or booleans, or has a null."""
     if not (is_integer(dtype) or is_floating(dtype) or dtype == BOOL):
         hint = "Cast it to a number, or leave it out, in a step before"
         raise EvaluationError(
-            coded("GE3008", f"column '{name}' is {type_name(dtype)}, and an array has numbers.  {hint}")
+            coded("GE3008", f"column '{name}' is {type_name(dtype)}, but an array needs numbers.  {hint}")
         )
     if nulls:
         raise EvaluationError(
             coded(
-                "GE3008", f"column '{name}' has {nulls} nulls, and an array has none.  Use fill_null in a step before"
+                "GE3008",
+                f"column '{name}' has {nulls} nulls, but an array cannot have any.  Use fill_null in a step before",
             )
         )
 
@@ -57,10 +58,10 @@ INT64_DIGITS, USUAL_DIGITS = 19, 18
 MOST_SHOWN = 200
 """Characters of a value in a row."""
 NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
-"""By what an expression begins with, the function that does the same and gives null where there is no result."""
+"""By what an expression begins with, the function that does the same and gives null instead."""
 
 OVERFLOW = coded("GE2001", "overflow")
-BEYOND_MICROSECONDS = coded("GE2001", "more microseconds than int64 holds")
+BEYOND_MICROSECONDS = coded("GE2001", "more microseconds than int64 can hold")
 BEYOND_DATES = coded("GE2003", "the result is beyond the range of dates")
 BEYOND_TIMESTAMPS = coded("GE2003", "the result is beyond the range of timestamps")
 OF_ANOTHER_FORM = coded("GE2003", "not a date and time of this form")
@@ -117,9 +118,9 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
     """Return what to do where a value has no result, if that is known."""
     other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
     if wider := number_type(expr, values):
-        return f"{wider} holds this value; TRY_CAST would give null in its place."
+        return f"{wider} holds this value; TRY_CAST gives null instead."
     if other:
-        return f"{other} gives null where there is no result."
+        return f"{other} gives null instead."
     if reason.startswith("overflow of"):
         wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
         return f"Cast an operand to {wider}, or filter such rows out."
@@ -182,7 +183,7 @@ def window_overflow(operation: Window, call: Call, text: str, row: int, value: C
 
 def written_columns(operation: Window, argument: Column) -> Iterable[str]:
     """Return the column of an argument; of one that a window by carries has made, those from which it is made."""
-    if CARRIED in argument.name and isinstance(operation.source, Project):
+    if STATE in argument.name and isinstance(operation.source, Project):
         return sorted(columns_of(operation.source.columns[argument.name]))
     return (argument.name,)
 

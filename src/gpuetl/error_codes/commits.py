@@ -78,7 +78,7 @@ example.yaml:6:31: sink 'out': out holds 1 file that gpuetl did not write, or th
         "folder; else move the right files from it to the sink.",
         kind="command",
         example="gpuetl recover out",
-        message=".out.20260101T020000-0a1b2c3d is in a state that is not clear.  "
+        message=".out.20260101T020000-0a1b2c3d is in an unclear state.  "
         ".out.20260101T020000-0a1b2c3d/new should go to out, and is at neither place  [GE1513]",
         untested="it takes a run that is killed",
     ),
@@ -111,12 +111,12 @@ example.yaml:4:16: source 'sales': a run died while it changed sales.csv: some f
     ),
     ErrorPage(
         code="GE1516",
-        title="nothing is at the path",
-        cause="`gpuetl recover` or `gpuetl clean` got a path where nothing is, and no run has left anything beside it.",
+        title="nothing exists at the path",
+        cause="`gpuetl recover` or `gpuetl clean` got a path that does not exist, and no run left anything next to it.",
         fix="Give the path of a sink, as the pipeline has it, or a folder in which to look.",
         kind="command",
         example="gpuetl recover nothing",
-        message="there is no nothing, and no run has left anything beside it  [GE1516]",
+        message="nothing does not exist, and no run left anything next to it  [GE1516]",
     ),
     ErrorPage(
         code="GE1720",

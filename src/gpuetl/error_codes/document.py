@@ -47,11 +47,11 @@ def section(module: ModuleType) -> str:
 def write_pages(folder: Path) -> None:
     """Write the pages into a folder, and remove those of codes that are gone."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = pages()
+    markdown_by_name = pages()
     for old in folder.glob("*.md"):
-        if old.name not in texts:
+        if old.name not in markdown_by_name:
             old.unlink()
-    for name, text in texts.items():
+    for name, text in markdown_by_name.items():
         (folder / name).write_text(text, encoding="utf-8")
 
 

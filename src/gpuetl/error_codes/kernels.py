@@ -216,7 +216,7 @@ Say for which GPUs to compile: --arch sm_90, or several as --arch sm_80,sm_90.  
         title="a program does not compile",
         cause="gpuetl kernel build names the pipeline's file, the program and the architecture.  The lines below are the "
         "compiler's.  Kernels that were compiled before stay in the folder.",
-        fix="Correct the CUDA file or the text of the kernel step.  If no step of yours is named, report it.",
+        fix="Correct the CUDA file or the code of the kernel step.  If no step of yours is named, report it.",
         example="gpuetl kernel build --arch sm_90 daily.yaml",
         message="""\
 daily.yaml: kernel 'haversine' (kernels/haversine.cu) for sm_90 does not compile  [GE1322]

@@ -5,9 +5,9 @@ from gpuetl.error_codes.page import ErrorPage
 PAGES = (
     ErrorPage(
         code="GE2030",
-        title="a step gives too many rows for certain",
+        title="a step is certain to give too many rows",
         cause=(
-            "The sources' file metadata state how many rows there are, and a union or a cross join multiplies them.  "
+            "The file metadata of the sources states how many rows there are, and a union or a cross join multiplies them.  "
             "A partition has 2,147,483,647 rows at most, and a step 1,099,511,627,776 in all partitions."
         ),
         fix="Filter, aggregate or limit the rows before, or join on keys.",
@@ -36,7 +36,7 @@ pipeline.run(engine="pandas")""",
         code="GE2031",
         title="a string is too long",
         cause=(
-            "A function would make a string of more than 2,147,483,647 bytes.  Arrow and Parquet hold no longer one.  "
+            "A function would make a string of more than 2,147,483,647 bytes.  Arrow and Parquet cannot hold a longer one.  "
             "gpuetl computes the size first, and makes no such string."
         ),
         fix="Repeat or fill to fewer characters, or filter the row out.",

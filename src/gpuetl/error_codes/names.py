@@ -80,7 +80,7 @@ Drop one of them first.""",
         title="a column of the same step",
         cause="An expression uses a column that the same step computes.  All expressions of a step see the step's "
         "input.",
-        fix="Compute the second column in a step of its own.",
+        fix="Compute the second column in a separate step.",
         example="- with_columns:\n    tax: amount * 0.2\n    total: amount + tax",
         message="""\
 example.yaml:11:27: stage 'result', step 1: 'tax' is computed in this same step  [GE1024]

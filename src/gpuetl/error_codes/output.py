@@ -10,7 +10,7 @@ PAGES = (
         title="stdout cannot be written",
         cause="The disk of the file that takes the output is full, or stdout is closed.  A run whose sinks are written "
         "prints this as a warning and exits with 0.  Other commands exit with 1, or with the code of their own "
-        "failure.  A reader that leaves early, as `head` does, is no error.",
+        "failure.  A reader that leaves early, as `head` does, is not an error.",
         fix="Free space where the output goes, or send it elsewhere.  The sinks of a run are complete: do not repeat "
         "the run.",
         example="gpuetl run example.yaml > /dev/full",

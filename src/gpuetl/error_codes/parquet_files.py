@@ -29,7 +29,7 @@ PAGES = (
             "The file ends as a Parquet file does, but its metadata is damaged: it ends early, declares more than the "
             "file has, or has other columns in its row groups than in its schema."
         ),
-        fix="Get the file again, write it anew, or take it out of the path of the source.",
+        fix="Get the file again, rewrite it, or take it out of the path of the source.",
         kind="python",
         example=WRITE + SHOPS + 'with open("shops.parquet", "r+b") as file:\n'
         "    file.seek(-8, 2)\n"
@@ -112,7 +112,7 @@ Write the file again with timestamps in microseconds, or leave the column out.""
     ),
     ErrorPage(
         code="GE1445",
-        title="a page of a Parquet file is not what its checksum says",
+        title="the checksum of a Parquet page does not match",
         cause="The source has `verify_checksums: true`, and the checksum of a page differs from the page's bytes.",
         fix="Get the file again: it was damaged after it was written.",
         kind="python",
@@ -121,9 +121,9 @@ Write the file again with timestamps in microseconds, or leave the column out.""
         'data = open("shops.parquet", "rb").read()\n'
         'open("shops.parquet", "wb").write(data.replace(b"Paris", b"Doris", 1))\n' + READ_VERIFIED,
         message="""\
-gpuetl.errors.RunFailed: example.py:11: source 'shops': cannot read shops.parquet: a page is not what its checksum says  [GE1445]
+gpuetl.errors.RunFailed: example.py:11: source 'shops': cannot read shops.parquet: the checksum of a page does not match  [GE1445]
     shops = pipeline.read_parquet("shops", "shops.parquet", verify_checksums=True)
-The reader says: could not verify page integrity, CRC checksum verification failed for page_ordinal 0
+Reader error: could not verify page integrity, CRC checksum verification failed for page_ordinal 0
 Check the file, or take it out of the source's path.""",
         fixed=WRITE + SHOPS + READ_VERIFIED,
     ),

@@ -37,7 +37,7 @@ PAGES = (
 example.yaml:9:17: this quote is not closed  [GE1001]
     - filter: 'amount > 0
               ^
-Close it with '. A quote inside the text is written twice: 'it''s'.""",
+Close it with '. Write a quote inside the string twice: 'it''s'.""",
         fixed="- filter: 'amount > 0'",
     ),
     ErrorPage(
@@ -131,7 +131,7 @@ example.yaml:9:16: stage 'result', step 1: takes a whole number, got text 'ten' 
         kind="pipeline",
         example=(SOURCES + OUT).replace("gpuetl: 1", "gpuetl: 9"),
         message="""\
-example.yaml:1:9: version 9 of the language is not known  [GE1009]
+example.yaml:1:9: version 9 of the language is not supported  [GE1009]
     gpuetl: 9
             ^
 This is gpuetl: 1.""",
@@ -155,13 +155,13 @@ Steps: filter, select, with_columns, drop, rename, cast, join, aggregate, window
         title="a step is one verb and its arguments",
         cause="An item of `steps` is not a map with exactly one key.  Often two steps share one dash, or the arguments "
         "are missing.",
-        fix="Begin each step with a dash of its own.  Write `{}` for a step without arguments.",
+        fix="Begin each step with its own dash.  Write `{}` for a step without arguments.",
         example="- filter: amount > 0\n  limit: 10",
         message="""\
 example.yaml:9:9: stage 'result', step 1: a step is one verb and its arguments  [GE1011]
     - filter: amount > 0
       ^^^^^^^^^^^^^^^^^^
-Begin each step with a dash of its own.""",
+Begin each step with its own dash.""",
         fixed="- filter: amount > 0\n- limit: 10",
     ),
     ErrorPage(
@@ -220,13 +220,13 @@ Begin one of them with a source.""",
         code="GE1015",
         title="a comma cuts an expression in { }",
         cause="An expression without quotes stands in `{ }` and has a comma.  YAML ends the value there.",
-        fix="Write the expression in quotes, or on a line of its own.",
+        fix="Write the expression in quotes, or on a separate line.",
         example="- with_columns: {paid: coalesce(amount, 0)}",
         message="""\
 example.yaml:9:30: a comma in { } ends the value 'coalesce(amount'  [GE1015]
     - with_columns: {paid: coalesce(amount, 0)}
                            ^^^^^^^^^^^^^^^^^^^
-Quote the expression, or write it on a line of its own.""",
+Quote the expression, or write it on a separate line.""",
         fixed="- with_columns: {paid: 'coalesce(amount, 0)'}",
     ),
     ErrorPage(

@@ -24,7 +24,7 @@ Cast an operand to decimal(38, 0) or float64, or filter such rows out.""",
         code="GE2002",
         title="a value cannot be cast",
         cause=(
-            "CAST has no result for a value: the text is not of the type, or the type cannot hold the value exactly."
+            "CAST has no result for a value: the string is not a valid value of the type, or the type cannot hold the value exactly."
         ),
         fix=("Choose a type that holds all values, round before the cast, or use TRY_CAST, which gives null instead."),
         example="- select: {whole: CAST(amount AS int64)}",
@@ -33,7 +33,7 @@ example.yaml:9:25: stage 'result', step 1: column 'whole': CAST(amount AS int64)
     - select: {whole: CAST(amount AS int64)}
                       ^^^^^^^^^^^^^^^^^^^^^
 Row 2 of sales.csv: amount = 10.5
-TRY_CAST gives null where there is no result.""",
+TRY_CAST gives null instead.""",
         fixed="- select: {whole: CAST(round(amount) AS int64)}",
     ),
     ErrorPage(
@@ -41,7 +41,7 @@ TRY_CAST gives null where there is no result.""",
         title="a value has no result",
         cause=(
             "A function has no result for a value: a date beyond the range of its type, parts that make up no "
-            "date, or a text of another form."
+            "date, or a string in another format."
         ),
         fix="Filter such rows out, or use the variant of the function that gives null, such as try_strptime.",
         example="- select: {due: 'make_date(2026, 2, 28 + id)'}",
@@ -160,7 +160,7 @@ example.yaml:9:9: stage 'result', step 1: the join would have 6,000,000,000 rows
         code="GE2009",
         title="a bug in gpuetl",
         cause="gpuetl met an error that it does not expect.  The pipeline may be right.",
-        fix=("Report it with the message and the text of the step.  Try another engine meanwhile: `--engine pandas`."),
+        fix=("Report it with the message and the step.  Try another engine meanwhile: `--engine pandas`."),
         example="- filter: amount > 0",
         message="""\
 example.yaml:9:9: stage 'result', step 1: gpuetl failed unexpectedly: KeyError: 'amount'  [GE2009]
@@ -175,7 +175,7 @@ This is a bug in gpuetl 0.1.0 (gpuetl/engines/pandas/relational/row_operations.p
         cause=(
             "The clock of a time zone shows a local time twice or never, because daylight saving time begins or ends."
         ),
-        fix="Say which moment to take: `ambiguous` and `nonexistent` of `assume_zone` are 'earliest' or 'latest'.",
+        fix="Choose which time to take: `ambiguous` and `nonexistent` of `assume_zone` are 'earliest' or 'latest'.",
         example="- select: {at: \"assume_zone(TIMESTAMP '2026-03-29 02:30:00', 'Europe/Berlin')\"}",
         message="""\
 example.yaml:9:22: stage 'result', step 1: column 'at': assume_zone(TIMESTAMP '2026-03-29 02:30:00', 'Europe/Berlin') has no result, for 2026-03-29 02:30:00, Europe/Berlin: the zone's clock never shows it; see assume_zone's nonexistent  [GE2010]

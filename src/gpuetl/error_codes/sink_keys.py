@@ -11,14 +11,14 @@ PAGES = (
         title="paths overlap",
         cause="A sink would write to the path of another sink or of a source, inside it, or over the folder of the "
         "pipeline.",
-        fix="Give every sink a path of its own, outside the sources' folders.",
+        fix="Give every sink a different path, outside the sources' folders.",
         kind="pipeline",
         example=SOURCES + OUT + "  copy: {from: sales, parquet: out.parquet, mode: overwrite}\n",
         message="""\
 example.yaml:7:32: sink 'copy': writes the same path as sink 'out'  [GE1502]
     copy: {from: sales, parquet: out.parquet, mode: overwrite}
                                  ^^^^^^^^^^^
-Give it a path of its own.""",
+Give it a different path.""",
         fixed=SOURCES + OUT + "  copy: {from: sales, parquet: copy.parquet, mode: overwrite}\n",
     ),
     ErrorPage(
@@ -39,9 +39,9 @@ Leave out the suffix.""",
     ),
     ErrorPage(
         code="GE1504",
-        title="partition_by cannot be used so",
+        title="partition_by cannot be used here",
         cause="The columns of `partition_by` are in the folders' names and not in the files.  Here no column would be "
-        "left for the files, the path is a single file, or a column's type has no text for a folder's name.",
+        "left for the files, the path is a single file, or a column's type cannot be written as a folder's name.",
         fix="Leave out a column of `partition_by`, or write to a folder.",
         kind="pipeline",
         example=SOURCES + OUT.replace("out.parquet", "out, partition_by: [id, amount]"),
@@ -55,7 +55,7 @@ Leave one out.""",
     ErrorPage(
         code="GE1505",
         title="a CSV file cannot hold the column",
-        cause="A column is a list, and a CSV file has one text for a value.",
+        cause="A column is a list, and a CSV file holds one string per value.",
         fix="Write Parquet, or turn the list into rows with `explode`.  In a source, declare the column as a string "
         "and split it.",
         kind="pipeline",

@@ -72,7 +72,7 @@ sinks:
             "The target of a sink is a folder where the sink writes a file or the reverse, or the system refuses "
             "the write.  No sink of the run has changed, or the message says how to go on."
         ),
-        fix="Give the sink a path of its own, or check the free space and the permissions of the folder.",
+        fix="Give the sink a different path, or check the free space and the permissions of the folder.",
         kind="pipeline",
         files={
             "out.parquet/notes.txt": """\

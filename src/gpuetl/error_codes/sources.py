@@ -241,7 +241,7 @@ sinks:
         title="a CSV value is not of its type",
         cause=(
             "A value in a CSV file is not written as its type demands.  The table of types in docs/language.md "
-            "says which texts each type reads."
+            "lists which strings each type accepts."
         ),
         fix=(
             "Correct the file, declare the column as string and convert it in a step, or set `on_bad_row` to "
@@ -281,10 +281,10 @@ sinks:
         code="GE1411",
         title="a row has the wrong number of fields",
         cause=(
-            "A row of a CSV file has more or fewer fields than the header.  Often a text holds the delimiter "
+            "A row of a CSV file has more or fewer fields than the header.  Often a value contains the delimiter "
             "and is not in quotes."
         ),
-        fix="Put such texts in quotes, or set `on_bad_row` to `null` or `quarantine`.",
+        fix="Put such values in quotes, or set `on_bad_row` to `null` or `quarantine`.",
         kind="pipeline",
         files={
             "shops.csv": """\
@@ -461,7 +461,7 @@ Run again when no other program changes the files of the source.""",
     ),
     ErrorPage(
         code="GE1421",
-        title="the path is no file",
+        title="the path is not a file",
         cause=(
             "The path of a source, or what a glob or a folder has under the name of a data file, is a named pipe, a socket, "
             "a device, or a link that leads to nothing or to itself.  gpuetl reads a file more than once, and needs its "

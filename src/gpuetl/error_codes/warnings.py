@@ -77,7 +77,7 @@ Correct it, or take it out.""",
         title="the same rows may be appended twice",
         cause="A sink in mode `append` has files that the same pipeline wrote before, with the same parameters.",
         fix=(
-            "Set `run_key` to the parameters that tell runs apart.  A second run with the same values then "
+            "Set `run_key` to the parameters that identify a run.  A second run with the same values then "
             "replaces the files of the first one."
         ),
         kind="python",
@@ -93,7 +93,7 @@ for warning in pipeline.run(engine="pandas").report.warnings:
 """,
         message=(
             "warning: sink 'out': out has 1 file that the same pipeline appended before, with the same "
-            "parameters: rows may be there twice.  Set run_key to the parameters that tell runs apart, as in "
+            "parameters: rows may be there twice.  Set run_key to the parameters that identify a run, such as "
             "run_key: [run_date]; a second append then replaces the first one's files  [GE1704]"
         ),
         fixed="""\
@@ -272,7 +272,7 @@ sinks:
             "and links to folders that the path names.  It does not follow links to folders that it finds below: they "
             "often lead to a folder of the same source, whose rows would be read twice."
         ),
-        fix="Name the links in a glob, such as `lake/*/*.csv`, or read what they lead to by a source of its own.",
+        fix="Name the links in a glob, such as `lake/*/*.csv`, or read what they lead to as a separate source.",
         kind="python",
         example="""\
 from pathlib import Path

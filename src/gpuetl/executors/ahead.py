@@ -57,7 +57,7 @@ class ReadAhead:
             return self.runner.scan(scan, index)
         self.next = max(self.next, place + 1)
         start = time.perf_counter()
-        frame = self.taken(place)
+        frame = self.take(place)
         if frame is None:
             frame = self.runner.scan(scan, index)
         work = self.runner.recorder.of(scan.read, scan.origin)
@@ -65,7 +65,7 @@ class ReadAhead:
         self.begin(place + 1 + self.most)
         return frame
 
-    def taken(self, place: int) -> Frame | None:
+    def take(self, place: int) -> Frame | None:
         """Return a partition if it was read ahead, and wait for it."""
         reading = self.reading.pop(place, None)
         return None if reading is None else reading.result()

@@ -40,7 +40,7 @@ def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkR
         note_earlier_files(writer, recorder)
         warn_of_other_columns(writer, recorder)
         if not writer.rows:
-            tell_of_no_rows(writer, recorder)
+            warn_of_no_rows(writer, recorder)
     commit_sinks(list(writers.values()), recorder.commit)
     for writer in writers.values():
         warn_of_kept_rows(writer, recorder)
@@ -107,7 +107,7 @@ def sink_report(name: str, writer: SinkWriter) -> SinkReport:
     return SinkReport(name, path, writer.rows, len(files), writer.file_bytes)
 
 
-def tell_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
+def warn_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
     """Warn of a sink without rows; where the user chose to keep its target, it is a note."""
     target = writer.target
     head = f"sink '{target.name}' got no rows"
@@ -137,7 +137,7 @@ def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
     elif writer.rows:
         message = (
             f"sink '{target.name}': {target.path} has {files} that the same pipeline appended before, with the same "
-            "parameters: rows may be there twice.  Set run_key to the parameters that tell runs apart, as in "
+            "parameters: rows may be there twice.  Set run_key to the parameters that identify a run, such as "
             "run_key: [run_date]; a second append then replaces the first one's files"
         )
         recorder.warn(coded("GE1704", message))

@@ -32,9 +32,9 @@ def on_workers(
     from gpuetl.executors.dask.cluster import connected
     from gpuetl.executors.dask.workers import capacity_of
 
-    with ExitStack() as made:
+    with ExitStack() as stack:
         with timed(seconds, "cluster"):
-            client = made.enter_context(connected(engine, options.cluster, progress))
+            client = stack.enter_context(connected(engine, options.cluster, progress))
             found = capacity_of(client, computing_engine(engine), progress)
         memory = found.memory if options.memory is None else min(found.memory, options.memory)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)

@@ -43,7 +43,7 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
         return RunFailed.at(origin, str(error), error.hint)
     if isinstance(error, StepError):
         found = error.problem or Problem(error.args[0])
-        return error if found.within else error.told(replace(found, within=str(origin)), origin)
+        return error if found.within else error.with_problem(replace(found, within=str(origin)), origin)
     if reason := system_reason(error):
         name = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
         return RunFailed.at(

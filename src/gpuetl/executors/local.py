@@ -17,7 +17,7 @@ from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.passes import Pass, passes_of, with_needs
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 
 Take = Callable[[Frame], None]
 """What is done with each partition of a root."""
@@ -128,22 +128,22 @@ class LocalExecutor:
             return self.applied(node, index, self.partition(*first_read(node, index)))
         if isinstance(node, Scan):
             return self.scan(node, index)
-        return self.runner.merge(node, self.taken(node, pieces_key(node, index)))
+        return self.runner.merge(node, self.take_stored(node, pieces_key(node, index)))
 
     def applied(self, node: Map | Concat, index: int, frame: Frame) -> Frame:
         """Take one partition through a node: `frame` of the input read first, and what goes with it of the others."""
-        if isinstance(node, Carried):
-            return self.carried(node, index, frame)
+        if isinstance(node, StatefulWindow):
+            return self.stateful_window(node, index, frame)
         return self.runner.apply(node, index, self.with_others(node, index, frame))
 
-    def carried(self, node: Carried, index: int, frame: Frame) -> Frame:
+    def stateful_window(self, node: StatefulWindow, index: int, frame: Frame) -> Frame:
         """Run a window by carries: partitions are asked for in their order, so what is carried to this one is there."""
-        before, combined = self.taken(node, carried_key(node, index)), list[Frame]()
+        before, combined = self.take_stored(node, state_key(node, index)), list[Frame]()
         if node.combined and index < node.partitions - 1:
-            combined = self.runner.combine(node, [*before, self.runner.carry_by_itself(node, frame)])[-1:]
-        frame, *carried = self.runner.carry(node, index, frame, before)
-        for rows in (*combined, *carried):
-            self.store.add(carried_key(node, index + 1), rows, node.steps.prepare.schema)
+            combined = self.runner.combine(node, [*before, self.runner.own_state_of(node, frame)])[-1:]
+        frame, *stateful_window = self.runner.run_stateful(node, index, frame, before)
+        for rows in (*combined, *stateful_window):
+            self.store.add(state_key(node, index + 1), rows, node.steps.prepare.schema)
         return frame
 
     def with_others(self, node: Map | Concat | Exchange, index: int, frame: Frame) -> list[Frame]:
@@ -155,9 +155,9 @@ class LocalExecutor:
         self.store.add(key, frame, first.schema)
         del frame
         other = self.partition(second, matching(second, index))
-        return [*self.taken(node, key), other]
+        return [*self.take_stored(node, key), other]
 
-    def taken(self, node: Physical, key: Key) -> list[Frame]:
+    def take_stored(self, node: Physical, key: Key) -> list[Frame]:
         """Take out of the store what a node is made from."""
         return self.runner.step(node, 0, lambda: self.store.take(key))
 
@@ -200,6 +200,6 @@ def pieces_key(node: Exchange, index: int) -> Key:
     return "pieces", id(node), index
 
 
-def carried_key(node: Carried, index: int) -> Key:
+def state_key(node: StatefulWindow, index: int) -> Key:
     """Return the key of the rows that are carried to one partition."""
-    return "carried", id(node), index
+    return "state", id(node), index

@@ -147,9 +147,9 @@ class Guard:
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
-            told = ";  ".join(filter(None, (self.told(error), *hindered)))
+            described_error = ";  ".join(filter(None, (self.described(error), *hindered)))
             let_go(error)
-        raise OutOfMemory.during(origin, told, rows)
+        raise OutOfMemory.during(origin, described_error, rows)
 
     def free(self) -> str:
         """Free what can be freed; return what hindered that."""
@@ -157,7 +157,7 @@ class Guard:
         self.backend.release()
         return ";  ".join(filter(None, hindered))
 
-    def told(self, error: BaseException) -> str:
+    def described(self, error: BaseException) -> str:
         """Say what was asked for, where the error tells, and what was in use then."""
         use = self.backend.memory_use()
         return f"{asked_for(error)}{size(use.in_use)} in use of {size(use.limit)}"

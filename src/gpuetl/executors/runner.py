@@ -17,8 +17,8 @@ from gpuetl.errors import EvaluationError, GpuetlError, OutOfMemory, RunFailed, 
 from gpuetl.executors.failures import row_in_source, row_values, step_failed
 from gpuetl.executors.run_memory import Budget, Guard
 from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, RangeExchange, Scan, gathers
-from gpuetl.physical.stateful_window import Carried
-from gpuetl.physical.window_state_steps import CarriedWindow, WindowPass
+from gpuetl.physical.stateful_window import StatefulWindow
+from gpuetl.physical.window_state_steps import StatefulSteps, WindowPass
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Window
 from gpuetl.telemetry.hardware_limits import Link
@@ -68,35 +68,35 @@ def split_by_range(backend: Backend, node: RangeExchange, index: int, frame: Fra
 # A window by carries on one partition, by operations of the backend: see `physical.carried_window`.
 
 
-def carried_on(
-    backend: Backend, steps: CarriedWindow, frame: Frame, before: Sequence[Frame], last: bool
+def window_with_state(
+    backend: Backend, steps: StatefulSteps, frame: Frame, before: Sequence[Frame], last: bool
 ) -> list[Frame]:
     """Return a partition with the window's columns and, unless it is the `last`, the rows for the next one.
 
     `before` has the rows that were carried here: none, or one frame.
     """
-    own = steps.ending if last else steps.whole
+    own = steps.results_only if last else steps.whole
     windowed = continued(backend, own.window, [*before, backend.run(steps.prepare, frame)])
     result = through(backend, own.results if before else own.results[-1:], windowed)
     return [result] if last else [result, through(backend, own.keep, windowed)]
 
 
-def carried_by_itself(backend: Backend, steps: CarriedWindow, frame: Frame) -> Frame:
+def own_state(backend: Backend, steps: StatefulSteps, frame: Frame) -> Frame:
     """Return the rows that a partition carries on as though it were the first."""
-    return kept(backend, steps.carrying, [backend.run(steps.prepare, frame)])
+    return kept(backend, steps.state_only, [backend.run(steps.prepare, frame)])
 
 
-def combined(backend: Backend, steps: CarriedWindow, carried: Sequence[Frame]) -> list[Frame]:
+def combined(backend: Backend, steps: StatefulSteps, states: Sequence[Frame]) -> list[Frame]:
     """Return what each partition and those before it carry on, given what each carries by itself."""
-    found = list(carried[:1])
-    for frame in carried[1:]:
-        found.append(kept(backend, steps.carrying, [found[-1], frame]))
+    found = list(states[:1])
+    for frame in states[1:]:
+        found.append(kept(backend, steps.state_only, [found[-1], frame]))
     return found
 
 
-def kept(backend: Backend, carrying: WindowPass, frames: Sequence[Frame]) -> Frame:
+def kept(backend: Backend, state_only: WindowPass, frames: Sequence[Frame]) -> Frame:
     """Return the rows to carry on, of rows that follow each other."""
-    return through(backend, carrying.keep, continued(backend, carrying.window, frames))
+    return through(backend, state_only.keep, continued(backend, state_only.window, frames))
 
 
 def continued(backend: Backend, window: Window, frames: Sequence[Frame]) -> Frame:
@@ -123,29 +123,29 @@ TO_OTHER: dict[Device, Link] = {"GPU": "device to host", "CPU": "host to device"
 FROM_FILE: dict[Device, Link] = {"GPU": "file to device", "CPU": "file to host"}
 
 
-def operation_traffic(backend: Backend, operation: Node, frames: Sequence[Frame], made: Frame) -> Traffic:
+def operation_traffic(backend: Backend, operation: Node, frames: Sequence[Frame], output: Frame) -> Traffic:
     """Return what an operation moved: the columns that it touches, which also come and go where it ran elsewhere."""
     read, written = operation.touched
     schemas = (read, *(node.schema for node in operation.inputs[1:]))
     came = sum(backend.nbytes(frame, names) for frame, names in zip(frames, schemas, strict=True))
-    went = backend.nbytes(made, written)
+    went = backend.nbytes(output, written)
     at, home = backend.device_of(operation), backend.device
     crossed: Traffic = {TO_OTHER[home]: came, TO_OTHER[at]: went} if at != home else {}
     return {MEMORY[at]: came + went, **crossed}
 
 
-def read_traffic(backend: Backend, read: Read, file_bytes: int, made: Frame) -> Traffic:
+def read_traffic(backend: Backend, read: Read, file_bytes: int, output: Frame) -> Traffic:
     """Return what a source moved: bytes of files and of the frame, which the GPU gets of the CPU where that reads."""
-    at, home, size = backend.device_of(read), backend.device, backend.nbytes(made, read.schema)
+    at, home, size = backend.device_of(read), backend.device, backend.nbytes(output, read.schema)
     if read.dataset.file_format.in_memory:
         return {"host to device": size} if home == "GPU" else {}
     crossed: Traffic = {TO_OTHER[at]: size} if at != home else {}
     return {FROM_FILE[at]: file_bytes, MEMORY[at]: file_bytes + size, **crossed}
 
 
-def copy_traffic(backend: Backend, made: Iterable[Frame], columns: Iterable[str]) -> Traffic:
+def copy_traffic(backend: Backend, output: Iterable[Frame], columns: Iterable[str]) -> Traffic:
     """Return what was moved to copy frames."""
-    return {MEMORY[backend.device]: 2 * sum(backend.nbytes(frame, columns) for frame in made)}
+    return {MEMORY[backend.device]: 2 * sum(backend.nbytes(frame, columns) for frame in output)}
 
 
 def write_traffic(backend: Backend, frame: Frame, columns: Iterable[str]) -> Traffic:
@@ -210,7 +210,7 @@ class Runner:
         except Exception:  # a device that does not work any more, a file that is gone: the error itself matters
             return failed
         row = f"{where or 'The row'}: {values}" if values else error.shown or where
-        return failed.told(replace(failed.problem, row=row))
+        return failed.with_problem(replace(failed.problem, row=row))
 
     def where(self, failed: RunFailed, node: Physical, index: int, row: int) -> str:
         """Name the row of a source that failed, or nothing where it is not one of a source."""
@@ -240,24 +240,26 @@ class Runner:
         (frame,) = self.operate(node, index, frames, lambda: [self.backend.run(node.operation, *frames)])
         return frame
 
-    def carry(self, node: Carried, index: int, frame: Frame, before: Sequence[Frame]) -> list[Frame]:
+    def run_stateful(self, node: StatefulWindow, index: int, frame: Frame, before: Sequence[Frame]) -> list[Frame]:
         """Run a window on one partition and the rows carried to it, if there are any.
 
         Return the partition and, unless it is the last one, or others wait for none, the rows to carry to the next.
         """
         last = node.combined or index == node.partitions - 1
-        return self.operate(node, index, [frame], lambda: carried_on(self.backend, node.steps, frame, before, last))
+        return self.operate(
+            node, index, [frame], lambda: window_with_state(self.backend, node.steps, frame, before, last)
+        )
 
-    def carry_by_itself(self, node: Carried, frame: Frame) -> Frame:
+    def own_state_of(self, node: StatefulWindow, frame: Frame) -> Frame:
         """Return the rows that one partition carries on as though it were the first."""
-        (made,) = self.carries(node, [frame], lambda: [carried_by_itself(self.backend, node.steps, frame)])
-        return made
+        (output,) = self.state_step(node, [frame], lambda: [own_state(self.backend, node.steps, frame)])
+        return output
 
-    def combine(self, node: Carried, carried: Sequence[Frame]) -> list[Frame]:
+    def combine(self, node: StatefulWindow, states: Sequence[Frame]) -> list[Frame]:
         """Return what each partition and those before it carry on."""
-        return self.carries(node, carried, lambda: combined(self.backend, node.steps, carried))
+        return self.state_step(node, states, lambda: combined(self.backend, node.steps, states))
 
-    def carries(self, node: Carried, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
+    def state_step(self, node: StatefulWindow, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
         """Do a step for what partitions carry on, and record its time: no partition is done."""
         work = self.recorder.of(node.operation, node.origin)
         with self.recorder.timed(work):
@@ -271,10 +273,10 @@ class Runner:
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         rows = sum(self.backend.rows(frame) for frame in frames)
         with self.room_for(node), self.recorder.timed(work):
-            made = self.step(node, rows, step, index, frames)
-        work.moved.update(operation_traffic(self.backend, node.operation, frames, made[0]))
-        self.finish(work, made[0], node.partitions)
-        return made
+            output = self.step(node, rows, step, index, frames)
+        work.moved.update(operation_traffic(self.backend, node.operation, frames, output[0]))
+        self.finish(work, output[0], node.partitions)
+        return output
 
     def pass_on(self, node: Concat, index: int, frame: Frame) -> Frame:
         """Record a partition that a union passes on; what comes in is the first input, as for other operations."""

@@ -17,7 +17,7 @@ EVERYTHING = 1 << 62
 
 
 @dataclass(eq=False)
-class Waiting:
+class StoredFrame:
     """A frame, or where it is kept instead; `size` is what it takes in the engine's memory."""
 
     frame: Frame
@@ -41,8 +41,8 @@ class Store:
         self, backend: Backend, recorder: Recorder, limit: int = EVERYTHING, space: SpillSpace | None = None
     ) -> None:
         self.backend, self.recorder, self.limit, self.space = backend, recorder, limit, space or SpillSpace()
-        self.waiting: dict[Key, list[Waiting]] = {}
-        self.resident: dict[Waiting, None] = {}
+        self.waiting: dict[Key, list[StoredFrame]] = {}
+        self.resident: dict[StoredFrame, None] = {}
         self.size = 0
         self.lock = RLock()
 
@@ -51,7 +51,7 @@ class Store:
 
     def add(self, key: Key, frame: Frame, columns: Iterable[str]) -> None:
         """Hold one more frame under a key.  Where the limit is met and there is no room elsewhere, it is exceeded."""
-        waiting = Waiting(frame, self.backend.nbytes(frame, columns))
+        waiting = StoredFrame(frame, self.backend.nbytes(frame, columns))
         with self.lock:
             self.waiting.setdefault(key, []).append(waiting)
             self.resident[waiting] = None
@@ -105,14 +105,14 @@ class Store:
         with self.lock:
             return self.size > 0 and not self.spill(self.size - 1)
 
-    def forget(self, waiting: Waiting) -> None:
+    def forget(self, waiting: StoredFrame) -> None:
         """Let go of a frame in the engine's memory."""
         if waiting in self.resident:
             del self.resident[waiting]
             self.size -= waiting.size
             waiting.frame = None
 
-    def frame(self, waiting: Waiting) -> Frame:
+    def frame(self, waiting: StoredFrame) -> Frame:
         """Return a frame from wherever it is."""
         if waiting.spilled is None:
             return waiting.frame

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 
 from gpuetl.errors import InvalidExpression
-from gpuetl.expressions.constants import MOMENTS, constant_form, moment_of
+from gpuetl.expressions.constants import TEMPORAL_NAMES, constant_form, timestamp_of
 from gpuetl.expressions.foreign import reference_in_text
 from gpuetl.expressions.functions import Function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
@@ -64,9 +64,9 @@ def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     slots = function.arguments
     args = [arg for index, arg in enumerate(args) if not slots[min(index, len(slots) - 1)].constant]
     types = [arg.dtype for arg in args]
-    moments = [dtype for dtype in types if is_temporal(dtype)]
-    if moments:
-        return _moment_hint(function, args, moments)
+    temporal = [dtype for dtype in types if is_temporal(dtype)]
+    if temporal:
+        return _temporal_hint(function, args, temporal)
     numbers = all(is_exact(a.dtype) or (isinstance(a, Literal) and is_number(a.dtype)) for a in args)
     if numbers and any(map(is_decimal, types)):
         return "A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64."
@@ -74,10 +74,12 @@ def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
         return _condition_hint(function, args)
     if function.name == "concat":
         other = next((arg for arg in args if arg.dtype != STRING), args[0])
-        return f"|| joins texts. Write CAST({shown_sql(other)} AS string) for a text, or OR between conditions."
+        return f"|| joins strings. Write CAST({shown_sql(other)} AS string) for a string, or OR between conditions."
     if function.name == "add" and STRING in types:
         return (
-            f"Write {' || '.join(map(shown_sql, args))} to join texts." if {*types} == {STRING} else "|| joins texts."
+            f"Write {' || '.join(map(shown_sql, args))} to join strings."
+            if {*types} == {STRING}
+            else "|| joins strings."
         )
     if BOOL in types and function.name != "case":
         return _boolean_hint(function, args)
@@ -96,39 +98,39 @@ def cast_hint(source: DataType, target: DataType) -> str:
     return NAIVE_AND_ZONED if is_temporal(source) and is_temporal(target) else ""
 
 
-def _moment_hint(function: Function, args: Sequence[Expr], moments: Sequence[DataType]) -> str:
+def _temporal_hint(function: Function, args: Sequence[Expr], temporal: Sequence[DataType]) -> str:
     """Advise on dates and timestamps beside other types."""
-    wanted = next((arg.dtype for arg in args if is_temporal(arg.dtype) and not isinstance(arg, Literal)), moments[0])
+    wanted = next((arg.dtype for arg in args if is_temporal(arg.dtype) and not isinstance(arg, Literal)), temporal[0])
     constants = [arg for arg in args if isinstance(arg, Literal) and arg.dtype != wanted and not arg.declared]
-    if function.name in ("add", "subtract") and DATE in moments and INT64 in (arg.dtype for arg in args):
+    if function.name in ("add", "subtract") and DATE in temporal and INT64 in (arg.dtype for arg in args):
         return "Write add_days(date, n), or date + INTERVAL '1 day' for a timestamp."
     if function.name in ("add", "subtract") and any(is_number(a.dtype) or a.dtype == STRING for a in args):
         return "Write x + INTERVAL '1 day'."
     if constants and isinstance(constants[0].value, str | date):
-        return f"Write {_moment_text(constants[0].value, wanted)}."
+        return f"Write {_temporal_text(constants[0].value, wanted)}."
     if any(is_integer(arg.dtype) for arg in args):  # 2026-01-01 without quotes is 2024
-        return f"Write {_moment_text('', wanted)} for a constant."
+        return f"Write {_temporal_text('', wanted)} for a constant."
     if any(arg.dtype == STRING for arg in args):
-        return f"CAST the text AS {type_name(wanted)}."
-    return NAIVE_AND_ZONED if len({type_name(dtype) for dtype in moments}) == 2 else ""
+        return f"CAST the string AS {type_name(wanted)}."
+    return NAIVE_AND_ZONED if len({type_name(dtype) for dtype in temporal}) == 2 else ""
 
 
-def _moment_text(value: str | date, dtype: DataType) -> str:
+def _temporal_text(value: str | date, dtype: DataType) -> str:
     """Return the constant of `dtype` that a text or another moment stands for; a pattern where it stands for none."""
     zoned = bool(getattr(dtype, "tz", None))
     if isinstance(value, str):
-        value = next((found for kind in MOMENTS if (found := _read(value, kind))), value)
+        value = next((found for kind in TEMPORAL_NAMES if (found := _read(value, kind))), value)
     if isinstance(value, str):
         return constant_form(dtype)
     if dtype == DATE:
         return constant_text(value.date() if isinstance(value, datetime) else value)
-    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-    return constant_text(moment.replace(tzinfo=moment.tzinfo or UTC) if zoned else moment.replace(tzinfo=None))
+    timestamp = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    return constant_text(timestamp.replace(tzinfo=timestamp.tzinfo or UTC) if zoned else timestamp.replace(tzinfo=None))
 
 
 def _read(text: str, dtype: DataType) -> date | datetime | None:
     try:
-        return moment_of(text, dtype)
+        return timestamp_of(text, dtype)
     except ValueError:
         return None
 

@@ -60,13 +60,13 @@ _MICROSECONDS = {
 _INTERVAL = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
-MOMENTS = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
+TEMPORAL_NAMES = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
 """The types whose constants are written `TYPE 'text'`, in words."""
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII)
 """The forms that CAST reads; Python reads more."""
 
 
-def moment_of(text: str, dtype: DataType) -> date | datetime:
+def timestamp_of(text: str, dtype: DataType) -> date | datetime:
     """Read a date or timestamp in the forms that CAST reads; raise `ValueError` where it is none of `dtype`."""
     value = date.fromisoformat(text) if dtype == DATE else datetime.fromisoformat(text)
     zoned = bool(getattr(value, "tzinfo", None))
@@ -106,11 +106,11 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
     if not isinstance(operand, Constant) or not isinstance(text := operand.value, str):
         return None
     value: Any = decimal_of(text, dtype)
-    if dtype in MOMENTS:
+    if dtype in TEMPORAL_NAMES:
         try:
-            value = moment_of(text, dtype)
+            value = timestamp_of(text, dtype)
         except ValueError:
-            raise ValueError(coded("GE1112", f"'{text}' is not a valid {MOMENTS[dtype]}")) from None
+            raise ValueError(coded("GE1112", f"'{text}' is not a valid {TEMPORAL_NAMES[dtype]}")) from None
     if text in NOT_FINITE and dtype == FLOAT64:
         value = float(text)
     return None if value is None else Constant(value, span=operand.span)

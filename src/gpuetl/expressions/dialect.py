@@ -85,7 +85,7 @@ def refused_word_in(text: str) -> InvalidExpression | None:
 
 
 def is_plain_name(name: str) -> bool:
-    """Tell whether `name` stands for a column without quotes: one word that is no keyword."""
+    """Return whether `name` stands for a column without quotes: one word that is no keyword."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return False
     words = _tokens(name)
@@ -152,7 +152,7 @@ def _refuse_bombs(text: str) -> list[Any]:
     """Return the words of a text, which is within the limits and has no sign that the parser would misread."""
     if not text.strip():
         raise InvalidExpression(
-            coded("GE1101", "this expression is empty"), None, "A text is written in quotes of its own: \"'text'\"."
+            coded("GE1101", "this expression is empty"), None, "Write a string in single quotes: \"'text'\"."
         )
     if len(text) > MAX_CHARACTERS:
         raise InvalidExpression(
@@ -217,7 +217,7 @@ def _unclosed(text: str) -> InvalidExpression:
         return InvalidExpression(
             coded("GE1101", "this comment is not closed"), Span(*opening.span()), "Close it with */."
         )
-    hint = "Close it; a quote inside a text is written twice: 'it''s'."
+    hint = "Close it; write a quote inside a string twice: 'it''s'."
     return InvalidExpression(coded("GE1101", "this quote is not closed"), Span(*opening.span()), hint)
 
 

@@ -82,7 +82,7 @@ class Expression:
         return Expression(CastTo(self.syntax, parse_type(dtype), lenient=True))
 
     def __bool__(self) -> bool:
-        raise TypeError("an expression has no truth value: use & | ~ instead of and, or, not")
+        raise TypeError("an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not")
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -45,11 +45,11 @@ def _fold_one(expr: Expr) -> Expr:
     if same and (isinstance(values[0], date) or (isinstance(values[0], str) and name in ("equal", "not_equal"))):
         return expr if is_declared(expr) else Literal(_EXACT[name](*values), BOOL)
     if name in ("add", "subtract") and all(isinstance(value, datetime | timedelta) for value in values):
-        return _moment(name, values, expr)
+        return _temporal(name, values, expr)
     return expr
 
 
-def _moment(name: str, values: list[Any], expr: Call) -> Expr:
+def _temporal(name: str, values: list[Any], expr: Call) -> Expr:
     """Move a moment by an interval; beyond Python's years the engine computes it."""
     try:
         return Literal(_EXACT[name](*values), expr.dtype, is_declared(expr))
@@ -58,7 +58,7 @@ def _moment(name: str, values: list[Any], expr: Call) -> Expr:
 
 
 def is_declared(expr: Call) -> bool:
-    """Tell whether a calculation of literals is one of parameters, too: it differs from run to run as they do."""
+    """Return whether a calculation of literals is one of parameters, too: it differs from run to run as they do."""
     return any(isinstance(arg, Literal) and arg.declared for arg in expr.args)
 
 
@@ -83,7 +83,7 @@ def keeps_no_row(predicate: Expr) -> str:
 
 
 def _is_null(expr: Expr) -> bool:
-    """Tell whether an expression is null for every row: a null, or what makes null of it."""
+    """Return whether an expression is null for every row: a null, or what makes null of it."""
     if isinstance(expr, Literal):
         return expr.value is None
     if isinstance(expr, Cast):

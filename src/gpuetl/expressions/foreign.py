@@ -13,13 +13,14 @@ from gpuetl.messages import coded
 
 CONDITION = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
 PARAMETER = "A parameter is written $name."
-NO_JSON = "Columns have no parts: take what a text holds with regexp_extract(text, pattern)."
+NO_JSON = "Columns have no fields: take part of a string with regexp_extract(text, pattern)."
 
 SIGNS = {
     "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
     "===": "Write =.", "!==": "Write <>.", "=!": "Write <>.", ":=": "Write = to compare.", "=>": "Write >= to compare.",
     "**": "Write power(a, b).", "^": "Write power(a, b).",
-    "&": "Write AND between conditions, or || to join texts.", "|": "Write OR between conditions, or || to join texts.",
+    "&": "Write AND between conditions, or || to join strings.",
+    "|": "Write OR between conditions, or || to join strings.",
     "~": "Write NOT before a condition, or regexp_like(text, pattern).",
     "!~": "Write NOT regexp_like(text, pattern).", "~~": "Write LIKE.",
     "<<": "Write one <; x * power(2, n) shifts.", ">>": "Write one >; x // power(2, n) shifts.",
@@ -127,7 +128,7 @@ def reference_hint(scope: str, name: str) -> str:
 def _path_reference(found: re.Match[str], span: Span | None) -> InvalidExpression:
     scope, name = found[1], found[2]
     value = f"${name}" if scope == "params" else "run_id()" if (scope, name) == ("run", "id") else ""
-    joined = "" if found[0] == found.string else f"; to join it with a text, 'text' || {value}"
+    joined = "" if found[0] == found.string else f"; to join it with a string, 'text' || {value}"
     hint = f"Write {value}{joined}." if value else "Declare a parameter, and write $name."
     return InvalidExpression(coded("GE1109", f"'{found[0]}' stands in paths only"), span, hint)
 
@@ -158,12 +159,12 @@ def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpressio
 
 def _colon_hint(words: Sequence[Any], index: int) -> str:
     """Return what to write for a colon: a part of a text, a part of a column, or a parameter of another database."""
-    texts = [word.text.upper() for word in words[:index]]
-    if texts[:1] == ["LAMBDA"]:
+    words_before = [word.text.upper() for word in words[:index]]
+    if words_before[:1] == ["LAMBDA"]:
         return WORDS["LAMBDA"]
-    if "[" in texts:
+    if "[" in words_before:
         return "Write substring(text, start, length), counted from 1."
-    return NO_JSON if texts and (texts[-1][0].isalnum() or texts[-1] in ")]") else PARAMETER
+    return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
 def _is_foreign(sign: str) -> bool:
@@ -194,7 +195,7 @@ def _wrong_pair(text: str, word: Any, after: Any) -> InvalidExpression | None:
     if word.token_type == TokenType.NUMBER and after.token_type == TokenType.VAR and word.text != "":
         return _wrong_number(text[span.start : span.stop], span)
     if after.token_type in _QUOTED and word.token_type == TokenType.VAR and len(word.text) == 1:
-        return _unsupported(f"the prefix {word.text} of a text", span, f"Write '{after.text}'.", "")
+        return _unsupported(f"the prefix {word.text} of a string", span, f"Write '{after.text}'.", "")
     return None
 
 

@@ -47,7 +47,7 @@ def constant_literal(value: Any) -> Literal:
 
 
 def has_type(number: Decimal) -> bool:
-    """Tell whether 38 digits hold a number."""
+    """Return whether 38 digits hold a number."""
     try:
         constant_decimal(number)
     except ValueError:
@@ -56,7 +56,7 @@ def has_type(number: Decimal) -> bool:
 
 
 def loses_digits(literal: Literal) -> bool:
-    """Tell whether a literal's float64 does not have all digits of its number, which 38 hold."""
+    """Return whether a literal's float64 does not have all digits of its number, which 38 hold."""
     number = literal.number
     return (
         literal.dtype == FLOAT64 and number is not None and exact_decimal(literal.value) != number and has_type(number)
@@ -71,7 +71,7 @@ def single(number: Decimal) -> float:
 
 
 def adapts_to_single(number: Decimal) -> bool:
-    """Tell whether a number has a float32 beside it: none that is infinite, or 0 for what is not."""
+    """Return whether a number has a float32 beside it: none that is infinite, or 0 for what is not."""
     return math.isfinite(single(number)) and bool(single(number)) == bool(number)
 
 

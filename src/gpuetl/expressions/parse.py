@@ -40,7 +40,7 @@ def filtered_call(call: Syntax, condition: Syntax, span: Span | None) -> Syntax:
             coded("GE1107", "FILTER belongs to an aggregate"), span, "Write CASE WHEN condition THEN value END."
         )
     if function.kind == "window" and function.name not in SKIPPING:
-        message = coded("GE1107", f"{call.function} takes no FILTER: it does not skip nulls")
+        message = coded("GE1107", f"{call.function} does not support FILTER: it does not skip nulls")
         raise InvalidExpression(message, span, "Filter the rows in a step before.")
     if function.name == "count_rows":
         return Apply("count", (Apply("case", (condition, Constant(1))),), span=call.span)
@@ -131,7 +131,7 @@ def _is_function(name: str) -> bool:
     return find_function(name, KINDS) is not None
 
 
-NO_LISTS = "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of texts."
+NO_LISTS = "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of strings."
 HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "Name the columns: an expression gives one.",
     exp.BitwiseXor: SIGNS["^"], exp.BitwiseAnd: SIGNS["&"], exp.BitwiseOr: SIGNS["|"], exp.BitwiseNot: SIGNS["~"],
@@ -139,7 +139,7 @@ HINTS: dict[type[exp.Expr], str] = {
     exp.Array: NO_LISTS, exp.Bracket: "Write list_get(list, n), counted from 0, or substring(text, start, length).",
     exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
 
-    exp.National: "Write the text without a prefix.",
+    exp.National: "Write the string without a prefix.",
     exp.StrToDate: "Write to_date(strptime(text, format)).",
 }  # fmt: skip
 """What to write instead, by the kind of node; others are found by their words."""
@@ -207,7 +207,7 @@ class _Lowering:
             )
         if isinstance(node, exp.Concat):
             return InvalidExpression(
-                coded("GE1101", "there is no operator between two texts"), span_of(node), "Write || to join them."
+                coded("GE1101", "there is no operator between two strings"), span_of(node), "Write || to join them."
             )
         shown = node.parent if isinstance(node, exp.Any) and node.parent else node
         return self.unsupported(shown, HINTS.get(type(node), ""))

@@ -285,7 +285,7 @@ def _written_name(syntax: Apply) -> str:
 
 def _present(name: str, syntax: Syntax) -> InvalidExpression:
     hint = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
-    return InvalidExpression(coded("GE1102", f"gpuetl does not support the present, '{name}'"), syntax.span, hint)
+    return InvalidExpression(coded("GE1102", f"gpuetl does not support the current time, '{name}'"), syntax.span, hint)
 
 
 def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpression:

@@ -32,7 +32,7 @@ def to_lower(character: str) -> str:
 
 
 def in_word(character: str) -> bool:
-    """Tell whether the character is a letter, a digit, or a mark on one."""
+    """Return whether the character is a letter, a digit, or a mark on one."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
 
 
@@ -129,7 +129,7 @@ def parse_format(text: str) -> tuple[Field | str, ...]:
             continue
         named = next(letters, "")
         if named != "%" and named not in SPECIFIERS:
-            raise ValueError(coded("GE1113", f"takes no '%{named}' in a format"))
+            raise ValueError(coded("GE1113", f"does not support '%{named}' in a format"))
         parts.append("%" if named == "%" else Field(named))
     if not any(isinstance(part, Field) for part in parts):
         raise ValueError(coded("GE1113", f"takes a format such as '%Y-%m-%d', got '{text}'"))
@@ -155,4 +155,4 @@ def check_readable(text: str) -> None:
             )
         )
     if "I" in given and not given & {"p", "H"}:
-        raise ValueError(coded("GE1113", f"needs %p beside %I, in '{text}'"))
+        raise ValueError(coded("GE1113", f"needs %p with %I, in '{text}'"))

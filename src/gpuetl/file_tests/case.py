@@ -57,7 +57,7 @@ class Unwritten(PipelineDefinition):
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedRows:
     """The rows that a relation should have, in the columns that the test names.
 
     Parameters
@@ -88,7 +88,7 @@ class Case:
     name: str
     pipeline: PipelineDefinition
     params: Mapping[str, Any]
-    expected: Mapping[str, Expected]
+    expected: Mapping[str, ExpectedRows]
     failure: str
     keep: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -230,7 +230,7 @@ class _Preparation:
             try:
                 columns[column] = inferred_type(row[place] for row in given.rows)
             except ValueError as error:
-                hint = f"Declare it: a schema on source '{name}' says the types of all its columns."
+                hint = f"Declare it: a schema on source '{name}' declares the types of all its columns."
                 self.problem(
                     coded("GE1605", f"the type of column '{column}' is not known: {error}"),
                     hint,
@@ -238,8 +238,8 @@ class _Preparation:
                     f"given '{name}'",
                 )
                 columns[column] = pa.null()
-        told = ", ".join(f"{column}: {type_name(dtype)}" for column, dtype in columns.items())
-        self.notes.append(f"source '{name}': types are those of the given values ({told}), since {reason}")
+        listed = ", ".join(f"{column}: {type_name(dtype)}" for column, dtype in columns.items())
+        self.notes.append(f"source '{name}': types are those of the given values ({listed}), since {reason}")
         return Schema(columns)
 
     def known_columns(self, rows: RowsSpec, schema: Schema, where: str) -> None:
@@ -268,7 +268,7 @@ class _Preparation:
             self.problem(coded("GE1605", f"column '{name}': {error.message}"), error.hint, error, where)
             return None
 
-    def expected(self, name: str, rows: RowsSpec, plan: Plan) -> Expected | None:
+    def expected(self, name: str, rows: RowsSpec, plan: Plan) -> ExpectedRows | None:
         """Return what is expected of a source or stage of the plan."""
         where, node = f"expect '{name}'", None
         unknown = name in self.unknown or name in self.pipeline.spec.unreadable
@@ -290,7 +290,7 @@ class _Preparation:
         elif rows.ordered:
             order = schema.names
         keys = tuple(column for column in stage_keys(node) if column in schema)
-        return Expected(self.table(rows, schema, where), keys, order, rows.tolerance)
+        return ExpectedRows(self.table(rows, schema, where), keys, order, rows.tolerance)
 
 
 def no_rows(schema: Schema) -> pa.Table:
@@ -299,7 +299,7 @@ def no_rows(schema: Schema) -> pa.Table:
 
 
 def reads_unknown(node: Node) -> bool:
-    """Tell whether a relation is of a source whose columns are not known."""
+    """Return whether a relation is of a source whose columns are not known."""
     return any(below.schema.open for below in walk_graph(node))
 
 
@@ -312,7 +312,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], DataType], ...] = (
         pa.timestamp("us", "UTC"),
     ),
 )
-"""What texts are taken for, where all of a column are."""
+"""What strings are taken for, where all of a column are."""
 
 
 def inferred_type(cells: Iterable[Cell | None]) -> DataType:
@@ -328,8 +328,8 @@ def inferred_type(cells: Iterable[Cell | None]) -> DataType:
     if kinds == {tuple}:
         return pa.list_(inferred_type(item for cell in values for item in cell.value))
     if kinds == {str}:
-        texts = [cell.value for cell in values]
-        return next((dtype for form, dtype in _TEXTS if all(map(form.fullmatch, texts))), STRING)
+        cell_values = [cell.value for cell in values]
+        return next((dtype for form, dtype in _TEXTS if all(map(form.fullmatch, cell_values))), STRING)
     types = ({bool}, BOOL), ({int}, INT64), ({float}, FLOAT64), ({int, float}, FLOAT64)
     for having, dtype in types:
         if kinds == having:

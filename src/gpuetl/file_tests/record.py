@@ -28,7 +28,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, passing
 from gpuetl.plan.plan import Plan
-from gpuetl.run.pipeline_run import Wanted, run_pipeline
+from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import plain_node, read_document
 from gpuetl.spec.model import FrameSpec, SourceSpec
@@ -105,12 +105,12 @@ def sampled_rows(
     while True:
         filters, _ = sample_filters(plan, rows)
         sampled = plan.rewrite(lambda node: filters.get(id(node), node))  # noqa: B023  called before it changes
-        taken: dict[str, Node] = {}
+        projections: dict[str, Node] = {}
         for source, node in reads.items():
             above = filters.get(id(node), node)
             columns = passing(node.schema.select(needed.get(source, ()) or node.columns[:1]))
-            taken[source] = Project(source=above, columns=columns, origin=node.origin)
-        kept = {**sampled.kept, **{f":given:{source}": node for source, node in taken.items()}}
+            projections[source] = Project(source=above, columns=columns, origin=node.origin)
+        kept = {**sampled.kept, **{f":given:{source}": node for source, node in projections.items()}}
         found = answers(replace(sampled, kept=kept), name, options, None).rows
         if found[stage].num_rows:
             return {source: found[f":given:{source}"] for source in reads}, largest
@@ -163,7 +163,7 @@ class _Trial:
         spec = replace(self.pipeline.spec, sources=sources, tests=())
         unwritten = Unwritten.from_spec(spec, self.pipeline.root, Problems())
         unwritten.wanted = (self.stage,)
-        return run_pipeline(unwritten, self.params, self.choice, Wanted([self.stage]), None, None)[
+        return run_pipeline(unwritten, self.params, self.choice, RunRequest([self.stage]), None, None)[
             self.stage
         ].to_arrow()
 
@@ -214,9 +214,9 @@ class _Trial:
                 for other, key in others:
                     values = rows[source].column(column).combine_chunks()
                     if other != source and values.type == rows[other].schema.field(key).type:
-                        met = rows[other].filter(pc.is_in(rows[other].column(key), value_set=values))
-                        if met.num_rows < rows[other].num_rows and same({**rows, other: met}):
-                            rows[other] = met
+                        filtered = rows[other].filter(pc.is_in(rows[other].column(key), value_set=values))
+                        if filtered.num_rows < rows[other].num_rows and same({**rows, other: filtered}):
+                            rows[other] = filtered
         for name in sorted(rows, key=lambda name: -rows[name].num_rows):
             kept = self.needed(rows[name].num_rows, lambda numbers, name=name: same(  # type: ignore[misc]
                 {**rows, name: rows[name].take(pa.array(numbers, pa.int64()))}))  # fmt: skip
@@ -263,8 +263,8 @@ def cell_of(value: Any) -> Cell:
 
     if isinstance(value, list):
         return Cell(tuple(map(cell_of, value)))
-    moment = isinstance(value, datetime) and value.tzinfo is not None
-    return read_cell(plain_node(value.astimezone(UTC) if moment else value))
+    is_timestamp = isinstance(value, datetime) and value.tzinfo is not None
+    return read_cell(plain_node(value.astimezone(UTC) if is_timestamp else value))
 
 
 def text_of(test: TestSpec) -> str:
@@ -299,7 +299,7 @@ def file_with(text: str, name: str, item: str, test: TestSpec) -> str:
         added = "".join([*lines[:end], moved, *lines[end:]])
     again = read_pipeline_text(added, name, problems)
     if problems.found or again is None or again.tests[-1:] != (test,):
-        hint = "Begin each test there with - name: on a line of its own, or add what the command prints by hand."
+        hint = "Begin each test there with - name: on a separate line, or add what the command prints by hand."
         raise InvalidPipeline.because(coded("GE1607", f"the test has no place in the section tests of {name}"), hint)
     return added
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.file_tests.case import Expected
+from gpuetl.file_tests.case import ExpectedRows
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import INT64, is_floating, is_list
 from gpuetl.verify.compare import plain, tolerance_of
@@ -51,7 +51,7 @@ class Difference:
     columns: tuple[str, ...] = ()
 
 
-def compare_rows(actual: pa.Table, expected: Expected) -> Difference | None:
+def compare_rows(actual: pa.Table, expected: ExpectedRows) -> Difference | None:
     """Return how rows, which have the expected columns, differ from those expected; None where they do not."""
     columns = _Columns(expected)
     got, wanted = columns.rows(actual), columns.rows(expected.rows)
@@ -76,7 +76,7 @@ def compare_rows(actual: pa.Table, expected: Expected) -> Difference | None:
 class _Columns:
     """The columns of a comparison: which are exact, and how far the others may differ."""
 
-    def __init__(self, expected: Expected) -> None:
+    def __init__(self, expected: ExpectedRows) -> None:
         self.names = expected.rows.column_names
         self.types = expected.rows.schema.types
         self.keys = [self.names.index(name) for name in expected.keys]
@@ -90,7 +90,7 @@ class _Columns:
         return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
     def same(self, place: int, expected: Any, got: Any) -> bool:
-        """Tell whether two values of a column are equal."""
+        """Return whether two values of a column are equal."""
         return equal(expected, got, self.tolerances[place])
 
     def unmatched(self, got: Sequence[Row], wanted: Sequence[Row]) -> tuple[list[int], list[int]]:
@@ -138,7 +138,7 @@ class _Columns:
 
 
 def holds_floats(dtype: pa.DataType) -> bool:
-    """Tell whether a column holds floats, alone or in lists."""
+    """Return whether a column holds floats, alone or in lists."""
     return is_floating(dtype.value_type if is_list(dtype) else dtype)
 
 
@@ -164,7 +164,7 @@ def comparable(column: Any) -> list[Any]:
 
 
 def equal(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:
-    """Tell whether two values are equal, floats within the tolerance; null is null alone, and NaN is NaN."""
+    """Return whether two values are equal, floats within the tolerance; null is null alone, and NaN is NaN."""
     if expected is None or got is None:
         return expected is got
     if tolerance is None:
@@ -193,7 +193,7 @@ class Line(NamedTuple):
     marked: frozenset[int] = frozenset()
 
 
-def difference_text(name: str, actual: pa.Table, expected: Expected, difference: Difference) -> str:
+def difference_text(name: str, actual: pa.Table, expected: ExpectedRows, difference: Difference) -> str:
     """Return how a relation's rows differ from those expected, for people."""
     head = f"{name}: {summary(actual.num_rows, expected.rows.num_rows, difference)}"
     shown = shown_columns(expected, difference) or actual.column_names[:SHOWN_COLUMNS]
@@ -225,7 +225,7 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def shown_columns(expected: Expected, difference: Difference) -> list[str]:
+def shown_columns(expected: ExpectedRows, difference: Difference) -> list[str]:
     """Return the columns to show: all, or if these are many, the keys, those that differ, and the first others."""
     names = expected.rows.column_names
     first = [*expected.keys, *difference.columns, *names]
@@ -303,7 +303,7 @@ def cell_text(value: pa.Scalar) -> str:
 
 
 def value_text(value: Any, dtype: pa.DataType) -> str:
-    """Return a plain value as text; texts that would look like something else are quoted."""
+    """Return a plain value as text; strings that would look like something else are quoted."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -20,7 +20,7 @@ from gpuetl.messages import coded, one_line, printable
 from gpuetl.options import RunOptions
 from gpuetl.output_files import as_json, write_whole
 from gpuetl.records import dataclass
-from gpuetl.run.pipeline_run import Wanted, run_pipeline
+from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.tests import TestSpec
 from gpuetl.telemetry.recorder import silent
@@ -208,17 +208,17 @@ def result(case: Case, choice: Choice, options: RunOptions) -> TestResult:
 
 def compared(case: Case, choice: Choice, options: RunOptions) -> tuple[Outcome, str]:
     """Run a test and compare its rows; raise what the run raises."""
-    run = run_pipeline(case.pipeline, case.params, choice, Wanted(case.keep), options, None)
+    run = run_pipeline(case.pipeline, case.params, choice, RunRequest(case.keep), options, None)
     if case.failure:
         return "failed", f"a failure with the words '{case.failure}' is expected, and the run did not fail"
-    texts = []
+    failures = []
     for name, expected in case.expected.items():
         rows = run[name].to_arrow()
         rows = rows if not expected.rows.column_names else rows.select(expected.rows.column_names)
         difference = compare_rows(rows, expected)
         if difference is not None:
-            texts.append(difference_text(name, rows, expected, difference))
-    return "failed" if texts else "passed", "\n".join(texts)
+            failures.append(difference_text(name, rows, expected, difference))
+    return "failed" if failures else "passed", "\n".join(failures)
 
 
 def of_failure(case: Case, message: str) -> tuple[Outcome, str]:

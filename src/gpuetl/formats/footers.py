@@ -22,7 +22,7 @@ from gpuetl.formats.parquet_footer import (
 from gpuetl.formats.row_group_limits import Limits, limits_of
 from gpuetl.formats.thrift_reader import BadFooter
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
-from gpuetl.memory_limits import done_again, release_host_memory, told_of_host
+from gpuetl.memory_limits import done_again, host_memory_text, release_host_memory
 from gpuetl.messages import coded, recoded
 from gpuetl.places.file_state import DatasetError, FileState
 from gpuetl.places.filesystem import OpenFile
@@ -213,7 +213,7 @@ class Footers:
             except BadFooter as error:
                 raise DatasetError(recoded(f"{file.path} {error}", error), error.hint) from None
             except MemoryError as error:
-                what = f"out of memory: reading the metadata of {file.path}: {told_of_host(error)}"
+                what = f"out of memory: reading the metadata of {file.path}: {host_memory_text(error)}"
                 hint = "Write the file with fewer row groups or columns, or run where there is more memory."
                 raise DatasetError(coded("GE2007", what), hint) from None
             except (OSError, pa.ArrowException) as error:

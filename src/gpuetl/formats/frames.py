@@ -27,7 +27,7 @@ MOST_BYTES = (1 << 31) - 1
 """Of texts in one array of Arrow's `string`."""
 
 
-def narrow_texts(texts: pa.Array) -> Iterator[pa.Array]:
+def narrow_strings(texts: pa.Array) -> Iterator[pa.Array]:
     """Yield the texts of a `large_string` array, in order, as arrays of `string`.
 
     Raises
@@ -181,7 +181,7 @@ def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedAr
         raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)
     try:
         if column.type == pa.large_string():  # one array may have more bytes than one of the language's holds
-            return pa.chunked_array([part for chunk in column.chunks for part in narrow_texts(chunk)], dtype)
+            return pa.chunked_array([part for chunk in column.chunks for part in narrow_strings(chunk)], dtype)
         return column if column.type == dtype else column.cast(dtype)
     except pa.ArrowInvalid as error:
         message = coded("GE1407", f"column '{name}' cannot become {dtype} without loss: {first_line(error)}")

@@ -142,28 +142,28 @@ def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
 @passes.register(KernelReduction)
 def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
     """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
-    reads, made = columns_of(part), node.made if isinstance(node, Grouped) else frozenset[str]()
-    whole = reads and reads <= set(node.keys) - made and not tells_equal_floats_apart(part)
+    reads, new_columns = columns_of(part), node.new_columns if isinstance(node, Grouped) else frozenset[str]()
+    whole = reads and reads <= set(node.keys) - new_columns and not distinguishes_equal_floats(part)
     return [(0, part)] if whole and not can_fail(part) else []
 
 
-def tells_equal_floats_apart(part: Expr) -> bool:
-    """Tell whether a part may differ for -0.0 and 0.0, which are one key: all but comparisons of a column may."""
+def distinguishes_equal_floats(part: Expr) -> bool:
+    """Return whether a part may differ for -0.0 and 0.0, which are one key: all but comparisons of a column may."""
     if isinstance(part, Column):
         return is_floating(part.dtype)
     compares = isinstance(part, Call) and part.function.name in COMPARISONS
-    return any(tells_equal_floats_apart(arg) for arg in children(part) if not (compares and _widened(arg)))
+    return any(distinguishes_equal_floats(arg) for arg in children(part) if not (compares and _widened(arg)))
 
 
 def _widened(expr: Expr) -> bool:
-    """Tell whether an operand is a column, as it is or in a wider type."""
+    """Return whether an operand is a column, as it is or in a wider type."""
     return isinstance(expr.operand if isinstance(expr, Cast) and expr.implicit else expr, Column)
 
 
 @passes.register
 def _explode(node: Explode, part: Expr) -> list[tuple[int, Expr]]:
     """The rows of a list have the other columns in common."""
-    return [] if can_fail(part) or columns_of(part) & node.made else [(0, part)]
+    return [] if can_fail(part) or columns_of(part) & node.new_columns else [(0, part)]
 
 
 @passes.register

@@ -80,9 +80,9 @@ def groups_below(node: Node, keys: tuple[str, ...], counts: dict[int, int]) -> t
                 return None, ()
             keys = tuple(column.name for column in columns if isinstance(column, Column))
         elif isinstance(node, Aggregate | Distinct | Grouped | KernelReduction) and node.locality is Locality.KEY:
-            made = node.made if isinstance(node, Grouped) else frozenset[str]()
+            new_columns = node.new_columns if isinstance(node, Grouped) else frozenset[str]()
             source = node.inputs[0]
-            fits = set(keys) <= set(node.keys) - made and not (isinstance(source, Join) and source.how == "semi")
+            fits = set(keys) <= set(node.keys) - new_columns and not (isinstance(source, Join) and source.how == "semi")
             return (node, keys) if fits else (None, ())
         elif not isinstance(node, Filter) and not (isinstance(node, Sort) and node.limit is None):
             return None, ()
@@ -91,7 +91,7 @@ def groups_below(node: Node, keys: tuple[str, ...], counts: dict[int, int]) -> t
 
 
 def is_selective(node: Node) -> bool:
-    """Tell whether a side has but some of its source's rows, as far as the plan says."""
+    """Return whether a side has but some of its source's rows, as far as the plan says."""
     while not isinstance(node, Filter | Limit):
         if isinstance(node, Join) and node.how in ("inner", "semi", "anti"):
             return True
@@ -102,7 +102,7 @@ def is_selective(node: Node) -> bool:
 
 
 def worth_it(groups: Node, wanted: Node) -> bool:
-    """Tell whether the side that says what is wanted comes from no more rows than the groups, and not from them."""
+    """Return whether the side that says what is wanted comes from no more rows than the groups, and not from them."""
     nodes = list(walk_graph(wanted))
     return all(node is not groups for node in nodes) and source_rows(wanted) <= source_rows(groups)
 

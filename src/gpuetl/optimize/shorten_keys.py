@@ -27,8 +27,8 @@ def shorten_keys(plan: Plan) -> Plan:
 def _rule(node: Node) -> Node:
     if not isinstance(node, Aggregate) or len(node.by) < 2:
         return node
-    told = frozenset(determined(node.source, {name: name for name in node.by}))
-    return replace(node, determined=tuple(name for name in node.by if name in told)) if told else node
+    found = frozenset(determined(node.source, {name: name for name in node.by}))
+    return replace(node, determined=tuple(name for name in node.by if name in found)) if found else node
 
 
 def determined(node: Node, keys: Mapping[str, str]) -> Iterator[str]:

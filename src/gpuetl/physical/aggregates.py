@@ -9,7 +9,7 @@ from typing import TypeVar
 from gpuetl.expressions.build import col, when
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
-    CARRIED,
+    BY_KEY,
     CENTER,
     CO_MOMENT,
     EXACT_DURATION_MEAN,
@@ -54,7 +54,7 @@ def two_phases(node: Aggregate, source: Node) -> Phases | None:
     split = _Split(source.schema)
     results: dict[str, Expr] = dict(passing(node.schema.select(node.kept)))
     for name, call in node.calls.items():
-        results[name] = _SPLIT[call.function.name](split, _Named(name, call, node.orders.get(name, ())))
+        results[name] = _SPLIT[call.function.name](split, _NamedCall(name, call, node.orders.get(name, ())))
     prepare = None
     if split.prepared:
         columns = {**passing(source.schema), **split.prepared}
@@ -65,7 +65,7 @@ def two_phases(node: Aggregate, source: Node) -> Phases | None:
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NamedCall:
     """A call of the aggregate, its name, and the order of rows that it needs."""
 
     name: str
@@ -103,25 +103,25 @@ class _Split:
 
     def _place(self, place: dict[str, T], name: str, expr: T) -> Column:
         """Keep an expression under a name of its own; one that is there already is computed once."""
-        made = next((own for own, there in place.items() if there == expr), None)
-        made = made or free_name(f"{name}:part", self.schema, place)
-        place[made] = expr
-        return Column(made, expr.dtype)
+        part_name = next((own for own, there in place.items() if there == expr), None)
+        part_name = part_name or free_name(f"{name}:part", self.schema, place)
+        place[part_name] = expr
+        return Column(part_name, expr.dtype)
 
 
 def _call(name: str, dtype: DataType, *args: Expr) -> Call:
     return Call(FUNCTIONS["aggregate", name], args, dtype)
 
 
-def _summed(split: _Split, own: _Named) -> Expr:
+def _summed(split: _Split, own: _NamedCall) -> Expr:
     return split.merged(own.name, own.call, "sum")
 
 
-def _itself(split: _Split, own: _Named) -> Expr:
+def _itself(split: _Split, own: _NamedCall) -> Expr:
     return split.merged(own.name, own.call, own.call.function.name)
 
 
-def _sum(split: _Split, own: _Named) -> Expr:
+def _sum(split: _Split, own: _NamedCall) -> Expr:
     """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
     call = own.call
     if call.dtype in (INT64, DURATION):
@@ -133,14 +133,14 @@ def _sum(split: _Split, own: _Named) -> Expr:
     return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], _halves(split, own), call.dtype))
 
 
-def _halves(split: _Split, own: _Named) -> tuple[Column, Column]:
+def _halves(split: _Split, own: _NamedCall) -> tuple[Column, Column]:
     """Sum the high and the low halves of decimals on each partition."""
     (x,) = own.call.args
     high = split.part(own.name, Call(HIGH_SUM, (x,), WIDE))
     return high, split.part(own.name, Call(LOW_SUM, (x,), total_type(x.dtype)))
 
 
-def _mean(split: _Split, own: _Named) -> Expr:
+def _mean(split: _Split, own: _NamedCall) -> Expr:
     """Divide once, after all partitions' sums are added up."""
     (x,) = own.call.args
     count = split.merged(own.name, _call("count", INT64, x), "sum")
@@ -157,7 +157,7 @@ def _mean(split: _Split, own: _Named) -> Expr:
     return Call(EXACT_MEAN, (count, low, high), FLOAT64)
 
 
-def _moments(split: _Split, own: _Named) -> Expr:
+def _moments(split: _Split, own: _NamedCall) -> Expr:
     """Merge counts, means and co-moments; of pairs, those in which neither is null."""
     x, y = own.call.args[0], own.call.args[-1]
     if x != y:
@@ -177,31 +177,31 @@ def _moments(split: _Split, own: _Named) -> Expr:
     return formula(_FINISH[own.call.function.name], **operands)
 
 
-def _extreme_by(split: _Split, own: _Named) -> Expr:
+def _extreme_by(split: _Split, own: _NamedCall) -> Expr:
     """Carry the value by which rows are compared."""
     y = own.call.args[1]
-    carried = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
-    parts = split.part(own.name, own.call), split.part(own.name, carried)
+    key_value = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
+    parts = split.part(own.name, own.call), split.part(own.name, key_value)
     return split.merge(own.name, replace(own.call, args=parts))
 
 
-def _edge(split: _Split, own: _Named) -> Expr:
+def _edge(split: _Split, own: _NamedCall) -> Expr:
     """Carry the order's keys of the row that was picked, named for the user, and whether there was one."""
     x, ignore_nulls, only = edge_arguments(own.call)
     considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
     kept = split.prepare(own.name, formula(considered, x=x, only=only))
 
-    def picked(name: str, expr: Expr) -> Column:
+    def call_of(name: str, expr: Expr) -> Column:
         part = split.part(name, replace(own.call, args=(expr, ABSENT, kept), dtype=expr.dtype))
         split.partial_orders[part.name] = own.order
         return part
 
     order = []
     for key in own.order:
-        carried = picked(f"{key.column}{CARRIED}{own.name}", Column(key.column, split.schema[key.column]))
-        order.append(replace(key, column=carried.name))
+        key_value = call_of(f"{key.column}{BY_KEY}{own.name}", Column(key.column, split.schema[key.column]))
+        order.append(replace(key, column=key_value.name))
     found = split.part(own.name, _call("any", BOOL, kept))
-    result = split.merge(own.name, replace(own.call, args=(picked(own.name, x), ABSENT, found)))
+    result = split.merge(own.name, replace(own.call, args=(call_of(own.name, x), ABSENT, found)))
     split.final_orders[result.name] = tuple(order)
     return result
 
@@ -218,7 +218,7 @@ _FINISH = {
     "corr": when(_N > 1, when(_R.abs() > 1, _R.sign()).otherwise(_R)).end(),
 }
 
-_SPLIT: dict[str, Callable[[_Split, _Named], Expr]] = {
+_SPLIT: dict[str, Callable[[_Split, _NamedCall], Expr]] = {
     "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
     "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,

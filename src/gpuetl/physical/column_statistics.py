@@ -25,7 +25,7 @@ UNKNOWN = (None, None, 1)
 
 
 def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
-    """Tell whether the first key of an order ascends, or descends, from partition to partition.
+    """Return whether the first key of an order ascends, or descends, from partition to partition.
 
     Where a value is in two partitions, rows that tie in one key are in the input's order still; those of several keys
     may not be.
@@ -45,13 +45,13 @@ def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
 
 
 def follows(before: Limits, limits: Limits, by: tuple[SortKey, ...]) -> bool:
-    """Tell whether a partition's values come after those of the one before it, or may tie with them."""
+    """Return whether a partition's values come after those of the one before it, or may tie with them."""
     (_, end), (start, _) = (limits, before) if by[0].descending else (before, limits)
     return bool(end < start or (end == start and len(by) == 1))
 
 
 def are_apart(source: Physical, column: str) -> bool:
-    """Tell whether no value of a column is in two partitions: folders by day are so, files sorted by a key may be."""
+    """Return whether no value of a column is in two partitions: folders by day are so, files sorted by a key may be."""
     scan, column = traced(source, column)
     if scan is None or is_floating(scan.schema[column]):
         return False
@@ -68,7 +68,7 @@ def are_apart(source: Physical, column: str) -> bool:
 
 
 def overlaps(limits: Limits, others: Iterable[Limits]) -> bool:
-    """Tell whether there may be a value that is in others, too."""
+    """Return whether there may be a value that is in others, too."""
     return any(least <= limits[1] and limits[0] <= greatest for least, greatest in others)
 
 
@@ -88,12 +88,12 @@ def traced(source: Physical, column: str) -> tuple[Scan | None, str]:
 
 
 def passes(operation: Node, column: str) -> bool:
-    """Tell whether each row of an operation has the value of a column from a row of the first input's partition."""
+    """Return whether each row of an operation has the value of a column from a row of the first input's partition."""
     if isinstance(operation, Join):
         return operation.how != "full" and column in operation.left.schema
     if isinstance(operation, Aggregate | Distinct | KernelReduction):
         return column in operation.keys
-    return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.made)
+    return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.new_columns)
 
 
 def column_limits(scan: Scan | None, column: str) -> Limits:
@@ -134,7 +134,7 @@ PARTS = {
 """Values of functions that have few."""
 
 
-class Known(Protocol):
+class ColumnStatistics(Protocol):
     """What is known of a column."""
 
     @property
@@ -146,7 +146,7 @@ class Known(Protocol):
         """Returns between which they lie."""
 
 
-def most_values(expr: Expr, columns: Mapping[str, Known]) -> float:
+def most_values(expr: Expr, columns: Mapping[str, ColumnStatistics]) -> float:
     """Return how many values an expression of columns has at most beside null.
 
     A function gives one value for the same arguments, so that it has no more than these have combinations.
@@ -169,7 +169,7 @@ def most_values(expr: Expr, columns: Mapping[str, Known]) -> float:
     return min(most, PARTS.get(expr.function.name, inf), values_of_type(expr.dtype))
 
 
-def limits_of(expr: Expr, columns: Mapping[str, Known]) -> Limits:
+def limits_of(expr: Expr, columns: Mapping[str, ColumnStatistics]) -> Limits:
     """Return the least and the greatest value of an expression beside null, as far as its columns' limits tell."""
     if isinstance(expr, Column):
         return columns[expr.name].limits()
@@ -206,7 +206,7 @@ def values_between(least: Any, greatest: Any) -> float:
 
 
 def is_day(value: Any) -> bool:
-    """Tell whether a value is a date without a time."""
+    """Return whether a value is a date without a time."""
     return isinstance(value, date) and not isinstance(value, datetime)
 
 

@@ -9,12 +9,12 @@ from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.formats.row_group_limits import is_prunable
 from gpuetl.messages import coded, size
-from gpuetl.physical.fit import Fitted
+from gpuetl.physical.fit import FittedPlan
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.physical.memory import Expected
+from gpuetl.physical.memory import MemoryEstimate
 from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, RangeExchange, Scan
 from gpuetl.physical.size_estimates import estimated_bytes, estimated_rows, file_bytes, read_rows
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
@@ -67,9 +67,9 @@ def describe(node: Physical, rows: int, selects: bool = False) -> str:
     if isinstance(node, Scan):
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
-    if isinstance(node, Carried):
+    if isinstance(node, StatefulWindow):
         to = "those after it, combined" if node.combined else "the next partition"
-        return f"{describe_operation(node.operation)}; carries up to {node.carried_rows:,} rows to {to}{expected}"
+        return f"{describe_operation(node.operation)}; carries up to {node.state_rows:,} rows to {to}{expected}"
     if isinstance(node, Map):
         alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
         return describe_operation(node.operation, selects) + "; partitions follow each other" * alone + expected
@@ -131,7 +131,7 @@ def count_sorts(nodes: list[Physical]) -> tuple[int, int]:
 # The memory that a plan is expected to need, in words, and the sources that are cut because of it.
 
 
-def memory_lines(fit: Fitted) -> list[str]:
+def memory_lines(fit: FittedPlan) -> list[str]:
     """Return the expected memory against what there is, which the report of a run names too, and `chunk_lines`."""
     meanwhile = ""
     if fit.partitions_ahead:
@@ -141,7 +141,7 @@ def memory_lines(fit: Fitted) -> list[str]:
     return [line + waiting, *chunk_lines(fit)]
 
 
-def chunk_lines(fit: Fitted) -> list[str]:
+def chunk_lines(fit: FittedPlan) -> list[str]:
     """Return a line for each source that is cut so that it fits memory, with the reason, and one if it does not fit."""
     lines = cut_lines(fit)
     if not fit.fits:
@@ -150,12 +150,12 @@ def chunk_lines(fit: Fitted) -> list[str]:
     return lines
 
 
-def cut_lines(fit: Fitted) -> list[str]:
+def cut_lines(fit: FittedPlan) -> list[str]:
     """Return a line for each source that is cut so that it fits memory, with the reason."""
     return list(cut_sources(fit, fit.at_once)) if fit.at_once else []
 
 
-def limit_warning(fit: Fitted, limit: int) -> str:
+def limit_warning(fit: FittedPlan, limit: int) -> str:
     """Return what to warn of where a limit that the user gave is too small for the plan; nothing where it is not."""
     if fit.fits:
         return ""
@@ -168,7 +168,7 @@ def limit_warning(fit: Fitted, limit: int) -> str:
     )
 
 
-def cut_sources(fit: Fitted, at_once: Expected) -> Iterator[str]:
+def cut_sources(fit: FittedPlan, at_once: MemoryEstimate) -> Iterator[str]:
     """Yield a line for each source of several partitions."""
     needs = size(at_once.bytes if at_once.bytes > fit.budget else at_once.ahead)
     why = f"since {work(at_once.at)} needs {needs} at once and may take {size(fit.budget)}"

@@ -8,7 +8,7 @@ from functools import cached_property
 from gpuetl.errors import RunFailed
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
-from gpuetl.physical.memory import Expected, expected_memory
+from gpuetl.physical.memory import MemoryEstimate, expected_memory
 from gpuetl.physical.nodes import Exchange, Scan
 from gpuetl.physical.size_estimates import read_rows
 from gpuetl.physical.working_sets import DEVICE, WorkingSets
@@ -25,7 +25,7 @@ LEAST_WAITING = 4
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedPlan:
     """A physical plan and the memory that it is expected to need.
 
     Parameters
@@ -47,9 +47,9 @@ class Fitted:
     """
 
     plan: PhysicalPlan
-    expected: Expected
+    expected: MemoryEstimate
     budget: int
-    at_once: Expected | None = None
+    at_once: MemoryEstimate | None = None
     most_ahead: int = EVERY_PARTITION
     weighed: bool = False
     most_waiting: int | None = None
@@ -119,7 +119,7 @@ class Fitted:
         return max(self.budget - self.working_bytes, self.budget // LEAST_WAITING)
 
 
-def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: WorkingSets = DEVICE) -> Fitted:
+def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: WorkingSets = DEVICE) -> FittedPlan:
     """Lower a plan for so much memory; `fixed` leaves the layout as it is, `sets` says what the engine works with.
 
     Partitions are halved, down to a row group each, until one of them fits beside the next one, which is read ahead.
@@ -144,7 +144,7 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: W
     return replace(best, at_once=None if best is tried[0] else tried[0].expected, weighed=weighed)
 
 
-def halvings(plan: Plan, layout: Layout, first: Fitted, sets: WorkingSets) -> list[Fitted]:
+def halvings(plan: Plan, layout: Layout, first: FittedPlan, sets: WorkingSets) -> list[FittedPlan]:
     """Return the plans with half as many rows a partition each, until one fits beside the next partition."""
     tried = [first]
     while not tried[-1].fits_ahead and (rows := halved(tried[-1].plan)):
@@ -156,15 +156,15 @@ def halvings(plan: Plan, layout: Layout, first: Fitted, sets: WorkingSets) -> li
 
 
 def sends_everywhere(plan: PhysicalPlan) -> bool:
-    """Tell whether rows go to every partition of others."""
+    """Return whether rows go to every partition of others."""
     nodes = walk_graph(*plan.roots)
     return any(isinstance(node, Exchange) and node.route == "broadcast" for node in nodes)
 
 
-def attempt(plan: Plan, layout: Layout, budget: int, sets: WorkingSets) -> Fitted:
+def attempt(plan: Plan, layout: Layout, budget: int, sets: WorkingSets) -> FittedPlan:
     """Lower a plan, and look what it needs."""
     physical = lower(plan, layout)
-    return Fitted(physical, expected_memory(physical, sets), budget)
+    return FittedPlan(physical, expected_memory(physical, sets), budget)
 
 
 def halved(plan: PhysicalPlan) -> int:

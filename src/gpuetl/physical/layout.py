@@ -12,10 +12,10 @@ from gpuetl.records import dataclass
 
 
 CHOICES = {
-    "carry_windows": "A window over partitions in its order takes rows along from one to the next, and exchanges none.",
-    "keys_apart": "Rows whose equal keys are in one partition, as footers tell, are not exchanged.",
-    "gather_groups": "Groups of which few are expected meet in one partition, without an exchange by key.",
-    "fetch_pieces": "Workers fetch the pieces of large exchanges from each other; no piece is a task of its own.",
+    "carry_windows": "A window over partitions in order passes its state from one to the next, without an exchange.",
+    "keys_apart": "Rows are not exchanged where file metadata shows that equal keys are in one partition.",
+    "gather_groups": "Few expected groups are combined in one partition, without an exchange by key.",
+    "fetch_pieces": "Workers fetch the pieces of large exchanges from each other, without a task for each piece.",
 }
 """A sentence for each choice."""
 
@@ -31,7 +31,7 @@ LEAST_SHARE = 1 << 20
 class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
     `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
-    carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
+    carries rows from partition to partition up to `state_share` of one, where it then needs no exchange; with keys it
     does so only where partitions are computed `in_turn` anyway, and the rows are more than the `exchanged_bytes` that
     an exchange holds at little cost, asked for where that decides; None is what memory allows.  On workers, which
     compute partitions `side_by_side`, what all of them carry, up to that share of one, is combined.
@@ -42,7 +42,7 @@ class Layout:
     partition_rows: int
     broadcast_bytes: int
     partitions: int = 1
-    carried_share: float = 0.0
+    state_share: float = 0.0
     in_turn: bool = True
     side_by_side: bool = False
     exchanged_bytes: Callable[[], int] | None = int

@@ -13,7 +13,7 @@ from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange, Scan, by_range
 from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
 from gpuetl.physical.size_estimates import Estimates
-from gpuetl.physical.stateful_window import Carried, carried
+from gpuetl.physical.stateful_window import StatefulWindow, stateful_window
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
@@ -131,22 +131,22 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        if meeting is not source and isinstance(node, Window) and (by_carries := self.by_carries(node, source)):
-            return by_carries
+        if meeting is not source and isinstance(node, Window) and (stateful := self.stateful(node, source)):
+            return stateful
         in_order = meeting is source or (not node.keys and source.in_sequence)
         return Map(node if in_order else replace(node, presorted=False), (meeting,))
 
-    def by_carries(self, node: Window, source: Physical) -> Carried | None:
+    def stateful(self, node: Window, source: Physical) -> StatefulWindow | None:
         """Return a window over partitions that follow each other, or, without keys, are made so; None where it is not.
 
         Workers would wait for each other, unless what partitions carry on by themselves is combined.
         """
         if node.by and not self.layout.in_turn:
             return None
-        share, exchanged_bytes = self.layout.carried_share, self.layout.exchanged_bytes if node.by else None
+        share, exchanged_bytes = self.layout.state_share, self.layout.exchanged_bytes if node.by else None
         for rows in self.in_order(node, source):
-            combined = carried(node, rows, share, combined=True) if self.layout.side_by_side else None
-            if found := combined or carried(node, rows, share, exchanged_bytes or int):
+            combined = stateful_window(node, rows, share, combined=True) if self.layout.side_by_side else None
+            if found := combined or stateful_window(node, rows, share, exchanged_bytes or int):
                 return found
         return None
 
@@ -192,7 +192,7 @@ class _Lowering:
         """Drop repeats in each partition before equal keys meet."""
         if self.by_keys(source, node.keys, node.origin) is source:
             return Map(node, (source,))
-        return Map(node, (self.groups_met(Map(replace(node), (source,)), node.keys, node.origin),))
+        return Map(node, (self.combined_groups(Map(replace(node), (source,)), node.keys, node.origin),))
 
     @node.register
     def aggregate(self, node: Aggregate, source: Physical) -> Physical:
@@ -203,10 +203,10 @@ class _Lowering:
             return Map(node, (meeting,))
         prepared = Map(phases.prepare, (source,)) if phases.prepare else source
         partial = Map(phases.partial, (prepared,))
-        final = Map(phases.final, (self.groups_met(partial, node.by, node.origin),))
+        final = Map(phases.final, (self.combined_groups(partial, node.by, node.origin),))
         return Map(phases.finish, (final,))
 
-    def groups_met(self, partial: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
+    def combined_groups(self, partial: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
         """Gather the results of partitions, where they are few; else those of equal keys meet.
 
         An exchange by key costs a task for each pair of partitions, however little they hold.
@@ -233,7 +233,7 @@ class _Lowering:
         return Map(node, self.co_partitioned(node, left, right))
 
     def is_small(self, side: Physical) -> bool:
-        """Tell whether a side may go whole to every partition of the other."""
+        """Return whether a side may go whole to every partition of the other."""
         return side.partitions == 1 or self.estimates.bytes(side) <= self.layout.broadcast_bytes
 
     def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
@@ -262,5 +262,5 @@ class _Lowering:
 
 
 def must_meet(node: Join) -> bool:
-    """Tell whether a join needs all rows of equal keys of its left side in one place."""
+    """Return whether a join needs all rows of equal keys of its left side in one place."""
     return node.how == "full" or node.unique[0]

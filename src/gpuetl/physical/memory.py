@@ -17,7 +17,7 @@ from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.physical.size_estimates import chunk_rows, column_widths, estimated_rows, total
-from gpuetl.physical.stateful_window import Carried, carried_copies
+from gpuetl.physical.stateful_window import StatefulWindow, bytes_per_row
 from gpuetl.physical.working_sets import DEVICE, SLOWER_THAN_WRITING, TEXT_READING, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.records import dataclass
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Expected:
+class MemoryEstimate:
     """The most bytes in use at once.
 
     Parameters
@@ -95,13 +95,13 @@ def bytes_of(need: Need) -> float:
     return need.bytes
 
 
-def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> Expected:
+def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> MemoryEstimate:
     """Return what the local executor needs for a plan: the most of its phases, one after another.
 
     `sets` says what the engine works with.
     """
     if not plan.roots:
-        return Expected(0, 0, None, 0)
+        return MemoryEstimate(0, 0, None, 0)
     model = _Model(plan.roots, sets)
     needs = list(model.phases(plan))
     most = max(needs, key=bytes_of)
@@ -112,10 +112,10 @@ def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> Expected:
         Phase(int(need.bytes + sets.fixed_bytes), int(need.waiting), int(need.writing), *map(int, read))
         for need, read in zip(needs, model.reads_meanwhile(needs), strict=True)
     )
-    return Expected(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps, phases)
+    return MemoryEstimate(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps, phases)
 
 
-class Held:
+class ResidentColumns:
     """The bytes of columns that stay, by the identity of their width, and their sum, which each node asks for."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Model:
         self.rows = chunk_rows(*roots, of_all=self.all_rows, widths=self.widths)
         self.tables: dict[int, dict[int, float]] = {}
         self.needs: dict[int, Need] = {}
-        self.held = Held()
+        self.held = ResidentColumns()
         self.walked: set[Physical] = set()
         self.beside = self.writing = 0.0
         self.computed: set[int] = set()
@@ -270,12 +270,12 @@ class _Model:
             copies = self.sets.merge_copies if node.source.partitions > 1 else 0
             return Need(merged * (1 + copies) + self.held.bytes, node)
         if isinstance(node, Scan):
-            texts = sum(dtype == STRING for dtype in node.schema.values())
+            string_columns = sum(dtype == STRING for dtype in node.schema.values())
             largest = max(node.part_file_bytes)
-            made = self.result(node) * (1 + self.sets.read_copies) + largest * self.sets.file_copies
-            made += self.rows[id(node)] * TEXT_READING * texts
-            self.steps[id(node)] = made
-            return Need(made + self.held.bytes, node)
+            needed_bytes = self.result(node) * (1 + self.sets.read_copies) + largest * self.sets.file_copies
+            needed_bytes += self.rows[id(node)] * TEXT_READING * string_columns
+            self.steps[id(node)] = needed_bytes
+            return Need(needed_bytes + self.held.bytes, node)
         if id(node) in self.computed:
             return Need(self.held.bytes + self.held.more(self.columns(node)), node)
         if isinstance(node, Concat):
@@ -293,14 +293,14 @@ class _Model:
             inputs.update({} if stays else self.columns(child))
         live = self.held.bytes + self.held.more(inputs)
         new = (size for width, size in self.columns(node).items() if width not in inputs and width not in self.held)
-        made = sum(new)
+        needed_bytes = sum(new)
         rows = max(self.rows[id(node)], sum(self.rows[id(child)] for child in node.inputs))
         work = self.sets.of(node.operation)
-        if isinstance(node, Carried):
-            rows += node.carried_rows
-            made += carried_copies(node, self.result(node.inputs[0]) / max(1, self.rows[id(node)])) * rows
+        if isinstance(node, StatefulWindow):
+            rows += node.state_rows
+            needed_bytes += bytes_per_row(node, self.result(node.inputs[0]) / max(1, self.rows[id(node)])) * rows
         copies = work.copies * sum(self.result(child) for child in node.inputs)
-        step = max(work.before * rows, made + work.beside * rows + copies)
+        step = max(work.before * rows, needed_bytes + work.beside * rows + copies)
         spilled = (child for child in node.inputs if isinstance(child, Exchange) or self.readers[id(child)] > 1)
         self.steps[id(node)] = step + sum(map(self.result, spilled))
         return max(most, Need(live + step, node), key=bytes_of)
@@ -339,7 +339,7 @@ class _Model:
     @cached_property
     def shared_bytes(self) -> float:
         """The bytes of what waits and is no exchange."""
-        combined = [node.inputs[0] for node in self.nodes if isinstance(node, Carried) and node.combined]
+        combined = [node.inputs[0] for node in self.nodes if isinstance(node, StatefulWindow) and node.combined]
         apart, waiting = separate_nodes(passes_of(self.roots)), sum(map(self.all_bytes, combined), 0.0)
         for node in self.nodes:
             if not isinstance(node, Exchange) and self.readers[id(node)] > 1:
@@ -352,5 +352,5 @@ class _Model:
 
 
 def is_resident(child: Physical, reader: Physical) -> bool:
-    """Tell whether a partition stays for all partitions of its reader."""
+    """Return whether a partition stays for all partitions of its reader."""
     return child.partitions == 1 and reader.partitions > 1 and isinstance(reader, Map)

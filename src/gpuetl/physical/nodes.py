@@ -108,8 +108,8 @@ class Map:
         if isinstance(self.operation, Project):
             names = {source: name for name, source in self.operation.passed.items()}
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
-        made = self.operation.made if isinstance(self.operation, Grouped) else frozenset[str]()
-        return kept if all(name in self.schema and name not in made for name in kept) else ()
+        new_columns = self.operation.new_columns if isinstance(self.operation, Grouped) else frozenset[str]()
+        return kept if all(name in self.schema and name not in new_columns for name in kept) else ()
 
     @property
     def main(self) -> int:
@@ -241,7 +241,7 @@ def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:
 
 
 def gathers(node: Physical) -> bool:
-    """Tell whether a node has to have in one partition what several had: it gets no less where they get smaller."""
+    """Return whether a node has to have in one partition what several had: it gets no less where they get smaller."""
     return node.partitions == 1 and any(
         isinstance(below, Exchange) and below.source.partitions > 1 and not below.keys for below in walk_graph(node)
     )

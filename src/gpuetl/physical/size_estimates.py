@@ -77,25 +77,25 @@ def widths_of(node: Physical, inputs: Sequence[Widths]) -> Widths:
         return {name: read_width(node, name, dtype) for name, dtype in node.schema.items()}
     if isinstance(node, Exchange):
         return {name: replace(width) for name, width in inputs[0].items()}
-    return _made(node, inputs)
+    return _output_widths(node, inputs)
 
 
-def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
+def _output_widths(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     """Columns that an operation does not write stay where they are; others are as wide as what they are made from."""
     operation = node.operation
     if isinstance(operation, Project):
         return {name: _computed(operation.columns[name], inputs[0]) for name in node.schema}
     written, new = frozenset(operation.touched[1]), new_columns(operation)
-    made: dict[str, Width] = {}
+    computed: dict[str, Width] = {}
     for name, dtype in node.schema.items():
         there = [widths[name] for widths in inputs if name in widths]
         for found in there:
             if found.dtype == dtype:
-                made[name] = _written(operation, name in new, found, there) if name in written else found
+                computed[name] = _written(operation, name in new, found, there) if name in written else found
                 break
         else:
-            made[name] = Width(dtype, type_bytes(dtype))
-    return made
+            computed[name] = Width(dtype, type_bytes(dtype))
+    return computed
 
 
 def _computed(expr: Expr, widths: Widths) -> Width:
@@ -103,21 +103,23 @@ def _computed(expr: Expr, widths: Widths) -> Width:
     if isinstance(expr, Column):
         return widths[expr.name]
     below = [widths[name] for name in columns_of(expr)]
-    made = Width(expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths), lambda: limits_of(expr, widths))
-    return _upon(below, made)
+    computed = Width(
+        expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths), lambda: limits_of(expr, widths)
+    )
+    return _upon(below, computed)
 
 
-def _upon(below: Sequence[Width], made: Width) -> Width:
+def _upon(below: Sequence[Width], computed: Width) -> Width:
     """Return a width whose values are told by those of others, unless these are too many, one upon the other."""
     depth = 1 + max((width.depth for width in below), default=0)
-    return replace(made, depth=depth) if depth <= DEEPEST else Width(made.dtype, made.bytes)
+    return replace(computed, depth=depth) if depth <= DEEPEST else Width(computed.dtype, computed.bytes)
 
 
 def new_columns(operation: Node) -> Set[str]:
     """Return the columns whose values are not those of an input's column of that name."""
     if isinstance(operation, Aggregate | KernelReduction):
         return operation.schema.keys() - frozenset(operation.by)
-    return operation.made if isinstance(operation, Grouped | Explode) else frozenset[str]()
+    return operation.new_columns if isinstance(operation, Grouped | Explode) else frozenset[str]()
 
 
 def _written(operation: Node, is_new: bool, found: Width, there: Sequence[Width]) -> Width:
@@ -132,13 +134,13 @@ def _written(operation: Node, is_new: bool, found: Width, there: Sequence[Width]
 
 def read_width(scan: Scan, name: str, dtype: DataType) -> Width:
     """Return the width of a source's column."""
-    told = scan.read.dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
+    statistics = scan.read.dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
     distinct, size, elements = inf, type_bytes(dtype), float(LIST_ELEMENTS)
-    if told is not None and is_list(dtype):
-        elements = told.a_row
-        size = elements * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
-    elif told is not None:
-        distinct, size = told.distinct, told.text_bytes
+    if statistics is not None and is_list(dtype):
+        elements = statistics.a_row
+        size = elements * (statistics.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
+    elif statistics is not None:
+        distinct, size = statistics.distinct, statistics.text_bytes
     limits = cache(lambda: column_limits(scan, name))
 
     def values() -> float:
@@ -261,7 +263,7 @@ def rows_at_most(source: Physical) -> float:
 
 
 def is_guess(node: Physical) -> bool:
-    """Tell whether a node may give more rows than are expected."""
+    """Return whether a node may give more rows than are expected."""
     if isinstance(node, Scan):
         return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
@@ -269,7 +271,7 @@ def is_guess(node: Physical) -> bool:
 
 
 def repeats(join: Join) -> bool:
-    """Tell whether rows of both sides may match several of the other."""
+    """Return whether rows of both sides may match several of the other."""
     if join.how in ("cross", "semi", "anti"):
         return False
     by_side = {"left": join.unique[1], "right": join.unique[0]}

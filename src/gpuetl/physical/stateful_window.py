@@ -23,8 +23,8 @@ from gpuetl.physical.size_estimates import (
     total,
     type_bytes,
 )
-from gpuetl.physical.window_state import carried_window
-from gpuetl.physical.window_state_steps import CarriedWindow, ExactSum
+from gpuetl.physical.window_state import split_window
+from gpuetl.physical.window_state_steps import ExactSum, StatefulSteps
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 from gpuetl.records import dataclass
@@ -33,26 +33,26 @@ from gpuetl.types.decimal_types import is_decimal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Carried(Map):
+class StatefulWindow(Map):
     """A window on partitions that follow each other in its order.
 
-    `steps` are run in the place of the operation, on each partition and the rows that are carried to it, of which
-    there may be `carried_rows`: those that the partition before carries on, or, if they are `combined`, what those
+    `steps` are run in place of the operation, on each partition and the rows that are carried to it, of which
+    there may be `state_rows`: those that the partition before carries on, or, if they are `combined`, what those
     before carry on by themselves.
     """
 
-    steps: CarriedWindow
-    carried_rows: int
+    steps: StatefulSteps
+    state_rows: int
     combined: bool = False
 
 
-def carried(
+def stateful_window(
     node: Window,
     source: Physical,
     share: float,
     exchanged_bytes: Callable[[], int] = int,
     combined: bool = False,
-) -> Carried | None:
+) -> StatefulWindow | None:
     """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
 
     That is by one partition, or, if they are `combined`, by all.  An exchange moves all rows between memories, carries
@@ -63,7 +63,7 @@ def carried(
         return None
     by_footers, sorted_rows = follow_each_other(source, node.order_by), in_order(source, node.order_by)
     node = replace(node, presorted=not node.by and (node.presorted or sorted_rows))  # carried rows come before others
-    steps = carried_window(node, combined) if by_footers or sorted_rows else None
+    steps = split_window(node, combined) if by_footers or sorted_rows else None
     if steps is None or (steps.by_time and not by_footers):
         return None
     widths = column_widths(source)
@@ -72,21 +72,21 @@ def carried(
         return None
     if not all(stays_within(own, source, widths[id(source)]) for own in steps.sums):
         return None
-    carried_rows = distinct_keys(widths[id(source)], node.by) * steps.rows
+    state_rows = distinct_keys(widths[id(source)], node.by) * steps.rows
     if steps.frame is not None:
-        carried_rows += rows[id(source)] * share_of_time(source, node.order_by[0].column, steps.frame)
-    carriers = source.partitions if combined else 1
-    if carried_rows * carriers > share * chunk_rows(source, of_all=rows, widths=widths)[id(source)]:
+        state_rows += rows[id(source)] * share_of_time(source, node.order_by[0].column, steps.frame)
+    states = source.partitions if combined else 1
+    if state_rows * states > share * chunk_rows(source, of_all=rows, widths=widths)[id(source)]:
         return None
-    most = int(min(carried_rows, rows[id(source)]))
+    most = int(min(state_rows, rows[id(source)]))
     in_sequence = not node.by
-    return Carried(
-        operation=node, inputs=(source,), in_sequence=in_sequence, steps=steps, carried_rows=most, combined=combined
+    return StatefulWindow(
+        operation=node, inputs=(source,), in_sequence=in_sequence, steps=steps, state_rows=most, combined=combined
     )
 
 
 def stays_within(own: ExactSum, source: Physical, widths: Widths) -> bool:
-    """Tell whether a sum of any so many rows' values stays within its type: that of one partition may leave it where
+    """Return whether a sum of any so many rows' values stays within its type: that of one partition may leave it where
     that of all does not.
     """
     limits = limits_of(own.x, widths)
@@ -104,12 +104,12 @@ def greatest(dtype: DataType) -> int:
 
 
 def in_order(source: Physical, by: tuple[SortKey, ...]) -> bool:
-    """Tell whether the order of sorted partitions is at least this one."""
+    """Return whether the order of sorted partitions is at least this one."""
     ordering = source.operation.ordering if isinstance(source, Map) and source.in_sequence else ()
     return ordering[: len(by)] == by
 
 
-def carried_copies(node: Carried, width: float) -> float:
+def bytes_per_row(node: StatefulWindow, width: float) -> float:
     """Return the bytes a row that the steps take beside the window: rows of `width` bytes below those carried."""
     more = (dtype for name, dtype in node.steps.whole.window.schema.items() if name not in node.schema)
     return width + sum(map(type_bytes, more))

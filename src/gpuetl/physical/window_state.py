@@ -1,7 +1,7 @@
-"""A window whose groups go on from partition to partition: what it carries along is rows, in the place of earlier ones.
+"""A window whose groups go on from partition to partition: what it carries along is rows, in place of earlier ones.
 
 Of the earlier rows of a group, few tell all that a later row's result needs of them: of a running sum the last row
-that had a value, with the sum so far in the place of its value; of `lag` the row before; of an interval the rows that
+that had a value, with the sum so far in place of its value; of `lag` the row before; of an interval the rows that
 lie in it.  So a partition's window is computed over these and the partition's own rows, by operations that there are:
 this is the sequential scan with carries of Blelloch, "Prefix sums and their applications" (1990), a group a segment.
 
@@ -21,7 +21,7 @@ from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_M
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.resolve import formula
-from gpuetl.physical.window_state_steps import TRUE, CarriedWindow, ExactSum, WindowSteps, if_true
+from gpuetl.physical.window_state_steps import TRUE, ExactSum, StatefulSteps, WindowSteps, if_true
 from gpuetl.plan.nodes import Window
 from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating, is_temporal
 from gpuetl.types.decimal_types import HALF_DIGITS, integer_decimal, is_decimal, total_type
@@ -29,7 +29,7 @@ from gpuetl.types.decimal_types import HALF_DIGITS, integer_decimal, is_decimal,
 FLOAT_MAX = sys.float_info.max
 
 
-def carried_window(node: Window, combined: bool = False) -> CarriedWindow | None:
+def split_window(node: Window, combined: bool = False) -> StatefulSteps | None:
     """Split a window into steps; None where one of its calls needs later rows, or too many of the earlier ones.
 
     A window that is the same however rows tie is left alone: its steps would not be.
@@ -39,7 +39,7 @@ def carried_window(node: Window, combined: bool = False) -> CarriedWindow | None
     steps = WindowSteps(node, combined)
     results: dict[str, Expr] = {}
     for name, call in node.calls.items():
-        handler = CARRIED.get(call.function.name)
+        handler = HANDLERS.get(call.function.name)
         result = handler(steps, name, call) if handler else None
         if result is None:
             return None
@@ -48,7 +48,7 @@ def carried_window(node: Window, combined: bool = False) -> CarriedWindow | None
 
 
 def is_absent(argument: Expr) -> bool:
-    """Tell whether an optional argument is left out; it may have a type."""
+    """Return whether an optional argument is left out; it may have a type."""
     return isinstance(argument, Literal) and argument.value is None
 
 
@@ -150,16 +150,16 @@ def _running_total(steps: WindowSteps, name: str, x: Expr, part: Expr) -> Column
     return steps.running(name, x, "cum_sum", Cast(part, dtype, implicit=True), dtype=dtype)
 
 
-def _faded(steps: WindowSteps, name: str, call: Call) -> Expr | None:
+def _decayed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """By time alone: rows are not counted over those that are not carried."""
     x, *weights = call.args
-    if not _fades_by_time(steps, call):
+    if not _decays_by_time(steps, call):
         return None
     return steps.running(name, x, call.function.name, x, *weights, dtype=call.dtype)
 
 
-def _fades_by_time(steps: WindowSteps, call: Call) -> bool:
-    """Tell whether weights depend on the time between rows."""
+def _decays_by_time(steps: WindowSteps, call: Call) -> bool:
+    """Return whether weights depend on the time between rows."""
     return steps.node.source.schema[steps.node.order_by[0].column] == TIMESTAMP and not is_absent(call.args[1])
 
 
@@ -170,8 +170,8 @@ def _mean_from_two(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     (y - s·x) / (1 - s).  Where carries are not combined, the last row with the mean as its value says all.
     """
     if not steps.combined:
-        return _faded(steps, name, call)
-    if not _fades_by_time(steps, call):
+        return _decayed(steps, name, call)
+    if not _decays_by_time(steps, call):
         return None
     x, half_life = call.args[:2]
     assert isinstance(half_life, Literal)  # the planner has checked it
@@ -189,8 +189,8 @@ def _mean_from_two(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     others = others.least(lit(FLOAT_MAX)).greatest(lit(-FLOAT_MAX))  # rounded, it may be more than any value was
     are_mixed = (col("share") < 1) & col("start").is_finite() & col("y").is_finite()
     rest = formula(when(are_mixed, others).otherwise(col("y")), y=mean, share=share, start=start)
-    steps.carried[own.name] = if_true(first, own, if_true(last, rest))
-    steps.carried[times.name] = if_true(formula(col("first") | col("last"), first=first, last=last), times)
+    steps.state[own.name] = if_true(first, own, if_true(last, rest))
+    steps.state[times.name] = if_true(formula(col("first") | col("last"), first=first, last=last), times)
     return mean
 
 
@@ -203,8 +203,8 @@ def _numbered(steps: WindowSteps, name: str, call: Call) -> Expr:
     again = Column(steps.name(name), INT64)
     steps.numbers[again.name] = call
     is_last = formula(col("later").is_null(), later=steps.later)
-    not_carried = formula(col("so_far") - col("again"), so_far=result, again=again)
-    steps.carried[before.name] = if_true(is_last, not_carried, Literal(0, INT64))
+    without_state = formula(col("so_far") - col("again"), so_far=result, again=again)
+    steps.state[before.name] = if_true(is_last, without_state, Literal(0, INT64))
     return result
 
 
@@ -222,15 +222,15 @@ def _first(steps: WindowSteps, name: str, call: Call) -> Expr | None:
         return None
     own = steps.column(name, x)
     result = steps.call(name, "first", x.dtype, own)
-    steps.carried[own.name] = result
+    steps.state[own.name] = result
     return result
 
 
-CARRIED: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
+HANDLERS: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
     "row_number": _numbered, "dense_rank": _numbered_by_changes, "session_id": _numbered_by_changes,
     "lag": _rows_before, "diff": _differed, "pct_change": _rows_before,
     "cum_sum": _totalled, "cum_prod": _multiplied, "cum_min": _running, "cum_max": _running, "ffill": _running,
-    "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _mean_from_two, "decayed_sum": _faded, "first": _first,
+    "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _mean_from_two, "decayed_sum": _decayed, "first": _first,
     "rolling_sum": _summed,
     **dict.fromkeys(
         ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var"), _framed

@@ -12,7 +12,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, columns_of
 from gpuetl.expressions.resolve import formula
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import CARRIED, Filter, Project, Window, passing
+from gpuetl.plan.nodes import STATE, Filter, Project, Window, passing
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import BOOL, INT64, DataType
 from gpuetl.types.schema import free_name
@@ -52,7 +52,7 @@ class WindowPass:
 
 
 @dataclass(frozen=True)
-class CarriedWindow:
+class StatefulSteps:
     """A window in steps, over the rows that are carried, if there are any, and those of a partition.
 
     Parameters
@@ -72,8 +72,8 @@ class CarriedWindow:
 
     prepare: Project
     whole: WindowPass
-    ending: WindowPass
-    carrying: WindowPass
+    results_only: WindowPass
+    state_only: WindowPass
     rows: int
     frame: timedelta | None
     by_time: bool
@@ -84,7 +84,7 @@ class CarriedWindow:
 class WindowSteps:
     """What the steps compute, by name.  Names begin with the output's, which errors name.
 
-    `own` has the columns that carried rows have in another way, and `carried` how: in terms of the window's output and
+    `own` has the columns that carried rows have in another way, and `state` how: in terms of the window's output and
     of `numbers`, calls over the rows that are kept.  `kept` says which these are.  If they are `combined`, rows
     that partitions carry on as though they were the first must tell the same, one partition's behind the other's.
     """
@@ -93,7 +93,7 @@ class WindowSteps:
     combined: bool = False
     own: dict[str, Expr] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
-    carried: dict[str, Expr] = field(default_factory=dict)
+    state: dict[str, Expr] = field(default_factory=dict)
     numbers: dict[str, Call] = field(default_factory=dict)
     kept: list[Expr] = field(default_factory=list)
     marks: dict[tuple[Expr, int], Expr] = field(default_factory=dict)
@@ -108,15 +108,15 @@ class WindowSteps:
 
     def name(self, name: str) -> str:
         """Return a name that nothing has, for a column of an output."""
-        return free_name(f"{name}{CARRIED}", self.node.schema, self.own, self.calls, self.numbers)
+        return free_name(f"{name}{STATE}", self.node.schema, self.own, self.calls, self.numbers)
 
-    def column(self, name: str, expr: Expr, carried: Expr | None = None) -> Column:
-        """Make a column of a partition's rows, which carried rows have as `carried` or as the caller says later."""
-        made = Column(self.name(name), expr.dtype)
-        self.own[made.name] = expr
-        if carried is not None:
-            self.carried[made.name] = carried
-        return made
+    def column(self, name: str, expr: Expr, state: Expr | None = None) -> Column:
+        """Make a column of a partition's rows, which carried rows have as `state` or as the caller says later."""
+        new = Column(self.name(name), expr.dtype)
+        self.own[new.name] = expr
+        if state is not None:
+            self.state[new.name] = state
+        return new
 
     def call(self, name: str, function: str, dtype: DataType, *args: Expr) -> Column:
         """Compute a call of the window."""
@@ -124,9 +124,9 @@ class WindowSteps:
 
     def placed(self, name: str, call: Call) -> Column:
         """Compute a call of the window; the same one once."""
-        made = next((own for own, there in self.calls.items() if there == call), None) or self.name(name)
-        self.calls[made] = call
-        return Column(made, call.dtype)
+        new = next((own for own, there in self.calls.items() if there == call), None) or self.name(name)
+        self.calls[new] = call
+        return Column(new, call.dtype)
 
     def last_values(self, name: str, values: Expr, column: Column, count: int = 1) -> Expr:
         """Keep the last rows at which a column has values; return whether a row is one of these, or null.
@@ -156,10 +156,10 @@ class WindowSteps:
         own = self.column(name, x)
         result = self.call(name, function, dtype, own, *rest)
         last = self.last_values(name, values, own)
-        self.carried[own.name] = if_true(last, result)
+        self.state[own.name] = if_true(last, result)
         return result
 
-    def built(self, results: dict[str, Expr]) -> CarriedWindow:
+    def built(self, results: dict[str, Expr]) -> StatefulSteps:
         """Return the steps that give these results."""
         node, schema = self.node, self.node.source.schema
         if self.frame is not None:
@@ -168,41 +168,41 @@ class WindowSteps:
         self.kept.append(formula(col("far").is_null(), far=far))
         prepare = Project(source=node.source, columns={**passing(schema), **self.own}, origin=node.origin)
         outputs = {name: results.get(name, Column(name, dtype)) for name, dtype in node.schema.items()}
-        carried = self.carried_columns(prepare)
-        return CarriedWindow(
+        state = self.state_columns(prepare)
+        return StatefulSteps(
             prepare=prepare,
-            whole=self.over(prepare, outputs, carried),
-            ending=self.over(prepare, outputs, {}),
-            carrying=self.over(prepare, {}, carried),
+            whole=self.over(prepare, outputs, state),
+            results_only=self.over(prepare, outputs, {}),
+            state_only=self.over(prepare, {}, state),
             rows=self.rows + self.values,
             frame=self.frame,
             by_time=any(call.function.name in BY_TIME or self.frame is not None for call in self.calls.values()),
             sums=tuple(self.sums),
         )
 
-    def over(self, prepare: Project, outputs: dict[str, Expr], carried: dict[str, Expr]) -> WindowPass:
+    def over(self, prepare: Project, outputs: dict[str, Expr], state: dict[str, Expr]) -> WindowPass:
         """Return the window that gives these outputs, and keeps rows with these columns; either may be none."""
         origin, kept = self.node.origin, reduce(either, self.kept)
-        read = columns_of(*outputs.values(), *([kept] if carried else []), *carried.values())
+        read = columns_of(*outputs.values(), *([kept] if state else []), *state.values())
         window = replace(self.node, source=prepare, calls={n: call for n, call in self.calls.items() if n in read})
         results, keep = list[Node](), list[Node]()
         if outputs:
             results.append(Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin))
             results.append(Project(source=results[-1], columns=outputs, origin=origin))
-        if carried:
+        if state:
             keep.append(Filter(source=window, predicate=kept, origin=origin))
             if self.numbers:
                 keep.append(replace(self.node, source=keep[-1], calls=self.numbers, presorted=True))
-            keep.append(Project(source=keep[-1], columns=carried, origin=origin))
+            keep.append(Project(source=keep[-1], columns=state, origin=origin))
         return WindowPass(window, tuple(results), tuple(keep))
 
-    def carried_columns(self, prepare: Project) -> dict[str, Expr]:
+    def state_columns(self, prepare: Project) -> dict[str, Expr]:
         """Return the columns of carried rows: nothing in those that no call reads."""
         read = self.node.sort_columns | {
             arg.name for call in self.calls.values() for arg in call.args if isinstance(arg, Column)
         }
         passed = {n: Column(n, t) if n in read else Literal(None, t) for n, t in prepare.schema.items()}
-        return {**passed, **self.carried}
+        return {**passed, **self.state}
 
     def within_frame(self, frame: timedelta) -> Expr:
         """Keep the rows in the longest interval before the group's last row."""

@@ -24,7 +24,7 @@ from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import DataType
 from gpuetl.user_kernels.contract import KernelContract
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 # What a plan promises of a stage's rows, and where a run finds how many rows break it.
 
@@ -193,7 +193,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Dataset):
         allowed = (value.extra_columns, value.missing_columns, value.on_bad_row)
         return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls, allowed
-    if isinstance(value, Target | KernelContract | KernelTexts):
+    if isinstance(value, Target | KernelContract | KernelCode):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name not in NOT_DIGESTED]
     return value
 

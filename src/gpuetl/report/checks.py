@@ -19,11 +19,11 @@ VERDICTS = {"fail": "failed", "warn": "warned", "drop": "dropped", "quarantine":
 
 @dataclass(frozen=True)
 class CheckReport:
-    """One rule of a stage: how many of its rows it looked at, and how many break it.
+    """One rule of a stage: how many rows it checked, and how many of them break it.
 
-    Of a rule for the number of rows, `broken` are those that are missing, or too many.  `verdict` is passed, or failed,
-    warned, dropped or quarantined; a share of rows that `max_fraction` allows passes.  `sample` has the first rows that
-    break a rule which failed, as texts by column.
+    A rule for the number of rows counts the missing or surplus rows in `broken`.  `verdict` is passed, failed, warned,
+    dropped or quarantined.  A rule passes if `max_fraction` allows its share of broken rows.  If it failed, `sample`
+    has the first rows that break it, as strings by column.
     """
 
     stage: str
@@ -51,12 +51,12 @@ class CheckReport:
 
 
 def check_reports(rules: Iterable[Check], counts: Mapping[str, pa.Table]) -> tuple[CheckReport, ...]:
-    """Return what the counts of a run say of each rule."""
+    """Report each rule from the counts of a run."""
     return tuple(check_report(rule, counts) for rule in rules)
 
 
 def check_report(rule: Check, counts: Mapping[str, pa.Table]) -> CheckReport:
-    """Return what the counts of a run say of a rule."""
+    """Report one rule from the counts of a run."""
     of_stage = counts[rule.stage]
     rows = value(of_stage, ROWS)
     if rule.bounds is not None:
@@ -79,7 +79,7 @@ def value(table: pa.Table, name: str) -> int:
 
 
 def beyond(rows: int, bounds: tuple[int | None, int | None]) -> tuple[int, str]:
-    """Return how many rows are missing, or too many, and say so."""
+    """Count the rows that are missing or too many, and describe them."""
     least, most = bounds
     limits = " and ".join(
         f"{word} {count:,}" for word, count in (("at least", least), ("at most", most)) if count is not None
@@ -89,7 +89,7 @@ def beyond(rows: int, bounds: tuple[int | None, int | None]) -> tuple[int, str]:
 
 
 def percent(part: int, whole: int) -> str:
-    """Return a share for people."""
+    """Format a share as a percentage."""
     return f"{100 * part / whole:.3g} %" if whole else "0 %"
 
 
@@ -99,14 +99,14 @@ def shown_place(place: Place | None) -> str:
 
 
 def with_sample(report: CheckReport, rows: pa.Table) -> CheckReport:
-    """Return the report with rows that break its rule."""
-    columns = {name: texts(rows.column(name)) for name in rows.column_names}
+    """Add rows that break the rule to its report."""
+    columns = {name: cell_texts(rows.column(name)) for name in rows.column_names}
     sample = tuple({name: cells[row] for name, cells in columns.items()} for row in range(rows.num_rows))
     return replace(report, sample=sample)
 
 
-def texts(column: Any) -> Sequence[str]:
-    """Return the values of a column as texts."""
+def cell_texts(column: Any) -> Sequence[str]:
+    """Format the values of a column."""
     return ["null" if item is None else str(item) for item in values_of(column)]
 
 

@@ -26,18 +26,18 @@ LAST = 1 << 62
 """A step after all others."""
 
 
-class WrittenStep(NamedTuple):
+class PipelineStep(NamedTuple):
     """A step of the pipeline: its verb, and the sources and stages that it reads besides its input."""
 
     verb: str
     reads: tuple[str, ...] = ()
 
 
-class WrittenStage(NamedTuple):
+class PipelineStage(NamedTuple):
     """A stage of the pipeline: what it begins with, and its steps."""
 
     begins_with: str
-    steps: tuple[WrittenStep, ...]
+    steps: tuple[PipelineStep, ...]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Funnel:
     """
 
     def __init__(
-        self, roots: Sequence[Physical], work: Mapping[int, Work], written: Mapping[str, WrittenStage]
+        self, roots: Sequence[Physical], work: Mapping[int, Work], written: Mapping[str, PipelineStage]
     ) -> None:
         self.work, self.written = work, written
         self.nodes = [node for node in walk_graph(*roots) if not isinstance(node, Exchange)]
@@ -116,7 +116,7 @@ class Funnel:
         return found
 
     def is_reduction(self, node: Physical, place: int) -> bool:
-        """Tell whether an input only says which groups are wanted: the optimizer has put a join into another step."""
+        """Return whether an input only says which groups are wanted: the optimizer has put a join into another step."""
         joins = isinstance(node, Map) and isinstance(node.operation, Join) and node.operation.how == "semi"
         return joins and place == 1 and self.verb(node.origin) != "join"
 
@@ -258,7 +258,7 @@ class Funnel:
             found.append(StepRows(len(self.written[name].steps) + 1, "expect", *rows))
         return tuple(found)
 
-    def step(self, number: int, step: WrittenStep, part: Part) -> StepRows:
+    def step(self, number: int, step: PipelineStep, part: Part) -> StepRows:
         """Return the rows in and out of a part of a step."""
         rows_in, rows_out = self.rows(part.below), self.rows(part.top)
         if rows_out is None:

@@ -16,7 +16,7 @@ from gpuetl.output_files import as_json, write_whole
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
-from gpuetl.telemetry.hardware_limits import Ceilings, Link
+from gpuetl.telemetry.hardware_limits import HardwareLimits, Link
 from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.value_texts import values_of
 
@@ -40,10 +40,10 @@ class Limit:
         return f"{self.link}, {share} % of {size(round(self.bytes_per_s))}/s"
 
 
-def limit_of(moved: Mapping[Link, int], seconds: float, ceilings: Ceilings | None) -> Limit | None:
+def limit_of(moved: Mapping[Link, int], seconds: float, limits: HardwareLimits | None) -> Limit | None:
     """Return the limit; None where nothing was moved, or the rate of a link that was used is not known."""
     used = {link: count for link, count in moved.items() if count}
-    rates = {link: found.bytes_per_s for link in used if ceilings and (found := ceilings.highest(link))}
+    rates = {link: found.bytes_per_s for link in used if limits and (found := limits.highest(link))}
     if not used or rates.keys() != used.keys() or not seconds:
         return None
     slowest = max(used, key=lambda link: used[link] / rates[link])
@@ -53,24 +53,22 @@ def limit_of(moved: Mapping[Link, int], seconds: float, ceilings: Ceilings | Non
 
 # The report of a run, as data, as lines of a table and as a page.
 
-# The report of a run.
-
 
 @dataclass(frozen=True)
 class StageReport:
     """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files.
 
-    `rows_in` are the rows that a stage begins with; `inputs` has those of joins and unions, too, and `steps` the rows
-    in and out of each step.  `skipped_rows` are those of a source that statistics or a limit ruled out, and that were
-    not read.
+    `rows_in` counts the rows that a stage begins with.  `inputs` counts those of joins and unions as well, and `steps`
+    the rows in and out of each step.  `skipped_rows` counts rows of a source that were not read, because statistics or
+    a limit ruled them out.
 
-    `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.  `peak_bytes` is the most
-    memory in use while it worked, also by what others hold; None where it was not measured: see `RunReport.memory`.
+    `device` is GPU, CPU or MIXED, or empty if the engine did no work, as for sinks.  `peak_bytes` is the most memory in
+    use during the work, including memory that others hold.  It is None if it was not measured: see `RunReport.memory`.
 
-    `waited` are the seconds that the run waited for a source that was read ahead, beside other work; else None.
+    `waited` is how many seconds the run waited for a source that was read ahead of other work, else None.
 
-    `moved` has the bytes that had to cross each link at least: within a memory, what operations read and write.
-    `limit` is the slowest of these links; None where the machine's ceilings were not measured: `gpuetl bench device`.
+    `moved` has the least bytes that had to cross each link.  Within a memory it counts reads and writes of operations.
+    `limit` is the slowest of these links.  It is None if `gpuetl bench device` has not measured the machine.
     """
 
     kind: str
@@ -93,19 +91,31 @@ class StageReport:
 class RunReport:
     """What a run did, and where its time went.
 
-    `device` says where the engine's operations ran: GPU, CPU, or MIXED where it was both.
-
-    `seconds` has the wall time of each phase: plan, load (the engine), optimize (with lowering; `passes` has each pass
-    that was made, none where the plan was kept from an earlier run), run, commit, and, where kernels were compiled,
-    compile: what the run waited for them, which is not in run, but in stages' seconds; these are their own work.
-    `warnings` are what the user should look at before the rows are trusted, such as a sink that got no rows.  `notes`
-    are remarks, such as an order with ties, `checks` what was found of each rule of a stage, `head` the first rows of
-    each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that is profiled: on a
-    GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and Arrow's pool.
-    `expected_memory` is the most bytes that the run was expected to take where frames are, as `gpuetl plan` prints it.
-    `spilled` has the bytes that crossed each link because frames that waited were spilled to leave room.
-    `error` is the message with which the run ended; of such a run, what it did until then is not in `stages`, unless it
-    ended because an expectation failed.
+    Parameters
+    ----------
+    device
+        Where the engine's operations ran: GPU, CPU, or MIXED.
+    seconds
+        The wall time of each phase: plan, load (the engine), optimize (with lowering), run and commit.  If kernels were
+        compiled, compile is how long the run waited for them.  That time is part of stages' seconds, but not of run.
+    passes
+        The seconds of each optimizer pass; empty if the plan was kept from an earlier run.
+    notes
+        Remarks, such as an order with ties.
+    warnings
+        What to look at before you trust the rows, such as a sink that got no rows.
+    checks
+        The result of each rule of a stage.
+    memory
+        The most bytes in use, for a profiled run: device memory on a GPU, else the resident set and Arrow's pool.
+    expected_memory
+        The most bytes that the run was expected to take, as `gpuetl plan` prints it.
+    spilled
+        The bytes that crossed each link because frames were spilled to free memory.
+    head
+        The first rows of each sink and kept stage.
+    error
+        The message with which the run ended.  `stages` is then empty, unless an expectation failed.
     """
 
     pipeline: str
@@ -164,19 +174,17 @@ class RunReport:
 
 
 def stage_reports(
-    recorder: Recorder, order: Iterable[tuple[str, str]], funnel: Funnel, ceilings: Ceilings | None = None
+    recorder: Recorder, order: Iterable[tuple[str, str]], funnel: Funnel, limits: HardwareLimits | None = None
 ) -> tuple[StageReport, ...]:
     """Sum the operations of each source, stage and sink, in the order given; those that did nothing are left out."""
     groups: dict[tuple[str, str], list[Work]] = {}
     for work in recorder.work.values():
         groups.setdefault(work.origin.relation, []).append(work)
-    return tuple(
-        _stage_report(relation, groups[relation], funnel, ceilings) for relation in order if relation in groups
-    )
+    return tuple(_stage_report(relation, groups[relation], funnel, limits) for relation in order if relation in groups)
 
 
 def _stage_report(
-    relation: tuple[str, str], own: Sequence[Work], funnel: Funnel, ceilings: Ceilings | None
+    relation: tuple[str, str], own: Sequence[Work], funnel: Funnel, limits: HardwareLimits | None
 ) -> StageReport:
     kind, name = relation
     moved = sum((work.moved for work in own), start=Counter[Link]())
@@ -197,7 +205,7 @@ def _stage_report(
         peak_bytes=max((work.peak_bytes for work in own if work.peak_bytes is not None), default=None),
         waited=own[0].waited,
         moved=dict(moved),
-        limit=limit_of(moved, seconds, ceilings),
+        limit=limit_of(moved, seconds, limits),
         inputs=inputs,
         steps=steps,
         skipped_rows=funnel.skipped_rows(name) if kind == "source" else 0,
@@ -389,7 +397,7 @@ def table(title: str, names: Sequence[str], rows: Iterable[Iterable[Any]], numbe
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value stands at the right of its cell."""
+    """Return whether a value stands at the right of its cell."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

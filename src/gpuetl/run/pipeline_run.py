@@ -18,7 +18,7 @@ from gpuetl.choices import skipping
 from gpuetl.engines import starting
 from gpuetl.engines.capacity import Capacity
 from gpuetl.engines.interface import Backend
-from gpuetl.engines.measured_limits import load_ceilings
+from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
@@ -27,12 +27,12 @@ from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import coded, size
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
-from gpuetl.physical.fit import Fitted
+from gpuetl.physical.fit import FittedPlan
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
-from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
+from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.run_report import RunReport, device_label, stage_reports
 from gpuetl.run.planning import check_sinks, lowered_again, overlooked, planned
 from gpuetl.run.results import Result
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
-    """Tell whether no rule of the plan has failed."""
+    """Return whether no rule of the plan has failed."""
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
@@ -88,7 +88,7 @@ def with_samples(
 # One run: choose the engine, plan, optimize, lower, execute, commit, report.
 
 
-UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
+UNMEASURED = "run `gpuetl bench device` once, and reports compare stages with the limits of this machine"
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class Run:
         return self.results[name]
 
 
-class Wanted(NamedTuple):
-    """What a run is asked for: the stages and sources to keep, None for the last stages, and whether to write sinks.
+class RunRequest(NamedTuple):
+    """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
-    `unused` says whether to warn of what nothing uses: in a notebook, sources and parameters are declared before they
-    are used, and stages are looked at that no sink reads.
+    `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
+    before you use them, and look at stages that no sink reads.
     """
 
     keep: Iterable[str] | None = None
@@ -121,11 +121,11 @@ class Wanted(NamedTuple):
     unused: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
-        """Return the warnings of a plan for its run."""
+        """List the warnings of a plan for its run."""
         return (*plan.warnings, *(plan.unused if self.unused else ()))
 
     def of(self, plan: Plan) -> Plan:
-        """Return the plan of such a run; without sinks and stages, it keeps the sources."""
+        """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
         if self.write:
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
@@ -133,7 +133,7 @@ class Wanted(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What a run keeps of itself from its beginning: its id, the seconds of each phase, and what its operations did."""
+    """The record of a run from its start: its id, the seconds of each phase, and the work of its operations."""
 
     run_id: str
     seconds: dict[str, float]
@@ -144,11 +144,11 @@ def run_pipeline(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     choice: Choice,
-    wanted: Wanted,
+    wanted: RunRequest,
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
-    """Run a pipeline on the engine of choice: see `Pipeline.run`.  A signal tells what became of the sinks."""
+    """Run a pipeline on the chosen engine: see `Pipeline.run`.  A signal reports what became of the sinks."""
     options = options or RunOptions()
     recorder = Recorder(progress or silent)
     lost: list[str] = []
@@ -174,12 +174,12 @@ def traced_run(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     choice: Choice,
-    wanted: Wanted,
+    wanted: RunRequest,
     options: RunOptions,
     account: Account,
     trace: Trace | None,
 ) -> Run:
-    """Run a pipeline, of which the trace, if there is one, is under way."""
+    """Run a pipeline after its trace, if any, has started."""
     run_id, seconds, recorder = account
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
@@ -229,14 +229,14 @@ def traced_run(
     for check in checks:
         if check.verdict == "warned":
             recorder.warn(coded("GE1601", str(check)))
-    funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
+    funnel = Funnel(physical.roots, recorder.work, pipeline_stages(pipeline))
     for remark in funnel.grown_joins():
         recorder.note(remark)
-    add_notes(recorder, options, ceilings := load_ceilings(capabilities_of(choice.name).device), seconds)
+    add_notes(recorder, options, limits := load_limits(capabilities_of(choice.name).device), seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
+        stages=stage_reports(recorder, names_in_order(plan), funnel, limits),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
         warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
@@ -259,7 +259,7 @@ def failed_report(name: str, choice: Choice, account: Account, error: GpuetlErro
     )  # fmt: skip
 
 
-def add_memory_notes(recorder: Recorder, fit: Fitted, options: RunOptions) -> None:
+def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
     warning = "" if options.memory is None else limit_warning(fit, options.memory)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
@@ -280,10 +280,10 @@ def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Itera
         recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
 
 
-def add_notes(recorder: Recorder, options: RunOptions, ceilings: Any, seconds: dict[str, float]) -> None:
+def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:
     """Leave what the user should know of the run as a whole."""
-    recorder.tell_compilation(seconds)
-    if options.profile and ceilings is None:
+    recorder.note_compilation(seconds)
+    if options.profile and limits is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
         recorder.note(spill_note(recorder))
@@ -295,10 +295,10 @@ def spill_note(recorder: Recorder) -> str:
     return f"frames that waited were spilled to leave room: {links}"
 
 
-def written_stages(pipeline: PipelineDefinition) -> dict[str, WrittenStage]:
+def pipeline_stages(pipeline: PipelineDefinition) -> dict[str, PipelineStage]:
     """Return the stages as the user wrote them."""
     return {
-        name: WrittenStage(stage.from_, tuple(WrittenStep(step.verb, step.reads) for step in stage.steps if step))
+        name: PipelineStage(stage.from_, tuple(PipelineStep(step.verb, step.reads) for step in stage.steps if step))
         for name, stage in pipeline.spec.stages.items()
     }
 

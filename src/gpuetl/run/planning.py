@@ -26,7 +26,7 @@ from gpuetl.messages import coded, recoded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import explain_physical, memory_lines
-from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
+from gpuetl.physical.fit import EVERY_PARTITION, FittedPlan, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.nodes import Scan
@@ -37,11 +37,10 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import NoValue, Plan, value_of
 
-CARRIED_SHARE = 0.25
-"""Of a partition, what a window may carry to the next one: far less than an exchange would move."""
+STATE_SHARE = 0.25
+"""The largest window state, as a share of a partition: far less than an exchange would move."""
 EXCHANGED_SHARE = 0.5
-"""Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
-"""Of the host's memory that is available, what a run may take."""
+"""The share of free host memory that a GPU's exchange may take: the link is faster than passing window state on."""
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> tuple[PhysicalPlan, dict[str, float]]:
@@ -50,7 +49,7 @@ def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> t
     Raises
     ------
     RunFailed
-        For a source's file whose footer is not what it should be, and for a step with too many rows.
+        For a source's file with invalid metadata, and for a step with too many rows.
     """
     return planned_in_memory(lambda: _lowered(plan, options, engine, workers))
 
@@ -61,28 +60,28 @@ def _lowered(plan: Plan, options: RunOptions, engine: str, workers: int) -> tupl
 
 
 def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> PhysicalPlan:
-    """Return the physical plan in which partitions of sources have at most so many rows, for a run out of memory.
+    """Lower a plan again for a run out of memory, with at most `rows` rows in each partition of a source.
 
-    Few groups are not expected again: there may have been many.
+    This time it does not expect few groups: there may have been many.
     """
     skipped = (*options.skip_passes, "gather_groups")
     return lowered(plan, replace(options, partition_rows=rows, skip_passes=skipped), engine)[0]
 
 
-class Planned(NamedTuple):
-    """What a run needs of its plan: its physical form, the seconds of passes that were made, and its digest."""
+class PlannedRun(NamedTuple):
+    """A plan that is ready to run: its physical form, the seconds of each pass, and its digest."""
 
-    fit: Fitted
+    fit: FittedPlan
     passes: Mapping[str, float]
     fingerprint: str
 
 
 MOST_KEPT = 64
-_PLANNED: OrderedDict[Hashable, Planned] = OrderedDict()
-"""The last plans of runs, by value: to plan takes as long as many a kernel, and is done before the first one."""
+_PLANNED: OrderedDict[Hashable, PlannedRun] = OrderedDict()
+"""The last plans of runs, by value: planning takes as long as some kernels, and delays the first one."""
 
 
-def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> Planned:
+def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> PlannedRun:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit.
 
     One that was planned before stays as it is if it needs no more memory than there is; no pass is made then.
@@ -91,16 +90,18 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
     if kept := _PLANNED.get(key):
         fit = replace(kept.fit, budget=capacity.memory, most_waiting=options.resident_bytes)
         if fit.fits_ahead:
-            return Planned(fit, {}, kept.fingerprint)
-    made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
-    if key is not None and made.fit.suits_any_memory:
-        _PLANNED[key] = made
+            return PlannedRun(fit, {}, kept.fingerprint)
+    planned_run = PlannedRun(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
+    if key is not None and planned_run.fit.suits_any_memory:
+        _PLANNED[key] = planned_run
         if len(_PLANNED) > MOST_KEPT:
             _PLANNED.popitem(last=False)
-    return made
+    return planned_run
 
 
-def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
+def fitted_plan(
+    plan: Plan, options: RunOptions, engine: str, capacity: Capacity
+) -> tuple[FittedPlan, dict[str, float]]:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
     plan, passes = planned_in_memory(lambda: optimized_plan(plan, options))
     layout = layout_of(options, engine, capacity.workers)
@@ -157,7 +158,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         options.rows_a_partition(engine),
         options.broadcast_bytes,
         shares,
-        carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
+        state_share=(STATE_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
         in_turn=own is not None or not is_clustered(engine),
         side_by_side=is_clustered(engine),
         exchanged_bytes=exchanged_bytes(engine) if own is None else int,
@@ -220,7 +221,7 @@ def check_sinks(plan: Plan) -> None:
         if found:
             dataset, how = found
             message = coded("GE1502", f"{how} source '{dataset.name}', by another name")
-            raise RunFailed.at(sink.origin, message, "Give the sink a path of its own.")
+            raise RunFailed.at(sink.origin, message, "Give the sink a different path.")
 
 
 def check_files(plan: Plan) -> None:

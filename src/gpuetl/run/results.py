@@ -62,7 +62,7 @@ class Result:
         Raises
         ------
         EvaluationError
-            For a column that is not of numbers or truth values, or has a null.
+            For a column that is not of numbers or booleans, or has a null.
         PackageMissing
             Without the package cupy.
         """
@@ -77,7 +77,7 @@ class Result:
         Raises
         ------
         EvaluationError
-            For a column that is not of numbers or truth values, or has a null.
+            For a column that is not of numbers or booleans, or has a null.
         PackageMissing
             Without the package torch.
         """

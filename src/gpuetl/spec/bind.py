@@ -100,7 +100,7 @@ class _Binder:
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
-        self.tell_of_unknown()
+        self.report_unknown()
         self.quarantines_are_read()
         unread = unused(self.spec, self.parameters.used)
         return Plan(
@@ -154,7 +154,7 @@ class _Binder:
             self.unknown.setdefault(str(name), []).append((kind, of, name))
         return _Unread()
 
-    def tell_of_unknown(self) -> None:
+    def report_unknown(self) -> None:
         """Report each source or stage that does not exist once, where the file names it first."""
         have = [*self.relations, *self.spec.sources, *self.spec.stages]  # with what rules put in quarantine
         for name, uses in self.unknown.items():
@@ -417,7 +417,7 @@ class _Binder:
             others.add(place, target)
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
-                self.add(coded("GE1502", message), "Give it a path of its own.", written, "sink", target.name)
+                self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
 
 
 def key_text(value: Expr) -> str:

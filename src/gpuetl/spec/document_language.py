@@ -46,7 +46,7 @@ functions.
 
 `${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths; in expressions write `$x` and `run_id()`.
 Relative paths, of data, kernels and sinks
-alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a text; anchors, merge
+alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a string; anchors, merge
 keys, tags and duplicate keys are refused.
 
 ## Types
@@ -66,16 +66,15 @@ known before a row is read.
 - Integer arithmetic is done in int64, that of decimals exactly; what leaves the type is an error that names the
   column, the row and the values.  `/` is float64; `//` and `%` truncate toward zero, and are null where the divisor
   is 0.
-- A cast is exact or an error; TRY_CAST gives null in its place.  What it reads of a text is below.
+- A cast is exact or an error; TRY_CAST gives null instead.  What it reads from strings is below.
 - NaN is the greatest value: in order, in min and max, in quantiles.  NaN equals NaN and -0.0 equals 0.0 in keys,
   and in keys only.
 - Null is a group of its own; as a join key it matches nothing, unless `nulls_equal: true`.
 - The sum of nothing is null, a count is 0.  Variances have ddof 1.  Quantiles are exact and linear.
 - The mean of integers or decimals is the float64 nearest to their exact sum divided by their count: of 0.05 and 0.07 it
   is 0.06.  The mean of durations is a duration, rounded half to even to the microsecond.
-- Sorts are stable, nulls come last unless `nulls first`, texts compare by their UTF-8 bytes.
-- An order that does not tell rows apart is noted in the report: what depends on it may differ from engine to
-  engine.
+- Sorts are stable, nulls come last unless `nulls first`, strings compare by their UTF-8 bytes.
+- The report notes an order in which rows tie: results that depend on it may differ from engine to engine.
 - A window's frame is the current row and those before it; what accumulates skips nulls, and is null where x is.
 
 ## Numbers in expressions
@@ -111,13 +110,13 @@ numbers is exact.  The column next to it decides its type:
 - `round` of a float32 gives the float32 nearest to the exactly rounded value.  The float32 of 2.675 is 2.67499995…, so
   `round(f32, 2)` is 2.67.
 
-## Casts of texts
+## Casts of strings
 
-What CAST reads is the same on every engine; any other text is an error, and null in TRY_CAST: other digits than 0 to 9,
-other bases, separators, spaces, the empty text.  A CSV file's values are read so too, and there spaces and tabs around
-them do not count.
+CAST reads the same strings on every engine.  Any other string is an error, and null in TRY_CAST: digits other than
+0 to 9, other bases, separators, spaces, the empty string.  Values of CSV files are read by the same rules, but spaces
+and tabs around them do not count.
 
-| type | texts, as a regular expression | |
+| type | strings, as a regular expression | |
 |---|---|---|
 | integers | `[-+]?[0-9]+` | what the type holds; `-0` is 0 |
 | floats | `[-+]?([0-9]+\\.?[0-9]*\\|\\.[0-9]+)([eE][-+]?[0-9]+)?` | the nearest; beyond the type is an error |
@@ -130,50 +129,67 @@ them do not count.
 
 ## Kernels
 
-`extern "C" __global__ void entry(const T* input…, U* output…, args by value…, long long n_rows)`, one thread a row,
-where `T` and `U` are the columns' types.  A kernel over groups (`kind: groups`, or `by`) gets rows sorted by group
-and order, and `const int* offsets, int n_groups` before `n_rows`: `offsets[g]` is the first row of group g,
-`offsets[n_groups]` the number of rows.  With `nulls: propagate` it sees only rows whose inputs are all valid, and
-the others get null; `forbid` makes a null an error; with `masks` each array is followed by its validity words.  The
-twin takes the inputs as NumPy arrays in the same order (offsets first; masks as truth values after each array),
-args by keyword, and returns a dict of arrays.  The grid has a thread for each row, or a block for each group, which
-also serves kernels of a thread a group; `block` is the threads of a block.  Outputs must be written in every row.
+A kernel step runs a CUDA kernel of yours.  The form of a kernel in a file is:
 
-`#include "own.cuh"` reads a header next to the file that includes it, or next to the kernel's file.  Headers are read
-together with the kernel when the pipeline is planned, and sent to workers.  A header that is missing is an error, also
-where `#if` leaves it out.  Write `#include <cuda_fp16.h>` for headers of the CUDA toolkit.
+    extern "C" __global__ void entry(const T* input…, U* output…, args by value…, long long n_rows)
 
-Of an `elementwise` kernel only the statements for one row are written; the kernel around them is generated, and reads
-and writes rows and nulls.  Inputs, outputs and args have their names, outputs begin as 0, `return` ends the row:
+One thread computes one row.  `T` and `U` are the types of the columns.  The kernel must write every row of its outputs.
+
+- A kernel over groups (`kind: groups`, or `by`) gets rows sorted by group and order.  It has two more parameters before
+  `n_rows`: `const int* offsets, int n_groups`.  `offsets[g]` is the first row of group g, and `offsets[n_groups]` is
+  the number of rows.
+- `nulls: propagate` passes only rows whose inputs are all valid; the other rows get null.  `nulls: forbid` makes a null
+  an error.  `nulls: masks` adds the validity words of each array after that array.
+- The grid has a thread for each row, or a block for each group.  `block` is the number of threads in a block.
+- The twin is a NumPy function that computes the same.  It takes the inputs as arrays in the same order: offsets first,
+  and masks as booleans after each array.  It takes args by keyword, and returns a dict of arrays.
+
+`#include "own.cuh"` reads a header next to the file that includes it, or next to the kernel's file.  gpuetl reads
+headers together with the kernel when it plans the pipeline, and sends them to workers.  A missing header is an error,
+even where `#if` leaves it out.  Write `#include <cuda_fp16.h>` for headers of the CUDA toolkit.
+
+**Elementwise kernels.**  You write only the statements for one row.  gpuetl generates the kernel around them, which
+reads and writes rows and nulls:
 
     - kernel: {{body: y = x * scale;, inputs: x, outputs: {{y: float64}}, args: {{scale: 2.0}}, reference: k.py:scaled}}
 
-With `masks` there are truth values `x_valid` and `y_valid` beside `x` and `y`; an output is valid unless its own is set
-to false.  A `reduction` gives one row a group, as `aggregate` does, of the columns `by` and its one output:
+Inputs, outputs and args are variables of these names.  Outputs start as 0, and `return` ends the row.  With `masks` the
+booleans `x_valid` and `y_valid` exist as well.  An output is valid unless you set its own to false.
+
+**Reductions.**  A `reduction` gives one row per group, as `aggregate` does: the columns `by` and one output.
 
     - kernel: {{map: x * x, reduce: a + b, identity: 0, post: sqrt(a), inputs: x, outputs: {{norm: float64}}, by: k,
                reference: k.py:norm}}
 
-`map` makes a value of the output's type of a row's inputs (of one input it may be left out), `reduce` one of two such
-values `a` and `b`, in any order and grouping, `identity` is what changes no value, and `post` makes the result of `a`.
-Args reach `map` and `post`.  Rows with a null input do not count; a group without any other row gets null.  The twin
-takes `offsets` first, where each group begins and the number of rows, and returns a value for each group; no group is
-empty, but there may be none.
+| key | computes | can be left out |
+|---|---|---|
+| `map` | a value of the output's type from a row's inputs | with one input |
+| `reduce` | one value from two, `a` and `b`, in any order and grouping | |
+| `identity` | the value that changes no other | |
+| `post` | the result from the last value, `a` | yes |
 
-A `scan` adds to each row what the rows of its group up to it come to, in the order of `order_by`; its texts are
-statements, as of `body`:
+`map` and `post` can use args.  Rows with a null input do not count, and a group without any other row gets null.  The
+twin takes `offsets` first: the start of each group, then the number of rows.  It returns one value per group.  No group
+is empty, but there may be no group.
+
+**Scans.**  A `scan` adds to each row the result over the rows of its group up to that row, in the order of `order_by`.
+Its code consists of statements, as in `body`:
 
     - kernel: {{state: {{total: float64, n: int64}}, identity: total = 0; n = 0;, map: total = x; n = 1;,
                combine: total = a.total + b.total; n = a.n + b.n;, post: mean = total / n;, inputs: x,
                outputs: {{mean: float64}}, by: k, order_by: t, reference: k.py:running_mean}}
 
-`state` has the fields of what rows come to: by default the outputs, which then need no `post`.  `map` sets them of a
-row's inputs (of one input and one field it may be left out), `combine` of the state `a` of earlier rows and the state
-`b` of the rows after them, in any grouping and never in another order, and `post` sets the outputs of the row's state.
-`identity` sets what changes no state; in `map` and `combine` the fields begin as that.  Args are constants in all
-texts.  Rows with a null input get null and change no state; with `masks`, `map` sees `x_valid` and `post` may set
-`mean_valid`.  The twin gets what that of a kernel over groups gets, and may scan without a loop over rows, by a
-function of whole arrays:
+| key | sets | can be left out |
+|---|---|---|
+| `state` | the fields of the state and their types | yes: the outputs are the fields |
+| `identity` | a state that changes no other; fields start as this in `map` and `combine` | |
+| `map` | the state of one row, from its inputs | with one input and one field |
+| `combine` | the state of earlier rows, `a`, and later rows, `b`; grouping varies, order does not | |
+| `post` | the outputs of a row, from its state | without `state` |
+
+All code can use args, which are constants.  Rows with a null input get null and change no state.  With `masks`, `map`
+can read `x_valid`, and `post` can set `mean_valid`.  The twin takes what the twin of a kernel over groups takes.  It
+can scan whole arrays without a loop over rows:
 
     from gpuetl.kernels.scan import scan_groups
 
@@ -184,17 +200,21 @@ function of whole arrays:
         total, n = scan_groups(offsets, combine, x, np.ones(len(x), np.int64))
         return {{"mean": total / n}}
 
-A sum of n floats is within 4·n·ε·Σ|x| of the exact one on every engine, and each gives the same bits in every run.
-`gpuetl kernel check` compares every kernel with its twin on a GPU.  `gpuetl kernel build` compiles kernels before a
-run, without a GPU: docs/kernels.md.
+A sum of n floats is within 4·n·ε·Σ|x| of the exact sum on every engine.  Each engine gives the same bits in every run.
 
-A kernel that writes a little outside of its outputs may go unnoticed, since the GPU only sees accesses to memory that
-nobody has.  `gpuetl run FILE --sanitize` puts guard values before and after each output, and names the kernel that
-changed one.  It costs time, and memory for one more copy of the outputs.  A kernel that accesses memory that nobody
-has stops the GPU: the run ends with the kernel's name, and no sink changes.  `--kernel-timeout 60` does the same for a
-kernel that has not ended after 60 seconds; without it such a run goes on until you press Ctrl-C.  In Python these are
-`RunOptions(sanitize=True, kernel_timeout_s=60)`.  After a fault or a timeout the process cannot use the GPU any more:
-start Python again.  A worker of a cluster starts again by itself.
+**Check and build.**  `gpuetl kernel check` compares every kernel with its twin on a GPU.  `gpuetl kernel build`
+compiles kernels before a run, without a GPU: docs/kernels.md.
+
+**Faults.**  A kernel that writes a little outside of its outputs may go unnoticed: the GPU only detects accesses to
+memory that is not allocated.  To find such writes, run with guard values before and after each output:
+
+    gpuetl run FILE --sanitize
+
+The error names the kernel.  The check costs time, and memory for one more copy of the outputs.  An access to memory
+that is not allocated stops the GPU.  The run ends with the kernel's name, and no sink changes.  `--kernel-timeout 60`
+ends a run whose kernel takes longer than 60 seconds.  Without it such a run goes on until you press Ctrl-C.  In Python
+write `RunOptions(sanitize=True, kernel_timeout_s=60)`.  After a fault or a timeout the process cannot use the GPU any
+more: start Python again.  A worker of a cluster starts again by itself.
 """
 
 SOURCES = """\
@@ -249,9 +269,9 @@ timestamps, pages of several gzip members, delta encodings of other writers, and
 **Columns of CSV files.**  A CSV file needs a `schema` and begins with a line of column names, compared with their
 case.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
 makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
-zero rows.  `nulls` are the texts that stand for null, by default the empty one.  A quoted text is never null.  Spaces
-and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and not a number.
-Empty lines are skipped, but are nulls in a file of one column.
+zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is never
+null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and not a
+number.  Empty lines are skipped, but are nulls in a file of one column.
 
 **The text of CSV files.**  It is UTF-8, with or without a byte order mark; UTF-16 is an error.  A line ends with
 `\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that begins with a
@@ -370,11 +390,16 @@ that it shows again, from the sources.  A run whose rules hold pays for the coun
 SINKS = """\
 ## Sinks
 
-A path with a suffix is one file, which takes all rows into one place; a folder gets a file a partition.  With
+A path with a suffix is one file, for which all rows are gathered; a folder gets one file per partition.  With
 `partition_by` rows go to folders such as `month=3`, and files leave these columns out: a source declares them as
-`partitions`.  `sort_by` sorts the rows first.  Where the target exists, `error` ends the run before it changes
-anything, `overwrite` puts the new files in the place of all that are there, `append` adds files to a folder, and
-`replace_partitions` replaces those folders of `partition_by` that get rows, and leaves the others.
+`partitions`.  `sort_by` sorts the rows first.  `mode` says what happens if the target exists:
+
+| mode | what happens |
+|---|---|
+| `error` | the run ends before it changes anything |
+| `overwrite` | the new files replace all files that are there |
+| `append` | the new files are added to the folder |
+| `replace_partitions` | the folders of `partition_by` that get rows are replaced; the others stay |
 
 Only files that gpuetl wrote are removed.  If a folder that is replaced holds others, hidden ones too, the run stops and
 names them.  `keep_foreign: true` keeps them in place:
@@ -383,11 +408,11 @@ names them.  `keep_foreign: true` keeps them in place:
 
 All sinks of a run change together, also when the process is killed: docs/commits.md.
 
-`on_empty` says what a sink does when it gets no rows:
+`on_empty` is what a sink does when it gets no rows:
 
     daily: {from: clean, parquet: out/daily, mode: overwrite, on_empty: error}
 
-| on_empty | what happens to the target | what the run says |
+| on_empty | what happens to the target | what the run reports |
 |---|---|---|
 | `write` | becomes empty; `append` and `replace_partitions` change no rows | a warning |
 | `keep` | stays as it is; the other sinks are written | a note |
@@ -395,7 +420,7 @@ All sinks of a run change together, also when the process is killed: docs/commit
 
 With `replace_partitions`, no rows change no folder, whatever `on_empty` says.
 
-`run_key` makes `append` safe to repeat.  It names the parameters that tell runs apart:
+`run_key` makes `append` safe to repeat.  It names the parameters that identify a run:
 
     facts: {from: clean, parquet: out/facts, mode: append, run_key: [run_date]}
 

@@ -30,10 +30,10 @@ def _scalar(node: Node, kind: type | tuple[type, ...], what: str) -> Any:
 
 
 def read_name(node: Node) -> Text:
-    """Read a name; numbers and truth values are not names."""
+    """Read a name; numbers and booleans are not names."""
     text = _scalar(node, str, "a name")
     if not text.strip():
-        raise BadValue(coded("GE1008", "takes a name, got an empty text"), node)
+        raise BadValue(coded("GE1008", "takes a name, got an empty string"), node)
     return Text(text, node)
 
 
@@ -104,7 +104,7 @@ def read_formula(node: Node) -> Formula:
 
 
 def has_lost_digits(node: Node) -> bool:
-    """Tell whether a number has more digits than its float64: its text then stands for it."""
+    """Return whether a number has more digits than its float64: its text then stands for it."""
     value = node.value
     if not isinstance(value, int | float) or isinstance(value, bool) or not node.written:
         return False
@@ -240,18 +240,18 @@ def _plain(values: Mapping[str, Any], write: Callable[[Any], Any]) -> dict[str, 
     return {str(name): write(value) for name, value in values.items()}
 
 
-def read_texts(node: Node) -> tuple[str, ...]:
+def read_strings(node: Node) -> tuple[str, ...]:
     """Read a text, or a list of them; empty ones count."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
-    return tuple(str(_scalar(item, str, "a text")) for item in nodes)
+    return tuple(str(_scalar(item, str, "a string")) for item in nodes)
 
 
 def read_code(node: Node) -> Text:
-    """Read C++ text; a number or a truth value is one as it is written."""
-    value = _scalar(node, str, "C++ text") if not isinstance(node.value, bool | int | float) else node.value
+    """Read C++ code; a number or a boolean is one as it is written."""
+    value = _scalar(node, str, "C++ code") if not isinstance(node.value, bool | int | float) else node.value
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text.strip():
-        raise BadValue(coded("GE1008", "takes C++ text, got an empty one"), node)
+        raise BadValue(coded("GE1008", "takes C++ code, got an empty string"), node)
     return Text(text, node)
 
 
@@ -279,14 +279,14 @@ def read_parameter_type(node: Node) -> DataType:
     """Read the type of a parameter, which is one value."""
     dtype = read_type(node)
     if is_list(dtype):
-        hint = "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
+        hint = "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
         raise BadValue(coded("GE1018", "a parameter cannot be a list"), node, hint)
     return dtype
 
 
 NAME = Field("a name", read_name, str)
-TEXTS = Field("a text or a list of texts", read_texts, _one_or_list)
-CODE = Field("C++ text", read_code, str)
+STRINGS = Field("a string or a list of strings", read_strings, _one_or_list)
+CODE = Field("C++ code", read_code, str)
 NAMES = Field("a name or a list of names", read_names, _one_or_list)
 EXPRESSION = Field("an SQL expression", read_formula, write_formula, _placeholder)
 EXPRESSIONS = Field(

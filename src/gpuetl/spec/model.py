@@ -24,7 +24,7 @@ from gpuetl.spec.forms import (
     ON_BAD_ROW,
     ORDER,
     PARTITIONS,
-    TEXTS,
+    STRINGS,
     TYPES,
     choice,
 )
@@ -53,7 +53,7 @@ class SourceSpec:
     partitions: Mapping[str, DataType] = key(PARTITIONS, {})
     columns: tuple[str, ...] = key(NAMES, ())
     filter: Formula | None = key(EXPRESSION, None)
-    nulls: tuple[str, ...] = key(TEXTS, ())
+    nulls: tuple[str, ...] = key(STRINGS, ())
     delimiter: str = key(DELIMITER, ",")
     extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
     missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")

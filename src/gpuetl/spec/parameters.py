@@ -78,7 +78,7 @@ def parse_value(value: Any, dtype: DataType) -> Any:
     try:
         return _parsed(value, dtype)
     except (ValueError, TypeError, ArithmeticError, InvalidExpression):
-        exact = f": write '{value}' as a text, or a Decimal" if isinstance(value, float) and is_decimal(dtype) else ""
+        exact = f": write '{value}' as a string, or a Decimal" if isinstance(value, float) and is_decimal(dtype) else ""
         raise ValueError(f"'{value}' is not a valid {type_name(dtype)}{exact}") from None
 
 
@@ -106,9 +106,9 @@ def _parsed(value: Any, dtype: DataType) -> Any:
     if is_floating(dtype):
         return _float(value) if not isinstance(value, bool) else _refuse()
     if dtype == DATE:
-        return _moment(text, dtype) if text is not None else value if type(value) is date else _refuse()
+        return _timestamp(text, dtype) if text is not None else value if type(value) is date else _refuse()
     if pa.types.is_timestamp(dtype):
-        return _moment(text, dtype) if text is not None else _zoned(_midnight(value), dtype)
+        return _timestamp(text, dtype) if text is not None else _zoned(_midnight(value), dtype)
     if is_decimal(dtype):
         exact = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
         return pa.scalar(Decimal(value if text is None else _digits(text)), dtype).as_py() if exact else _refuse()
@@ -117,14 +117,14 @@ def _parsed(value: Any, dtype: DataType) -> Any:
     return _refuse()
 
 
-def _moment(text: str, dtype: DataType) -> Any:
-    from gpuetl.expressions.constants import moment_of
+def _timestamp(text: str, dtype: DataType) -> Any:
+    from gpuetl.expressions.constants import timestamp_of
 
-    return moment_of(text, dtype)
+    return timestamp_of(text, dtype)
 
 
-def _zoned(moment: datetime, dtype: DataType) -> datetime:
-    return moment if bool(moment.tzinfo) == bool(dtype.tz) else _refuse()
+def _zoned(timestamp: datetime, dtype: DataType) -> datetime:
+    return timestamp if bool(timestamp.tzinfo) == bool(dtype.tz) else _refuse()
 
 
 def _midnight(value: Any) -> datetime:

@@ -38,7 +38,7 @@ def caller() -> Caller | None:
 
 
 def is_own(module: str) -> bool:
-    """Tell whether a module is gpuetl's."""
+    """Return whether a module is gpuetl's."""
     return module == "gpuetl" or module.startswith("gpuetl.")
 
 

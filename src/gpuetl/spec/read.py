@@ -14,7 +14,7 @@ from gpuetl.messages import coded
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, read_keys, required_keys
-from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_texts
+from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_written
 from gpuetl.spec.steps import STEPS, Step
@@ -88,7 +88,7 @@ class _Reader:
 
     def description(self, root: Node) -> str:
         node = root.value.get("description")
-        return (self.guarded(read_texts, node, "description") or ("",))[0] if node else ""
+        return (self.guarded(read_strings, node, "description") or ("",))[0] if node else ""
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""
@@ -102,13 +102,13 @@ class _Reader:
             self.problems.add(message, f"Begin the file with gpuetl: {VERSION}.", root.place())
         elif type(stated.value) is not int or stated.value != VERSION:
             what = f"version {stated.value}" if type(stated.value) is int else f"{stated.kind} as a version"
-            message = coded("GE1009", f"{what} of the language is not known")
+            message = coded("GE1009", f"{what} of the language is not supported")
             self.problems.add(message, f"This is gpuetl: {VERSION}.", stated.place())
 
     def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
         for name in node.value:
             if name in LATER:
-                message = coded("GE1006", f"{LATER[name]} ('{name}') are not in this version")
+                message = coded("GE1006", f"{LATER[name]} ('{name}') are not supported in this version")
                 self.problems.add(message, "Take the key out.", node.keys[name], within)
             elif name not in keys:
                 message = coded("GE1006", f"unknown key '{name}'")
@@ -239,7 +239,7 @@ class _Reader:
             if isinstance(node.value, str) and node.value in STEPS:
                 hint = f"Write {node.value}: {'…' if required_keys(STEPS[node.value]) else '{}'}"
             elif isinstance(node.value, dict) and node.value:
-                hint = "Begin each step with a dash of its own."
+                hint = "Begin each step with its own dash."
             self.problems.add(coded("GE1011", "a step is one verb and its arguments"), hint, node.place(), within)
             return None
         verb, value = next(node.items())
@@ -251,7 +251,7 @@ class _Reader:
 
 
 def is_misspelt(stage: Node, name: str) -> bool:
-    """Tell whether an unknown key of a stage means this one, and so has a message already."""
+    """Return whether an unknown key of a stage means this one, and so has a message already."""
     unknown = (key for key in stage.value if key not in STAGE_KEYS)
     return any(f"'{name}'" in word_suggestion(key, STAGE_KEYS) for key in unknown)
 

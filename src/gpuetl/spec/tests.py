@@ -117,7 +117,7 @@ def read_tests(node: Node | None, problems: Problems) -> tuple[TestSpec, ...]:
             continue
         if test.name in tests:
             problems.add(
-                coded("GE1013", f"a second test is named '{test.name}'"), "Give it a name of its own.", item.place()
+                coded("GE1013", f"a second test is named '{test.name}'"), "Give it a different name.", item.place()
             )
         tests.setdefault(test.name, test)
     return tuple(tests.values())
@@ -225,7 +225,7 @@ class _Reader:
         rows: list[dict[str, Cell | None]] = []
         for number, row in enumerate(node.value, 1):
             if not isinstance(row.value, dict):
-                hint = "Write {column: value, …}, or lists as rows: beside columns: [a, b]."
+                hint = "Write {column: value, …}, or lists as rows: with columns: [a, b]."
                 self.problem(
                     coded("GE1605", f"row {number} takes a map of columns to values, got {row.kind}"), hint, row
                 )
@@ -253,7 +253,7 @@ class _Reader:
         for number, row in enumerate(node.value, 1):
             if not isinstance(row.value, tuple):
                 self.problem(
-                    coded("GE1605", f"row {number} takes a list of values beside columns, got {row.kind}"), "", row
+                    coded("GE1605", f"row {number} takes a list of values with columns, got {row.kind}"), "", row
                 )
             elif len(row.value) != len(names):
                 message = coded(
@@ -289,7 +289,7 @@ def read_cell(node: Node) -> Cell:
         return Cell(tuple(map(read_cell, value)), node=node)
     if isinstance(value, dict):
         raise BadValue(
-            coded("GE1605", "a value is a text, a number, true, false, null, or a list of these, got a map"), node
+            coded("GE1605", "a value is a string, a number, true, false, null, or a list of these, got a map"), node
         )
     if isinstance(value, timedelta):
         value = constant_text(value).removeprefix("INTERVAL ").strip("'")
@@ -302,7 +302,7 @@ def read_cell(node: Node) -> Cell:
     if value is None or isinstance(value, str):
         return Cell(value, "", node)
     if not isinstance(value, bool | int | float):
-        raise BadValue(coded("GE1605", f"a {type(value).__name__} is not a value that YAML has"), node)
+        raise BadValue(coded("GE1605", f"a {type(value).__name__} is not a YAML value"), node)
     if value != value:
         value = math.nan  # the same object in each cell, which makes cells equal
     return Cell(value, node.written or number_text(value), node)
@@ -334,9 +334,9 @@ class Plain(str):
     @classmethod
     def of(cls, text: str, tag: Literal["bool", "int", "float", "timestamp"]) -> Plain:
         """Return the characters with their tag."""
-        made = cls(text)
-        made.tag = f"tag:yaml.org,2002:{tag}"
-        return made
+        scalar = cls(text)
+        scalar.tag = f"tag:yaml.org,2002:{tag}"
+        return scalar
 
 
 def write_test(test: TestSpec) -> dict[str, Any]:

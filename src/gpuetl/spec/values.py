@@ -111,7 +111,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Given:
+class UntypedConstant:
     """A constant as it is written, whose type is not known yet, and its node."""
 
     value: Any
@@ -129,7 +129,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_identifier(name: object) -> bool:
-    """Tell whether a parameter, source, stage or sink may have this name."""
+    """Return whether a parameter, source, stage or sink may have this name."""
     return isinstance(name, str) and _IDENTIFIER.fullmatch(name) is not None
 
 

@@ -19,7 +19,7 @@ from gpuetl.messages import coded
 
 
 Entry = tuple[Node, Node]
-HINT = "Quote the expression, or write it on a line of its own."
+HINT = "Quote the expression, or write it on a separate line."
 
 
 def whole_entries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
@@ -181,7 +181,7 @@ class _At(NamedTuple):
 
 
 def _unclosed_quote(found: re.Match[str], at: _At, begun: _At) -> Mistake:
-    inside = " A quote inside the text is written twice: 'it''s'." if begun.sign == "'" else ""
+    inside = " Write a quote inside the string twice: 'it''s'." if begun.sign == "'" else ""
     return begun.mistake("this quote is not closed", f"Close it with {begun.sign}.{inside}")
 
 
@@ -217,7 +217,7 @@ def _indentation(found: re.Match[str], at: _At, begun: _At) -> Mistake:
         return at.mistake("there is text after the closing quote", hint)
     listed = at.text.strip().startswith("-")
     what = "list item" if listed else "key"
-    return at.mistake(f"this {what} is not indented as the others above it", ALIKE)
+    return at.mistake(f"this {what} is not indented like the others above it", ALIKE)
 
 
 def _first_sign(found: re.Match[str], at: _At, begun: _At) -> Mistake:
@@ -247,7 +247,7 @@ _WORDED: tuple[tuple[str, Callable[[re.Match[str], _At, _At], Mistake]], ...] = 
     (r"quoted scalar: found unexpected end", _unclosed_quote),
     (
         r"unknown escape character '(.)'",
-        _at("'\\{}' is not an escape in double quotes", "Write the text in single quotes."),
+        _at("'\\{}' is not an escape in double quotes", "Write the string in single quotes."),
     ),
     (r"flow (?:mapping|sequence): .*but got '(<stream end>|.*?)'", _brackets),
     (r"mapping values are not allowed", _colon),
@@ -257,12 +257,12 @@ _WORDED: tuple[tuple[str, Callable[[re.Match[str], _At, _At], Mistake]], ...] = 
     (r"scanning a block scalar", lambda found, at, begun: begun.mistake(f"unexpected '{begun.sign}'", QUOTE)),
     (
         r"another document",
-        _at("a file has one pipeline", "Write the second one to a file of its own.", code="GE1004"),
+        _at("a file has one pipeline", "Write the second one to a separate file.", code="GE1004"),
     ),
     (r"<document start>", _at("this line is indented less than the first", "Begin all its keys in one column.")),
     (
         r"it nests deeper than (\d+)",
-        _at("it nests deeper than {}", "Write what is inside as a stage of its own.", code="GE1002"),
+        _at("it nests deeper than {}", "Write what is inside as a separate stage.", code="GE1002"),
     ),
     (r"cannot start any token|expected the node content|an alias|an anchor|undefined alias|parsing a tag", _first_sign),
     (r"YAML document|directive", _at("'%' begins a directive", "Take the line out.", code="GE1004")),

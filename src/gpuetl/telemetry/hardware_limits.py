@@ -16,7 +16,7 @@ REPEATS = 3
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class LinkLimit:
     """The best of several times in which `bytes` crossed a link in some way, such as `16 threads` or `pinned`."""
 
     link: Link
@@ -31,13 +31,13 @@ class Ceiling:
 
 
 @dataclass(frozen=True)
-class Ceilings:
+class HardwareLimits:
     """What was measured of one machine, which `machine` describes; the host's part only where there is no GPU."""
 
     machine: str
-    measured: tuple[Ceiling, ...]
+    measured: tuple[LinkLimit, ...]
 
-    def highest(self, link: Link) -> Ceiling | None:
+    def highest(self, link: Link) -> LinkLimit | None:
         """Return the highest measured rate of a link.
 
         The seconds of work that several threads share are the sum of theirs, as of files that are written: there it
@@ -54,10 +54,10 @@ class Ceilings:
         return {"machine": self.machine, "measured": rows}
 
     @classmethod
-    def of_dict(cls, data: Mapping[str, Any]) -> Ceilings:
+    def of_dict(cls, data: Mapping[str, Any]) -> HardwareLimits:
         """Return what `to_dict` gave; raise `KeyError` or `TypeError` for anything else."""
         names = ("link", "way", "bytes", "seconds")
-        return cls(data["machine"], tuple(Ceiling(**{name: row[name] for name in names}) for row in data["measured"]))
+        return cls(data["machine"], tuple(LinkLimit(**{name: row[name] for name in names}) for row in data["measured"]))
 
 
 def best_seconds(work: Callable[[], object], prepare: Callable[[], object] = lambda: None) -> float:

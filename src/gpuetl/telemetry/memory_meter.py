@@ -1,4 +1,4 @@
-"""How much memory a run takes, told while it is profiled."""
+"""Measure the memory of a profiled run."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class MemoryUse(NamedTuple):
 
 
 class MemoryMeter(Protocol):
-    """Tells of the most memory in use.  Operations run one after another, never one in another."""
+    """Measure the most memory in use.  Operations run one after another; they do not nest."""
 
     def begin(self) -> None:
-        """Take note that an operation begins."""
+        """Begin to measure an operation."""
 
     def end(self) -> int | None:
-        """Return the most bytes in use since it began, also by what others hold; None where nothing tells."""
+        """Return the most bytes in use since the operation began, including what others hold; None if unknown."""
 
     def peaks(self) -> Mapping[str, int]:
-        """Return the most bytes in use so far, by what was measured; the first is what `end` tells of."""
+        """Return the most bytes in use so far, by kind of memory; `end` reports the first kind."""
 
 
 class ResidentMemory:
@@ -56,7 +56,7 @@ class ResidentMemory:
         """Return the peak since `begin`."""
         if not self.resets:
             return None
-        peak = told(HIGHEST)
+        peak = status_bytes(HIGHEST)
         self.highest = max(self.highest, peak)
         return peak or None
 
@@ -76,7 +76,7 @@ class Growth:
         self.before = self.most = resident_set()
         with suppress(OSError):
             (PROCESS / "clear_refs").write_text("5")
-        self.at_first = told(HIGHEST)
+        self.at_first = status_bytes(HIGHEST)
 
     def __call__(self) -> int:
         """Return the growth."""
@@ -85,19 +85,19 @@ class Growth:
         return now - self.before
 
     def highest(self) -> int:
-        """Return the greatest growth, of the moments when it was asked where Linux does not forget a peak."""
+        """Return the greatest growth; where Linux keeps old peaks, the greatest of all calls."""
         self()
-        peak = told(HIGHEST)
+        peak = status_bytes(HIGHEST)
         return (self.most if peak == self.at_first else max(self.most, peak)) - self.before
 
 
 def resident_set() -> int:
     """Return the bytes that the process has in memory."""
-    return told(RESIDENT)
+    return status_bytes(RESIDENT)
 
 
-def told(what: re.Pattern[str]) -> int:
-    """Return a number of bytes that the system tells of the process; 0 where it does not."""
+def status_bytes(what: re.Pattern[str]) -> int:
+    """Read a number of bytes from the status of the process; 0 if the system does not report it."""
     with suppress(OSError):
         if found := what.search((PROCESS / "status").read_text()):
             return int(found[1]) << 10

@@ -1,4 +1,4 @@
-"""Collects what each operation did while a run is under way."""
+"""Collect the work of each operation during a run."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.trace import span
 
 LONG_S = 1.0
-"""A user is told of a wait for kernels that is longer."""
+"""A wait for kernels that is longer is reported."""
 
 
 class Progress(Protocol):
-    """Hears of a run as it goes on."""
+    """Receive the progress of a run."""
 
     def __call__(self, origin: Origin, done: int, of: int) -> None:
-        """`done` of `of` partitions have left this operation; or the run waits for a cluster.
+        """Report that `done` of `of` partitions have left this operation, or that the run waits for a cluster.
 
-        Where it takes long to list the files of a source, the origin is `folders below` its path, `done` are the
-        folders that were looked into, and `of` those that are known so far.  Where it takes long to read the metadata
-        of its files, the origin is `metadata of` its path, and files are counted.
+        If it takes long to list the files of a source, the origin is `folders below` its path, `done` counts the
+        folders that were listed, and `of` those that are known so far.  If it takes long to read the metadata of its
+        files, the origin is `metadata of` its path, and files are counted.
         """
 
 
@@ -41,12 +41,11 @@ def silent(origin: Origin, done: int, of: int) -> None:
 
 @dataclass
 class Work:
-    """What one operation, named by its kind, did over all its partitions.
+    """The work of one operation, named by its kind, over all its partitions.
 
-    `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
-    `waited` are those of the `seconds` that the run waited for: the others went by in a thread, beside other work.
-    `peak_bytes` is the most memory that was in use meanwhile, where it was measured, `moved` the bytes that crossed
-    each link.
+    `device` is where the engine ran it, GPU or CPU.  It is empty for sinks, and for operations that only move rows.
+    `waited` is the part of `seconds` that the run waited for.  The rest passed in a thread, in parallel with other
+    work.  `peak_bytes` is the most memory in use meanwhile, if measured.  `moved` has the bytes that crossed each link.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Work:
     moved: Counter[Link] = field(default_factory=Counter)
 
     def add(self, other: Work) -> None:
-        """Add what the operation did elsewhere."""
+        """Add the work of the same operation elsewhere."""
         for name in ("rows_in", "rows_out", "seconds", "file_bytes", "partitions"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.device = other.device or self.device
@@ -73,12 +72,12 @@ class Work:
 
 @dataclass
 class Recorder:
-    """The work of a run by operation, in the order of last execution, and the notes and warnings that it left.
+    """The work of a run by operation, in the order of last execution, with its notes and warnings.
 
-    `meter` measures the memory of what is timed in the run's own thread, if there is one; `peaks` is what workers
-    elsewhere measured.  `spilled` has the bytes that crossed each link when frames that waited were spilled, and when
-    they came back.  `compiled` kernels were in no cache, for which the run has waited `compile_seconds`.  Threads that
-    read ahead add to work under `lock`.
+    `meter`, if any, measures the memory of timed work in the run's own thread.  `peaks` has what workers measured.
+    `spilled` has the bytes that crossed each link when frames were spilled, and when they came back.  `compiled` counts
+    the kernels that were in no cache, for which the run waited `compile_seconds`.  Threads that read ahead add to work
+    under `lock`.
     """
 
     progress: Progress = silent
@@ -95,14 +94,14 @@ class Recorder:
     compile_seconds: float = 0.0
 
     def of(self, key: object, origin: Origin) -> Work:
-        """Return the record of an operation that runs, begun when it first does."""
+        """Return the record of an operation; the first call begins it."""
         with self.lock:
             work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin)
             self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
             return work
 
     def rename(self, key: object, new: object) -> None:
-        """Record under `new` what was recorded under a key, which may die: another one could get its identity."""
+        """Move a record from `key` to `new`; `key` may die, and another object could get its identity."""
         with self.lock:
             self.work[id(new)] = self.work.pop(id(key))
 
@@ -140,7 +139,7 @@ class Recorder:
         """Say what became of the sinks, where the run is broken off."""
         return "all sinks are written" if self.committed else "no sink has changed"
 
-    def tell_compilation(self, seconds: dict[str, float]) -> None:
+    def note_compilation(self, seconds: dict[str, float]) -> None:
         """Take the waiting for kernels out of the seconds of the run, and say where it was long that it is over."""
         if self.compiled:
             waited = min(self.compile_seconds, seconds["run"])

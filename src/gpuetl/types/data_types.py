@@ -141,9 +141,9 @@ _CONSTANTS: tuple[tuple[type, DataType], ...] = (
 
 @cache
 def can_cast(source: DataType, target: DataType) -> bool:
-    """Tell whether values of `source` can be cast to `target` at all.
+    """Return whether values of `source` can be cast to `target` at all.
 
-    Numbers, truth values and strings convert into each other, and strings from and to times.  int64 is microseconds
+    Numbers, booleans and strings convert into each other, and strings from and to times.  int64 is microseconds
     of a timestamp or duration.  A naive timestamp is UTC where it becomes a zoned one, so only UTC is offered:
     any other zone's clock would need to know which hour is meant when clocks go back.
     """
@@ -175,32 +175,32 @@ _LISTS = {made.id for made in (pa.list_(NULL), pa.large_list(NULL), pa.list_(NUL
 
 
 def is_list(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a list, of any length or of a fixed one."""
+    """Return whether `dtype` is a list, of any length or of a fixed one."""
     return dtype.id in _LISTS
 
 
 def is_integer(dtype: DataType) -> bool:
-    """Tell whether `dtype` is an integer of any width."""
+    """Return whether `dtype` is an integer of any width."""
     return bool(pa.types.is_integer(dtype))
 
 
 def is_floating(dtype: DataType) -> bool:
-    """Tell whether `dtype` is float32 or float64."""
+    """Return whether `dtype` is float32 or float64."""
     return bool(pa.types.is_floating(dtype))
 
 
 def is_exact(dtype: DataType) -> bool:
-    """Tell whether `dtype` is an integer or a decimal."""
+    """Return whether `dtype` is an integer or a decimal."""
     return is_integer(dtype) or is_decimal(dtype)
 
 
 def is_number(dtype: DataType) -> bool:
-    """Tell whether `dtype` is an integer, a float or a decimal."""
+    """Return whether `dtype` is an integer, a float or a decimal."""
     return is_integer(dtype) or is_floating(dtype) or is_decimal(dtype)
 
 
 def is_temporal(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a date or a timestamp."""
+    """Return whether `dtype` is a date or a timestamp."""
     return bool(pa.types.is_date(dtype) or pa.types.is_timestamp(dtype))
 
 
@@ -239,7 +239,7 @@ def _common_integer(left: DataType, right: DataType) -> DataType:
 
 
 def integer_fits(value: int, dtype: DataType) -> bool:
-    """Tell whether `value` is representable in the integer type `dtype`."""
+    """Return whether `value` is representable in the integer type `dtype`."""
     least, greatest = integer_limits(dtype)
     return least <= value <= greatest
 

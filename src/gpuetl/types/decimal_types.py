@@ -29,7 +29,7 @@ class Number(Decimal):
 
 
 def is_decimal(dtype: pa.DataType) -> bool:
-    """Tell whether `dtype` is a decimal."""
+    """Return whether `dtype` is a decimal."""
     return bool(pa.types.is_decimal(dtype))
 
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 from gpuetl.types.data_types import DataType, type_name
 
 
-def free_name(stem: str, *taken: Container[str]) -> str:
-    """Return the stem with the first number after it that makes a name which none of `taken` has."""
+def free_name(stem: str, *used_names: Container[str]) -> str:
+    """Return the stem with the first number after it that makes a name which none of `used_names` has."""
     names = (f"{stem}{number}" for number in count())
-    return next(name for name in names if not any(name in names_taken for names_taken in taken))
+    return next(name for name in names if not any(name in names_taken for names_taken in used_names))
 
 
 class Schema(Mapping[str, DataType]):

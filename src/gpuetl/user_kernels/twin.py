@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.messages import coded
 from gpuetl.user_kernels.contract import KernelContract
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 Array = NDArray[Any]
-Contract = KernelContract | KernelTexts
+Contract = KernelContract | KernelCode
 MOST_KEPT = 64
 
 
@@ -35,7 +35,7 @@ def _load(path: Path, text: bytes) -> ModuleType:
 
 
 def is_loaded() -> bool:
-    """Tell whether a user's file was run in this process."""
+    """Return whether a user's file was run in this process."""
     return _load.cache_info().misses > 0
 
 

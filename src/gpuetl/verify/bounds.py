@@ -73,7 +73,7 @@ def sum_bounds(node: Node) -> SumBounds | None:
 
 
 def sums_floats(call: Call) -> bool:
-    """Tell whether a call is the sum or mean of a column of floats."""
+    """Return whether a call is the sum or mean of a column of floats."""
     return call.function.name in ("sum", "mean") and len(call.args) == 1 and is_floating(call.args[0].dtype)
 
 

@@ -15,7 +15,7 @@ from gpuetl.types.data_types import is_floating, is_list
 from gpuetl.value_texts import shown
 from gpuetl.verify.tolerance import Tolerance, equal_values, in_canonical_order
 
-# The columns by which the rows of a stage are told apart.
+# The columns that identify the rows of a stage.
 
 
 # Two tables by the contract: the rows that one has more often, the values that differ, the order.
@@ -192,7 +192,7 @@ def order_difference(got: pa.Table, expected: pa.Table, order: Sequence[str]) ->
 
 
 def values(table: pa.Table, row: int, names: Iterable[str]) -> dict[str, Any]:
-    """Return a row's values: numbers, truth values and texts as they are, all others as text."""
+    """Return a row's values: numbers, booleans and strings as they are, all others as strings."""
     return {name: plain(table.column(name)[row]) for name in names}
 
 

@@ -31,7 +31,7 @@ Traced = Mapping[str, frozenset[tuple[int, str]]]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a choice splits, told by the steps at which it does, and the rows that stay whole."""
+    """The steps at which a choice splits groups, and the rows that stay whole."""
 
     split: tuple[tuple[Node, bool], ...]
     whole_rows: int
@@ -51,8 +51,8 @@ def sampled(plan: Plan, rows: int) -> tuple[Plan, tuple[str, ...]]:
     InvalidPipeline
         For fewer than one row.
     """
-    filters, told = sample_filters(plan, rows)
-    return plan.rewrite(lambda node: filters.get(id(node), node)), told
+    filters, notes = sample_filters(plan, rows)
+    return plan.rewrite(lambda node: filters.get(id(node), node)), notes
 
 
 def sample_filters(plan: Plan, rows: int) -> tuple[dict[int, Filter], tuple[str, ...]]:
@@ -72,7 +72,7 @@ def sample_filters(plan: Plan, rows: int) -> tuple[dict[int, Filter], tuple[str,
     choice = best_choice(plan, sizes)
     limit = LEAST + HASHES * rows // largest
     filters = {id(node): kept_by_hash(node, choice[id(node)], limit) for node in sizes if id(node) in choice}
-    return filters, (*told_sources(sizes, choice, rows, largest), *told_split(plan, sizes, choice))
+    return filters, (*source_notes(sizes, choice, rows, largest), *split_notes(plan, sizes, choice))
 
 
 def source_rows(node: Read) -> int:
@@ -138,9 +138,9 @@ def traced_columns(node: Node, inputs: list[Traced]) -> Traced:
     if isinstance(node, Union):
         left, right = inputs
         return {name: left.get(name, frozenset()) | right.get(name, frozenset()) for name in node.schema}
-    made = node.made if isinstance(node, Grouped | Explode) else frozenset[str]()
+    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
     known = {**(inputs[1] if len(inputs) > 1 else {}), **inputs[0]}
-    return {name: known[name] for name in node.schema if name in known and name not in made}
+    return {name: known[name] for name in node.schema if name in known and name not in new_columns}
 
 
 def cost(plan: Plan, sizes: Mapping[Read, int], choice: Choice) -> Cost:
@@ -160,7 +160,7 @@ def cost(plan: Plan, sizes: Mapping[Read, int], choice: Choice) -> Cost:
 
 
 def is_split(node: Node, inputs: list[frozenset[str] | None]) -> bool:
-    """Tell whether rows that an operation brings together were chosen apart."""
+    """Return whether rows that an operation brings together were chosen apart."""
     if isinstance(node, Join):
         left, right = inputs
         if left is not None and right is not None:
@@ -186,20 +186,20 @@ def sampled_by(node: Node, inputs: list[frozenset[str] | None]) -> frozenset[str
     if isinstance(node, Join) and right is not None and node.how not in ("semi", "anti"):
         keys = frozenset(a for a, b in zip(node.left_on, node.right_on, strict=True) if b in right)
         names = (names | keys | right) if left is None or names & keys else frozenset()
-    made = node.made if isinstance(node, Grouped | Explode) else frozenset[str]()
-    return frozenset(name for name in names if name in node.schema and name not in made)
+    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
+    return frozenset(name for name in names if name in node.schema and name not in new_columns)
 
 
-def told_sources(sizes: Mapping[Read, int], choice: Choice, rows: int, largest: int) -> Iterator[str]:
+def source_notes(sizes: Mapping[Read, int], choice: Choice, rows: int, largest: int) -> Iterator[str]:
     """Say of each source what was taken."""
-    reason = "it is not met by the key of the sample" if choice else "no column of the largest source leads to a key"
+    reason = "the key of the sample does not reach it" if choice else "no column of the largest source leads to a key"
     for node in sizes:
         name = choice.get(id(node))
         how = f"about {rows / largest:.1%} of the values of '{name}'" if name else f"whole, {reason}"
         yield f"source '{node.origin.name}': {how}"
 
 
-def told_split(plan: Plan, sizes: Mapping[Read, int], choice: Choice) -> Iterator[str]:
+def split_notes(plan: Plan, sizes: Mapping[Read, int], choice: Choice) -> Iterator[str]:
     """Say at which steps groups are not whole."""
     origins: dict[Origin, None] = dict.fromkeys(node.origin for node, _ in cost(plan, sizes, choice).split)
     yield from (f"{origin}: its groups are parts of the whole ones" for origin in origins)

@@ -101,9 +101,6 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-# Runs a pipeline on an engine and on the oracle, and compares stage by stage.
-
-
 AS_WRITTEN = RunOptions(partition_rows=1 << 62, optimize=False)
 
 
@@ -132,9 +129,9 @@ def verify_pipeline(
     plan = replace(pipeline.plan(params), sinks={}, checks={}, rules=())
     plan = plan.keeping(({**plan.stages, **plan.rejected} or plan.sources) if stages is None else stages)
     last = [name for name in plan.kept if name in plan.last_stages()]
-    taken: tuple[str, ...] = ()
+    sample_notes: tuple[str, ...] = ()
     if sample is not None:
-        plan, taken = sampled(plan, sample)
+        plan, sample_notes = sampled(plan, sample)
     bounds = {name: found for name, node in plan.kept.items() if (found := sum_bounds(node))}
     oracle = answers(with_bounds(plan, bounds), ORACLE, AS_WRITTEN, progress)
     got = answers(plan, choice.name, options, progress)
@@ -146,7 +143,7 @@ def verify_pipeline(
             verdicts[name] = verdicts[name] if again.same else replace(again, plan="results alone")
     notes = tuple(dict.fromkeys((*oracle.notes, *got.notes)))
     return VerifyReport(
-        plan.name, choice.name, choice.reason, got.device, ORACLE, tuple(verdicts.values()), taken, notes
+        plan.name, choice.name, choice.reason, got.device, ORACLE, tuple(verdicts.values()), sample_notes, notes
     )
 
 
@@ -182,7 +179,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     except RunFailed as error:
         found = error.problem or Problem(str(error))
         within = ": ".join(filter(None, (f"on {engine}", found.within)))
-        raise RunFailed().told(replace(found, within=within)) from error
+        raise RunFailed().with_problem(replace(found, within=within)) from error
     reports = stage_reports(recorder, names_in_order(plan), Funnel(physical.roots, recorder.work, {}))
     return Answers(rows, {report.name: report.seconds for report in reports}, tuple(recorder.notes),
                    device_label(recorder.work.values()))  # fmt: skip

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
-from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.plan.node import Node
 
 
 class Needed(NamedTuple):
     """The programs that are asked for, in order, and the kinds of the columns that are given."""
 
-    texts: list[Text]
+    sources: list[KernelSource]
     columns: Mapping[str, Kind]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,84 @@ from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.types.data_types import DataType
 
 Work = Literal["reading", "computing", "writing"]
-Module = Any
-Moment = Any
-Array = Any
-"""An array of the machine's array module."""
+
+
+class Array(Protocol):
+    """An array of the machine's array module, in device memory: CuPy's, or NumPy's in tests."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+
+    @property
+    def size(self) -> int:
+        """How many elements the array has."""
+
+    @property
+    def data(self) -> Any:
+        """Where the elements lie: CuPy's pointer, or NumPy's buffer."""
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the elements have."""
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+
+    @overload
+    def __getitem__(self, key: int, /) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> Array: ...
+    @overload
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield elements, or views of the first axis."""
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        """Set elements."""
+
+    def view(self, dtype: Any, /) -> Array:
+        """Return the same memory as elements of another type."""
+
+    def reshape(self, shape: Any, /) -> Array:
+        """Return the same elements in another shape."""
+
+    def tolist(self) -> Any:
+        """Copy the elements to the host, as Python's own; waits for the device."""
+
+    def copy(self) -> Array:
+        """Return a copy in memory of its own."""
+
+
+class ArrayModule(Protocol):
+    """The part of an array module that the engine asks for memory: CuPy's, or NumPy's in tests."""
+
+    def empty(self, shape: Any, dtype: Any = ..., /) -> Array:
+        """Return memory that is not set."""
+
+    def empty_like(self, array: Any, /) -> Array:
+        """Return memory for as many elements of the same type."""
+
+    def zeros(self, shape: Any, dtype: Any = ..., /) -> Array:
+        """Return memory that is 0."""
+
+    def asarray(self, data: Any, /) -> Array:
+        """Copy data of the host into device memory."""
+
+    ndarray: Any
+
+
+class Module(Protocol):
+    """Loaded kernels, which a launch names; only the machine that compiled them looks inside."""
+
+
+class Event(Protocol):
+    """A mark in the device's work; only the machine that recorded it looks inside."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +122,7 @@ class WrittenFile(Protocol):
         """
 
 
-class Text(NamedTuple):
+class KernelSource(NamedTuple):
     """A text for the compiler.
 
     Parameters
@@ -77,7 +151,7 @@ class Machine(Protocol):
     """A GPU; in tests a CPU, for which the same kernels are compiled by a C++ compiler."""
 
     @property
-    def arrays(self) -> Any:
+    def arrays(self) -> ArrayModule:
         """The array module, which is asked for memory alone (see columns/arrays.py): CuPy, or NumPy in tests."""
 
     @property
@@ -90,10 +164,10 @@ class Machine(Protocol):
     def address(self, array: Array) -> int:
         """Return where an array's first byte lies in device memory."""
 
-    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+    def to_host(self, arrays: Sequence[Array], memory: NDArray[Any]) -> None:
         """Copy contiguous arrays into host memory, an array of bytes, one behind another; all is there on return."""
 
-    def from_host(self, memory: Array, arrays: Sequence[Array]) -> None:
+    def from_host(self, memory: NDArray[Any], arrays: Sequence[Array]) -> None:
         """Fill contiguous arrays from host memory, an array of bytes, in which they lie one behind another."""
 
     def count_memory(self) -> None:
@@ -108,17 +182,17 @@ class Machine(Protocol):
     def begins(self, plan: str) -> bool:
         """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
 
-    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
         """Load or compile, on threads of the machine's own, what a plan will ask for; return when all is compiled.
 
-        Later processes know the programs of the plan then.  An error of `texts` is raised, and nothing is known.
+        Later processes know the programs of the plan then.  An error of `strings` is raised, and nothing is known.
         """
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""
 
     def interprets(self, source: str, rows: int) -> bool:
-        """Tell whether instructions compute this number of rows sooner than the kernels of a text.
+        """Return whether instructions compute this number of rows sooner than the kernels of a text.
 
         That is where they are not compiled yet; for many rows the machine begins to compile them for the next time.
         """
@@ -168,10 +242,10 @@ class Machine(Protocol):
             Where a kernel ended in a fault.
         """
 
-    def moment(self) -> Moment:
+    def record_event(self) -> Event:
         """Mark how far the device has come with what it was asked to do so far."""
 
-    def seconds_between(self, start: Moment, end: Moment) -> float:
+    def seconds_between(self, start: Event, end: Event) -> float:
         """Return the seconds between two moments; waits for the second."""
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
@@ -186,7 +260,7 @@ class Machine(Protocol):
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
-    def sorted_texts(self, texts: Vector) -> Array:
+    def string_ranks(self, strings: Vector) -> Array:
         """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
 
     def host_values(self) -> int:

@@ -168,7 +168,7 @@ def with_row(error: RunFailed, nodes: Sequence[AnyNode]) -> RunFailed:
     node = nodes[number] if number >= 0 else None
     where = row_in_source(node, index, row) if isinstance(node, Map) else ""
     values = error.problem.row.removeprefix("The row: ")
-    return error.told(replace(error.problem, row=": ".join(filter(None, (where, values))))) if where else error
+    return error.with_problem(replace(error.problem, row=": ".join(filter(None, (where, values))))) if where else error
 
 
 def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:

@@ -21,7 +21,7 @@ from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost
 from gpuetl.physical.nodes import Exchange, Physical
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
@@ -134,9 +134,9 @@ class OpenJob:
         """Return the exchange of a number."""
         return cast("Exchange", self.nodes[number])
 
-    def carried(self, number: int) -> Carried:
+    def carried(self, number: int) -> StatefulWindow:
         """Return the window by carries of a number."""
-        return cast("Carried", self.nodes[number])
+        return cast("StatefulWindow", self.nodes[number])
 
     def write(self, number: int) -> Write:
         """Return the sink of a number."""

@@ -26,7 +26,7 @@ from gpuetl.formats.frames import FrameDataset
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.size_estimates import read_rows
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.nodes import Kernel, KernelReduction, Write
 
 LARGE_ROWS = 1 << 22
@@ -98,7 +98,7 @@ class TaskGraph:
 
     def frame(self, node: Physical, index: int) -> Key:
         """Return the key of the task that makes a partition which others read."""
-        if isinstance(node, Carried):
+        if isinstance(node, StatefulWindow):
             return self.carried(node, index, 0)
         return self.begun("compute", node, index, self.compute)
 
@@ -152,7 +152,7 @@ class TaskGraph:
         """Tell whether each partition of a node comes from one partition, so that one task can go on with it."""
         if isinstance(node, Exchange):
             return node.whole and node.source.partitions == 1
-        return isinstance(node, Map | Concat) and not isinstance(node, Carried)
+        return isinstance(node, Map | Concat) and not isinstance(node, StatefulWindow)
 
     def source(self, node: Physical, index: int) -> tuple[Physical, int]:
         """Return the node and the partition that one comes from, of a node that passes on."""
@@ -165,7 +165,7 @@ class TaskGraph:
     def read(self, builder: FragmentBuilder, node: Physical, index: int, here: bool) -> int:
         """Add what a fragment begins with: a scan, an exchange's pieces, or what another task makes."""
         number = self.numbers[id(node)]
-        if isinstance(node, Carried) or not (here or self.has_one_reader(node, index)):
+        if isinstance(node, StatefulWindow) or not (here or self.has_one_reader(node, index)):
             return builder.argument(self.frame(node, index))
         if isinstance(node, Scan):
             if node.partitions > 1 and read_rows(node.parts[index]) >= LARGE_ROWS:
@@ -210,11 +210,11 @@ class TaskGraph:
             return self.begun("split", node, source, self.split)
         return self.taken("split", node, source, index, self.split)
 
-    def carried(self, node: Carried, index: int, place: int) -> Key:
+    def carried(self, node: StatefulWindow, index: int, place: int) -> Key:
         """Add the task that takes a partition of a window, or what it carries on, and for the first one its task."""
         return self.taken("carry", node, index, place, self.carry)
 
-    def carried_before(self, node: Carried, index: int) -> Key:
+    def carried_before(self, node: StatefulWindow, index: int) -> Key:
         """Add the task that takes what the partitions before one carry on, and for the first one their task."""
         if node.combined:
             return self.taken("combine", node, 0, index - 1, self.combine)
@@ -244,7 +244,7 @@ class TaskGraph:
         values = self.computed(builder, node.source, source), *self.others(builder, node, source)
         self.add(key, builder, values, tasks.split, self.numbers[id(node)], source)
 
-    def carry(self, key: Key, node: Carried, index: int) -> None:
+    def carry(self, key: Key, node: StatefulWindow, index: int) -> None:
         """Add the task of a window by carries.  Another one makes its rows: windows alone wait for each other."""
         builder = FragmentBuilder()
         values = [self.window_rows(builder, node, index)]
@@ -252,19 +252,19 @@ class TaskGraph:
             values.append(builder.argument(self.carried_before(node, index)))
         self.add(key, builder, tuple(values), tasks.carry, self.numbers[id(node)], index)
 
-    def window_rows(self, builder: FragmentBuilder, node: Carried, index: int) -> int:
+    def window_rows(self, builder: FragmentBuilder, node: StatefulWindow, index: int) -> int:
         """Add the rows of a window by carries, which has two readers of each partition where carries are combined."""
         rows = node.inputs[0]
         return builder.argument(self.frame(rows, index)) if node.combined else self.beside(builder, rows, index)
 
-    def combine(self, key: Key, node: Carried, _: int) -> None:
+    def combine(self, key: Key, node: StatefulWindow, _: int) -> None:
         """Add the task that combines what all partitions but the last carry on, and those that say what that is."""
         builder = FragmentBuilder()
         indices = range(node.partitions - 1)
         values = [builder.argument(self.begun("carry alone", node, index, self.carry_alone)) for index in indices]
         self.add(key, builder, tuple(values), tasks.combine, self.numbers[id(node)])
 
-    def carry_alone(self, key: Key, node: Carried, index: int) -> None:
+    def carry_alone(self, key: Key, node: StatefulWindow, index: int) -> None:
         """Add the task that says what a partition carries on by itself."""
         builder = FragmentBuilder()
         values = (self.window_rows(builder, node, index),)

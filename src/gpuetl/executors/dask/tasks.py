@@ -129,7 +129,7 @@ def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
         frame, *before = computed_frames(here, runner, node, fragment, arguments)
-        return all_wrapped(runner.carry(node, index, frame, before), here.support)
+        return all_wrapped(runner.run_stateful(node, index, frame, before), here.support)
 
 
 def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) -> Any:
@@ -138,7 +138,7 @@ def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) 
     with here.runner(fragment.name) as runner:
         node = here.carried(window)
         (frame,) = computed_frames(here, runner, node, fragment, arguments)
-        return wrapped(runner.carry_by_itself(node, frame), here.support)
+        return wrapped(runner.own_state_of(node, frame), here.support)
 
 
 def combine(job: Job, fragment: Fragment, window: int, *arguments: Any) -> list[Any]:

@@ -15,9 +15,9 @@ from gpuetl.expressions.functions import (
     lists,
     logic,
     mathematics,
-    moments,
     regex,
     strings,
+    timestamps,
     windows,
     zones,
 )
@@ -32,7 +32,7 @@ MODULES = (
     strings,
     regex,
     calendar,
-    moments,
+    timestamps,
     formats,
     zones,
     lists,
@@ -59,9 +59,9 @@ INSTEAD = {
     **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
     "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
     "decode": "Write CASE x WHEN 1 THEN a ELSE b END.", "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
-    **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "Columns have no parts: write regexp_extract(text, pattern)."),
-    **dict.fromkeys(("listagg", "group_concat"), "There is no aggregate of texts or lists."), "regexp_substr": "Write regexp_extract(text, pattern).",
-    **dict.fromkeys(("array", "list", "map"), "A constant is one value; split('a,b', ',') makes a list of texts."),
+    **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "Columns have no fields: write regexp_extract(text, pattern)."),
+    **dict.fromkeys(("listagg", "group_concat"), "gpuetl has no aggregate of strings or lists."), "regexp_substr": "Write regexp_extract(text, pattern).",
+    **dict.fromkeys(("array", "list", "map"), "A constant is one value; split('a,b', ',') makes a list of strings."),
     "log": "Databases differ on what it is: write ln(x) for the natural logarithm, log10(x) or log2(x).",
     "date_add": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
     "dateadd": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
@@ -72,14 +72,14 @@ INSTEAD = {
     "from_unixtime": "Write from_epoch(seconds).", "unix_timestamp": "Write epoch(x).",
     "date_format": "Write strftime(x, format), such as '%Y-%m-%d'.", "to_char": "Write strftime(x, format), or CAST(x AS string).",
     "weekday": "Write dayofweek(x), Sunday is 0, or isodow(x), Monday is 1.",
-    "time": "There is no time of day: take hour(x), minute(x) and second(x), or x - date_trunc('day', x).",
+    "time": "gpuetl has no time-of-day type: take hour(x), minute(x) and second(x), or x - date_trunc('day', x).",
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
     "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
     "any_value": "It may differ from run to run: write min(x), or first(x) with order_by.",
-    "string_agg": "There is no aggregate of texts or lists.", "array_agg": "There is no aggregate of texts or lists.",
-    "collect_list": "There is no aggregate of texts or lists.", "unnest": "Use an explode step.",
-    "struct": "There are no structs: give each part a column.", "row": "There are no structs: give each part a column.",
+    "string_agg": "gpuetl has no aggregate of strings or lists.", "array_agg": "gpuetl has no aggregate of strings or lists.",
+    "collect_list": "gpuetl has no aggregate of strings or lists.", "unnest": "Use an explode step.",
+    "struct": "gpuetl does not support structs: give each part a column.", "row": "gpuetl does not support structs: give each part a column.",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),
     **dict.fromkeys(("notnull", "notna", "isnotnull"), "Write x IS NOT NULL, or x.is_not_null() in Python."),
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
@@ -110,8 +110,12 @@ def in_order(aggregate: Function) -> str:
     """Return the hint of an aggregate in a window step: what does the same in order, or the empty text."""
     name = aggregate.name.removesuffix("_rows")
     forms = {f"cum_{name}": "the rows so far", f"rolling_{name}": "the last rows"}
-    meant = " and ".join(f"{form}, over {rows}" for form, rows in forms.items() if ("window", form) in FUNCTIONS)
-    return f"There is {meant}.  For one value a group, aggregate in a stage of its own and join it." if meant else ""
+    known_forms = " and ".join(f"{form}, over {rows}" for form, rows in forms.items() if ("window", form) in FUNCTIONS)
+    return (
+        f"There is {known_forms}.  For one value a group, aggregate in a separate stage and join it."
+        if known_forms
+        else ""
+    )
 
 
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:

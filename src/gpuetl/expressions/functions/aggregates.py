@@ -23,7 +23,7 @@ from gpuetl.types.decimal_types import integer_decimal, is_decimal, total_type
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
 
-def summed(args: Sequence[Expr]) -> Typing:
+def total_type_of(args: Sequence[Expr]) -> Typing:
     """Integers in int64, floats in float64, decimals at 38 digits, durations."""
     dtype = args[0].dtype
     if is_decimal(dtype):
@@ -34,15 +34,15 @@ def summed(args: Sequence[Expr]) -> Typing:
     return [result], result
 
 
-averaged = takes_one(is_number, "numbers")
+numbers_in_float64 = takes_one(is_number, "numbers")
 
 
-def meant(args: Sequence[Expr]) -> Typing:
+def mean_type(args: Sequence[Expr]) -> Typing:
     """Numbers, whose mean is a float64: integers and decimals as they are, since their sum is exact; and durations."""
     dtype = args[0].dtype
     if dtype == DURATION:
         return [dtype], dtype
-    averaged(args)
+    numbers_in_float64(args)
     if is_integer(dtype):
         return [integer_decimal(dtype) if dtype == pa.uint64() else INT64], FLOAT64
     return [dtype if is_decimal(dtype) else FLOAT64], FLOAT64
@@ -51,11 +51,11 @@ def meant(args: Sequence[Expr]) -> Typing:
 def in_float64(args: Sequence[Expr]) -> Typing:
     """Numbers, computed in float64."""
     for arg in args:
-        averaged([arg])
+        numbers_in_float64([arg])
     return [FLOAT64] * len(args), FLOAT64
 
 
-def cut_at(args: Sequence[Expr]) -> Typing:
+def quantile_type(args: Sequence[Expr]) -> Typing:
     """Numbers, and a constant in 0 to 1."""
     typing = in_float64(args)
     if isinstance(args[1], Literal) and not 0 <= args[1].value <= 1:
@@ -63,8 +63,8 @@ def cut_at(args: Sequence[Expr]) -> Typing:
     return typing
 
 
-def picked(args: Sequence[Expr]) -> Typing:
-    """Any type, kept; a truth value, and a condition."""
+def selected_type(args: Sequence[Expr]) -> Typing:
+    """Any type, kept; a boolean, and a condition."""
     fixed(BOOL, BOOL, returns=BOOL)(args[1:])
     return [args[0].dtype, BOOL, BOOL][: len(args)], args[0].dtype
 
@@ -81,8 +81,8 @@ FUNCTIONS = (
     Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3, lists=True),
     Aggregate("count_distinct", "x", anything(INT64), "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.",
               "count(DISTINCT x)", 2),
-    Aggregate("sum", "x", summed, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),
-    Aggregate("mean", "x", meant,
+    Aggregate("sum", "x", total_type_of, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),
+    Aggregate("mean", "x", mean_type,
               "The mean in float64; of integers and decimals the float64 nearest to the exact mean, of durations a duration.", "mean(x)", 4 / 3),
     Aggregate("min", "x", anything(), "The least value; NaN only if all are.", "min(x)", 1),
     Aggregate("max", "x", anything(), "The greatest value; NaN if any is.", "max(x)", 2),
@@ -101,14 +101,14 @@ FUNCTIONS = (
               "corr(x, -x)", -1.0),
     Aggregate("median", "x", in_float64, "The exact median, linear between the middle two; NaN is the greatest value.",
               "median(x)", 1.0),
-    Aggregate("quantile", "x q!", cut_at,
-              "The exact quantile, linear between the two values beside q·(count - 1); NaN is the greatest value.",
+    Aggregate("quantile", "x q!", quantile_type,
+              "The exact quantile, linear between the two values next to q·(count - 1); NaN is the greatest value.",
               "quantile(x, 0.75)", 1.5),
     Aggregate("mode", "x", anything(), "The most frequent value, the least of those that tie.", "mode(x)", 1),
-    Aggregate("first", "x ignore_nulls?! only?", picked,
+    Aggregate("first", "x ignore_nulls?! only?", selected_type,
               "x of the group's first row in the order of order_by; of the rows where `only` is true, which FILTER sets; nulls "
               "are kept unless `ignore_nulls`.", "first(x)", 1),
-    Aggregate("last", "x ignore_nulls?! only?", picked, "x of the group's last row, as in first.",
+    Aggregate("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
               "last(x, ignore_nulls => true)", 2),
     Aggregate("min_by", "x y", anything(), "x of the row where y is least, null or not; of rows that tie, the least x.",
               "min_by(x, -x)", 2),
@@ -124,7 +124,7 @@ FUNCTIONS = (
 ORDERED = frozenset(["first", "last"])
 """Those that need order_by."""
 
-CARRIED = ":key of "
+BY_KEY = ":key of "
 """Stands in the name of a column by which a partition's first or last row is compared with those of others."""
 
 FILTERED = {"first": "only", "last": "only", "min_by": "y", "max_by": "y"}

@@ -109,11 +109,11 @@ def shifted(operator: str) -> Rule:
     def rule(args: Sequence[Expr]) -> Typing:
         left, right = (arg.dtype for arg in args)
         if right == DURATION and (is_temporal(left) or left == DURATION):
-            moment = pa.timestamp("us") if left == DATE else left
-            return [moment, DURATION], moment
+            temporal = pa.timestamp("us") if left == DATE else left
+            return [temporal, DURATION], temporal
         if operator == "add" and left == DURATION and is_temporal(right):
-            moment = pa.timestamp("us") if right == DATE else right
-            return [DURATION, moment], moment
+            temporal = pa.timestamp("us") if right == DATE else right
+            return [DURATION, temporal], temporal
         if operator == "subtract" and is_temporal(left) and is_temporal(right):
             return [meet(args, operator)] * 2, DURATION
         return numbers(args)
@@ -211,6 +211,6 @@ FUNCTIONS = (
              "shift_left(3, 2)", 12),
     Function("shift_right", "x bits", whole, "The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.",
              "shift_right(-8, 1)", -4),
-    Function("clip", "x low high", mixed, "x, but `low` where it is less, and `high` where it is more; NaN stays.",
+    Function("clip", "x low high", mixed, "x limited to the range from `low` to `high`; NaN stays NaN.",
              "clip(7, 1, 5)", 5),
 )  # fmt: skip

@@ -18,11 +18,11 @@ from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, is_temporal
 from gpuetl.types.time_zones import UnknownZone, is_zone
 
-DAY, MOMENT = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
+DAY, A_TIMESTAMP = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
 
 
 def is_timestamp(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a timestamp, naive or zoned."""
+    """Return whether `dtype` is a timestamp, naive or zoned."""
     return bool(pa.types.is_timestamp(dtype))
 
 
@@ -50,7 +50,7 @@ def counted(args: Sequence[Expr]) -> Typing:
 
 
 def is_elapsed(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a count since 1970, or between two moments."""
+    """Return whether `dtype` is a count since 1970, or between two moments."""
     return is_temporal(dtype) or dtype == DURATION
 
 
@@ -73,18 +73,18 @@ FUNCTIONS = (
     Function("dayofweek", "x", part, "The day of the week: Sunday is 0, Saturday 6.", f"dayofweek({DAY})", 6),
     Function("isodow", "x", part, "The ISO day of the week: Monday is 1, Sunday 7.", f"isodow({DAY})", 6),
     Function("dayofyear", "x", part, "The day of the year, from 1.", f"dayofyear({DAY})", 68),
-    Function("hour", "x", clock, "The hour, 0 to 23.", f"hour({MOMENT})", 17),
-    Function("minute", "x", clock, "The minute.", f"minute({MOMENT})", 5),
-    Function("second", "x", clock, "The second, whole.", f"second({MOMENT})", 30),
-    Function("millisecond", "x", clock, "The whole milliseconds of the second, 0 to 999.", f"millisecond({MOMENT})", 250),
+    Function("hour", "x", clock, "The hour, 0 to 23.", f"hour({A_TIMESTAMP})", 17),
+    Function("minute", "x", clock, "The minute.", f"minute({A_TIMESTAMP})", 5),
+    Function("second", "x", clock, "The second, whole.", f"second({A_TIMESTAMP})", 30),
+    Function("millisecond", "x", clock, "The whole milliseconds of the second, 0 to 999.", f"millisecond({A_TIMESTAMP})", 250),
     Function("microsecond", "x", clock, "The microseconds of the second, 0 to 999,999 (of the millisecond in Arrow).",
-             f"microsecond({MOMENT})", 250_000),
+             f"microsecond({A_TIMESTAMP})", 250_000),
     Function("day_name", "x", name, "The English name of the day of the week.", f"day_name({DAY})", "Saturday"),
     Function("month_name", "x", name, "The English name of the month.", f"month_name({DAY})", "March"),
     Function("last_day", "x", day, "The last day of the month.", f"last_day({DAY})", date(2013, 3, 31), can_fail=True),
     Function("days_in_month", "x", part, "How many days the month has.", f"days_in_month({DAY})", 31),
     Function("is_leap_year", "x", flag, "Whether the year has 366 days.", f"is_leap_year({DAY})", False),
-    Function("to_date", "x", day, "The day of a timestamp.", f"to_date({MOMENT})", date(2013, 3, 9)),
+    Function("to_date", "x", day, "The day of a timestamp.", f"to_date({A_TIMESTAMP})", date(2013, 3, 9)),
     Function("epoch", "x", elapsed, "Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.",
              "epoch(TIMESTAMP '1970-01-01 00:01:00.5')", 60.5),
     Function("epoch_ms", "x", counted, "Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.",

@@ -18,9 +18,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.calendar import MOMENT, with_clock
+from gpuetl.expressions.functions.calendar import A_TIMESTAMP, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
-from gpuetl.expressions.functions.moments import moment_type
+from gpuetl.expressions.functions.timestamps import timestamp_type
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.text_rules import check_readable, letters_of
 from gpuetl.messages import coded
@@ -31,7 +31,7 @@ LETTERS = "docs/functions.md lists the specifiers."
 
 def written(args: Sequence[Expr]) -> Typing:
     """A date, as its midnight, or a timestamp; and a format."""
-    dtype = moment_type(args[0])
+    dtype = timestamp_type(args[0])
     if "z" in _letters(args[1]) and dtype in (DATE, TIMESTAMP):
         raise TypeMismatch(coded("GE1111", f"takes a zoned timestamp for '%z', got {type_name(dtype)}"))
     return [TIMESTAMP if dtype == DATE else dtype, STRING], STRING
@@ -52,7 +52,7 @@ def read(args: Sequence[Expr]) -> Typing:
 def _letters(form: Expr) -> Sequence[str]:
     """Return the letters of a format; none where it is a parameter without a value."""
     if form.dtype != STRING:
-        raise TypeMismatch(f"takes a text as format, got {type_name(form.dtype)}")
+        raise TypeMismatch(f"takes a string as format, got {type_name(form.dtype)}")
     try:
         return letters_of(form.value) if isinstance(form, Literal) else ()
     except ValueError as error:
@@ -61,11 +61,11 @@ def _letters(form: Expr) -> Sequence[str]:
 
 FUNCTIONS = (
     Function("strftime", "x format!", with_clock(written), "x as text; the year must have 4 digits.",
-             f"strftime({MOMENT}, '%d.%m.%Y %H:%M')", "09.03.2013 17:05", can_fail=True),
+             f"strftime({A_TIMESTAMP}, '%d.%m.%Y %H:%M')", "09.03.2013 17:05", can_fail=True),
     Function("strptime", "text format!", read,
-             "The timestamp of which `strftime` writes exactly this text, in UTC with %z; an error where there is none.  "
+             "The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.  "
              "Parts that the format lacks are 0; `to_date` takes the day.",
              "strptime('09.03.2013 17:05', '%d.%m.%Y %H:%M')", datetime(2013, 3, 9, 17, 5), can_fail=True),
-    Function("try_strptime", "text format!", read, "As `strptime`, and null where there is none.",
+    Function("try_strptime", "text format!", read, "As `strptime`, but null if there is none.",
              "try_strptime('29.02.2013', '%d.%m.%Y')", None),
 )  # fmt: skip

@@ -152,5 +152,5 @@ def floats(args: Sequence[Expr]) -> Typing:
 
 
 def is_string(dtype: DataType) -> bool:
-    """Tell whether `dtype` is the string type."""
+    """Return whether `dtype` is the string type."""
     return bool(dtype == STRING)

@@ -64,6 +64,6 @@ FUNCTIONS = (
                  "list_contains(split('a,b,c', ','), 'b')", True),
     ListFunction("list_get", "x index", indexed, "The element at the 0-based index, from the end where it is negative; null "
                  "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
-    Function("split", "text separator!", cut, "The texts between the separators, as list<string>; of '' a list of ''.",
+    Function("split", "text separator!", cut, "The parts between the separators, as list<string>; '' gives a list of ''.",
              "split('a,b,c', ',')", ["a", "b", "c"]),
 )  # fmt: skip

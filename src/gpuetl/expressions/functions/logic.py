@@ -12,7 +12,7 @@ from gpuetl.types.data_types import BOOL, NULL, type_name
 
 
 def connected(args: Sequence[Expr]) -> Typing:
-    """Truth values, any number of them."""
+    """Booleans, any number of them."""
     return fixed(*[BOOL] * len(args), returns=BOOL)(args)
 
 
@@ -44,7 +44,7 @@ FUNCTIONS = (
              "1 IS DISTINCT FROM NULL", True, nulls="own"),
     Function("is_not_distinct", "x y", compared, "`x IS NOT DISTINCT FROM y`: `=` where null is a value; never null.",
              "NULL IS NOT DISTINCT FROM NULL", True, nulls="own"),
-    Function("in", "x value more*", compared, "`x IN (…)`: null where x is null, or not found beside a null.",
+    Function("in", "x value more*", compared, "`x IN (…)`: null if x is null, or if it is not found and a value is null.",
              "2 IN (1, 2)", True, nulls="own"),
     Function("and", "x y more*", connected, "Kleene AND: false and null is false.  Both sides are computed for every "
              "row: an error in one is not hidden by the other.  To guard a cast, write `CASE` or `TRY_CAST`.",

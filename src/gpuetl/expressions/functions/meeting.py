@@ -49,7 +49,7 @@ def exact_types(args: Sequence[Expr]) -> list[DataType]:
 
 
 def _is_float(arg: Expr) -> bool:
-    """Tell whether a value is a float, and no number of the text."""
+    """Return whether a value is a float, and no number of the text."""
     return is_floating(arg.dtype) and _numbers_in(arg) is None
 
 

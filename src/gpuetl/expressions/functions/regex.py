@@ -43,7 +43,7 @@ def pattern_of(constant: Literal) -> Pattern:
 
 
 def replacement_of(constant: Literal) -> tuple[str | int, ...]:
-    """Return the checked replacement: texts, and numbers of groups."""
+    """Return the checked replacement: strings, and numbers of groups."""
     from gpuetl.expressions.regex import InvalidPattern, parse_replacement
 
     try:
@@ -57,7 +57,7 @@ def never_empty(pattern: Literal, hint: str) -> Pattern:
     parsed = pattern_of(pattern)
     if parsed.can_be_empty:
         raise TypeMismatch(
-            coded("GE1113", f"cannot take the pattern '{pattern.value}': it can match the empty text"), hint
+            coded("GE1113", f"cannot take the pattern '{pattern.value}': it can match an empty string"), hint
         )
     return parsed
 
@@ -86,7 +86,7 @@ def replaced(args: Sequence[Expr]) -> Typing:
     if isinstance(args[2], Literal):
         parts = replacement_of(args[2])
         if isinstance(args[1], Literal):
-            pattern = never_empty(args[1], "Write + for *; || puts a text before or after another.")
+            pattern = never_empty(args[1], "Write + for *; || joins strings.")
             for part in parts:
                 if isinstance(part, int):
                     check_group(part, pattern)

@@ -20,8 +20,8 @@ MOST_CHARACTERS = 1_000_000
 """The greatest length of `lpad` and `rpad`, and the most copies of `repeat`: a column of longer texts fills any memory."""
 
 
-def texts(args: Sequence[Expr]) -> Typing:
-    """Any number of texts."""
+def concat_type(args: Sequence[Expr]) -> Typing:
+    """Any number of strings."""
     return fixed(*[STRING] * len(args), returns=STRING)(args)
 
 
@@ -82,8 +82,8 @@ def wildcarded(args: Sequence[Expr]) -> Typing:
 
 
 FUNCTIONS = (
-    Function("concat", "x y more*", texts, "`x || y`; null if any is.", "'ab' || 'cd'", "abcd"),
-    Function("concat_ws", "separator! x more*", texts, "The texts that are not null, with the separator between them; never null.",
+    Function("concat", "x y more*", concat_type, "`x || y`; null if any is.", "'ab' || 'cd'", "abcd"),
+    Function("concat_ws", "separator! x more*", concat_type, "The strings that are not null, with the separator between them; never null.",
              "concat_ws('-', 'a', NULL, 'b')", "a-b", nulls="own"),
     Function("length", "text", fixed(STRING, returns=INT64), "The number of code points.", "length('añb')", 3),
     Function("byte_length", "text", fixed(STRING, returns=INT64), "The number of bytes in UTF-8.", "byte_length('añb')", 4),
@@ -100,7 +100,7 @@ FUNCTIONS = (
     Function("rtrim", "text characters?!", text, "Without white space, or any of `characters`, at the end.",
              "rtrim('1.500', '0')", "1.5"),
     Function("substring", "text start! length?!", cut, "`length` code points (all) from the 1-based `start`; a negative one counts from the "
-             "end.  What lies before the text counts, and holds nothing.",
+             "end.  Positions before the text count, but hold nothing.",
              "substring('gpuetl', 2, 3)", "pue"),
     Function("left", "text count!", ended, "The first `count` code points; all but the last -`count` where it is negative.", "left('gpuetl', 3)", "gpu"),
     Function("right", "text count!", ended, "The last `count` code points; all but the first -`count` where it is negative.", "right('gpuetl', 3)", "etl"),

@@ -12,7 +12,13 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from gpuetl.expressions.functions.aggregates import averaged, in_float64, meant, picked, summed
+from gpuetl.expressions.functions.aggregates import (
+    in_float64,
+    mean_type,
+    numbers_in_float64,
+    selected_type,
+    total_type_of,
+)
 from gpuetl.expressions.functions.function import (
     Function,
     Rule,
@@ -40,8 +46,8 @@ from gpuetl.types.decimal_types import is_decimal, sum_type
 Window = partial(Function, kind="window", nulls="own")
 
 
-def moved(args: Sequence[Expr]) -> Typing:
-    """Any type; a whole number of rows that is not negative; a default that meets the type; a truth value."""
+def shift_type(args: Sequence[Expr]) -> Typing:
+    """Any type; a whole number of rows that is not negative; a default that meets the type; a boolean."""
     for offset in args[1:2]:
         if offset != ABSENT and (not is_integer(offset.dtype) or (isinstance(offset, Literal) and offset.value < 0)):
             got = repr(offset.value) if isinstance(offset, Literal) else type_name(offset.dtype)
@@ -51,23 +57,23 @@ def moved(args: Sequence[Expr]) -> Typing:
     return [dtype, INT64, dtype, BOOL][: len(args)], dtype
 
 
-def differed(args: Sequence[Expr]) -> Typing:
+def difference_type(args: Sequence[Expr]) -> Typing:
     """Numbers, durations, or times, whose difference is a duration; and a number of rows."""
-    moved(args)
-    types, result = ([args[0].dtype], DURATION) if is_temporal(args[0].dtype) else summed(args[:1])
+    shift_type(args)
+    types, result = ([args[0].dtype], DURATION) if is_temporal(args[0].dtype) else total_type_of(args[:1])
     if is_decimal(types[0]):
         result = sum_type(types[0], types[0])
     return [*types, INT64][: len(args)], result
 
 
-def changed(args: Sequence[Expr]) -> Typing:
+def change_type(args: Sequence[Expr]) -> Typing:
     """Numbers, compared in float64, and a number of rows."""
-    moved(args)
+    shift_type(args)
     in_float64(args[:1])
     return [FLOAT64, INT64][: len(args)], FLOAT64
 
 
-def dealt(args: Sequence[Expr]) -> Typing:
+def ntile_type(args: Sequence[Expr]) -> Typing:
     """A whole number from 1."""
     if not is_integer(args[0].dtype) or (isinstance(args[0], Literal) and args[0].value < 1):
         got = repr(args[0].value) if isinstance(args[0], Literal) else type_name(args[0].dtype)
@@ -75,7 +81,7 @@ def dealt(args: Sequence[Expr]) -> Typing:
     return [INT64], INT64
 
 
-def faded(args: Sequence[Expr]) -> Typing:
+def decay_type(args: Sequence[Expr]) -> Typing:
     """A number, and a half-life: an interval, or seconds where order_by is a timestamp, else rows."""
     half_life = args[1].dtype
     if half_life != DURATION and not is_number(half_life):
@@ -86,7 +92,7 @@ def faded(args: Sequence[Expr]) -> Typing:
     return [FLOAT64, DURATION if half_life == DURATION else FLOAT64], FLOAT64
 
 
-def weighted(args: Sequence[Expr]) -> Typing:
+def ewm_type(args: Sequence[Expr]) -> Typing:
     """A number, and exactly one of a half-life, a span of 1 row or more, and an alpha above 0, at most 1."""
     given = {name: arg for name, arg in zip(("half_life", "span", "alpha"), args[1:], strict=False) if arg != ABSENT}
     if len(given) != 1:
@@ -94,7 +100,7 @@ def weighted(args: Sequence[Expr]) -> Typing:
             coded("GE1104", f"takes one of half_life, span and alpha, got {' and '.join(given) or 'none'}")
         )
     if "half_life" in given:
-        return faded(args)
+        return decay_type(args)
     ((name, arg),) = given.items()
     if not (is_integer(arg.dtype) or is_floating(arg.dtype)):
         raise TypeMismatch(f"takes a number as {name}, got {type_name(arg.dtype)}")
@@ -112,7 +118,7 @@ def _is_positive(value: Any) -> bool:
     return value > timedelta(0) if isinstance(value, timedelta) else 0 < value < inf
 
 
-def gapped(args: Sequence[Expr]) -> Typing:
+def gap_type(args: Sequence[Expr]) -> Typing:
     """An interval that is not negative."""
     typing = fixed(DURATION, returns=INT64)(args)
     if isinstance(args[0], Literal) and args[0].value < timedelta(0):
@@ -140,14 +146,14 @@ def framed(result: Rule) -> Rule:
 
 def multiplied(args: Sequence[Expr]) -> Typing:
     """Integers in int64, floats in float64; the digits of a product of decimals would have no end."""
-    dtype = averaged(args)[1]
+    dtype = numbers_in_float64(args)[1]
     if is_decimal(dtype):
         raise TypeMismatch("does not take decimals", "Cast to float64.")
     result = FLOAT64 if is_floating(dtype) else INT64
     return [result], result
 
 
-keeps, counts, sums, means = anything(), anything(INT64), summed, meant
+keeps, counts, sums, means = anything(), anything(INT64), total_type_of, mean_type
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),
@@ -159,23 +165,23 @@ FUNCTIONS = (
            [0.0, 1 / 3, 2 / 3, 1.0]),
     Window("cume_dist", "", fixed(returns=FLOAT64), "The share of the group's rows that come no later in order.", "cume_dist()",
            [0.25, 0.5, 0.75, 1.0]),
-    Window("ntile", "n!", dealt, "The tile, from 1, when the group's rows are dealt to n equal tiles; the first ones get the rest.",
+    Window("ntile", "n!", ntile_type, "The tile, from 1, when the group's rows are dealt to n equal tiles; the first ones get the rest.",
            "ntile(3)", [1, 1, 2, 3]),
-    Window("lag", "x offset?! default? ignore_nulls?!", moved,
+    Window("lag", "x offset?! default? ignore_nulls?!", shift_type,
            "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls`, "
            "their rows not counted.", "lag(x)", [None, 1, 2, None]),
-    Window("lead", "x offset?! default? ignore_nulls?!", moved, "x of the row `offset` (1) rows after, as in lag.",
+    Window("lead", "x offset?! default? ignore_nulls?!", shift_type, "x of the row `offset` (1) rows after, as in lag.",
            "lead(x, ignore_nulls => true)", [2, 4, 4, None]),
-    Window("first", "x ignore_nulls?! only?", picked,
+    Window("first", "x ignore_nulls?! only?", selected_type,
            "x of the group's first row, or of those where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.",
            "first(x)", [1, 1, 1, 1]),
-    Window("last", "x ignore_nulls?! only?", picked, "x of the group's last row, as in first.",
+    Window("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
            "last(x) FILTER (WHERE x < 4)", [2, 2, 2, 2]),
     Window("ffill", "x", keeps, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
     Window("bfill", "x", keeps, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
-    Window("diff", "x offset?!", differed, "x minus the x of `offset` (1) rows before; of times, a duration.", "diff(x)", [None, 1, None, None],
+    Window("diff", "x offset?!", difference_type, "x minus the x of `offset` (1) rows before; of times, a duration.", "diff(x)", [None, 1, None, None],
            can_fail=True),
-    Window("pct_change", "x offset?!", changed, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
+    Window("pct_change", "x offset?!", change_type, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
            "pct_change(x)", [None, 1.0, None, None]),
     Window("cum_count", "x", counts, "The number of values so far.", "cum_count(x)", [1, 2, None, 3]),
     Window("cum_sum", "x", sums, "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
@@ -195,13 +201,13 @@ FUNCTIONS = (
            "rolling_std(x, 2)", [None, 0.5**0.5, None, None]),
     Window("rolling_var", "x frame!", framed(in_float64), "The sample variance (ddof 1) over the frame.", "rolling_var(x, 2)",
            [None, 0.5, None, None]),
-    Window("ewm_mean", "x half_life?! span?! alpha?!", weighted,
+    Window("ewm_mean", "x half_life?! span?! alpha?!", ewm_type,
            "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
            "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.", "ewm_mean(x, half_life => interval '1 hour')",
            [1.0, 1.5, None, 3.375]),
-    Window("decayed_sum", "x half_life!", faded, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
+    Window("decayed_sum", "x half_life!", decay_type, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
-    Window("session_id", "gap!", gapped,
+    Window("session_id", "gap!", gap_type,
            "How many gaps longer than `gap` the group has had so far; needs order_by to begin with a timestamp.",
            "session_id(gap => interval '1 hour')", [0, 0, 1, 1]),
 )  # fmt: skip

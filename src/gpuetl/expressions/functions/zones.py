@@ -35,7 +35,7 @@ def zoned_type(zone: Expr) -> DataType:
 
 
 def is_zoned(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a zoned timestamp."""
+    """Return whether `dtype` is a zoned timestamp."""
     return bool(pa.types.is_timestamp(dtype) and dtype.tz)
 
 

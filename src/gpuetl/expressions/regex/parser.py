@@ -32,13 +32,13 @@ _CLASSES = {"d": _DIGIT, "w": _WORD, "s": _SPACE,
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _HEXADECIMAL = re.compile(r"x(?!00)([0-7][0-9A-Fa-f])")
 
-_WHOLE_WORD = "Write what may stand beside the word, such as (^|[^A-Za-z0-9_])word([^A-Za-z0-9_]|$)."
+_WHOLE_WORD = "Write what can stand next to the word, such as (^|[^A-Za-z0-9_])word([^A-Za-z0-9_]|$)."
 _REFUSED_ESCAPES = {
     **dict.fromkeys("bB", ("a word boundary", _WHOLE_WORD)),
     **dict.fromkeys("pP", ("a Unicode property", "Write a class of ranges, such as [A-Za-zÀ-ÿ].")),
     **dict.fromkeys("123456789", ("a back reference", "A pattern cannot refer to its own groups.")),
     "0": ("an octal escape", "Write the character itself."),
-    "Z": ("the anchor", "Write $: it is the very end of the text."),
+    "Z": ("the anchor", "Write $: it matches only the end of the string."),
     "Q": ("a quotation", "Put a \\ before each special character."),
 }
 
@@ -66,11 +66,11 @@ class CharacterReader:
         return self.broken(f"{what} '{self.text[start : self.at]}' does not mean the same on all engines", start, hint)
 
     def at_end(self) -> bool:
-        """Tell whether nothing is left."""
+        """Return whether nothing is left."""
         return self.at >= len(self.text)
 
     def peek(self, *words: str) -> bool:
-        """Tell whether one of the words is next."""
+        """Return whether one of the words is next."""
         return self.text.startswith(words, self.at)
 
     def take(self, word: str) -> bool:
@@ -126,7 +126,7 @@ class CharacterReader:
         high = self.class_character()
         if len(low + high) > 2 or low[0][0] != low[0][1] or high[0][0] != high[0][1] or low > high:
             found = self.text[start : self.at]
-            raise self.broken(f"'{found}' is no range of characters", start, "Write \\- for the character.")
+            raise self.broken(f"'{found}' is not a valid range of characters", start, "Write \\- for the character.")
         return ((low[0][0], high[0][0]),)
 
     def class_character(self) -> Ranges:
@@ -176,7 +176,7 @@ class Parser(CharacterReader):
             raise self.broken("')' has no '('", self.at, "Write \\) for the character.")
         if size(root) > MAX_SIZE:
             message = f"it is {size(root):,} characters long with its repetitions written out; {MAX_SIZE:,} are allowed"
-            raise InvalidPattern(message, "Repeat less often, or test length(text) beside it.")
+            raise InvalidPattern(message, "Repeat less often, or test length(text) as well.")
         return root, self.groups
 
     def choice(self) -> Node:
@@ -204,7 +204,7 @@ class Parser(CharacterReader):
         if counts is None:
             return item
         if can_be_empty(item):  # libcudf would go round for ever
-            problem = f"'{found}' can match the empty text and cannot be repeated"
+            problem = f"'{found}' can match an empty string and cannot be repeated"
             raise self.broken(problem, start, "Take one of the quantifiers away.")
         node = Repeat(item, *counts, lazy=self.take("?"))
         if self.peek("*", "+", "?") or _COUNTED.match(self.text, self.at):
@@ -249,7 +249,7 @@ class Parser(CharacterReader):
                 raise self.broken(f"'{character}' repeats nothing", start, f"Write \\{character} for the character.")
             case "{" if self.peek(*"0123456789,"):
                 hint = "Write {least,most} after an item, or \\{ for the character."
-                raise self.broken("'{' is no repetition", start, hint)
+                raise self.broken("'{' is not a valid repetition", start, hint)
         return Characters(one(character))
 
     def group(self, start: int) -> Node:

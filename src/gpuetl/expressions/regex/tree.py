@@ -88,7 +88,7 @@ DOT = complement(((10, 10),))
 
 
 def can_be_empty(node: Node) -> bool:
-    """Tell whether the empty text is among those that `node` matches."""
+    """Return whether the empty text is among those that `node` matches."""
     match node:
         case Characters():
             return False

@@ -135,7 +135,7 @@ FLOAT32_TINY = float(np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class ExpectedOutput:
     """The twin's output of one name, what its rounding may be, and the rows in which it says nothing."""
 
     column: Masked
@@ -164,7 +164,7 @@ def called(operation: Operation, inputs: Mapping[str, Masked], case: Case) -> di
         return twin_outputs(operation, dict(inputs), segments, case.rows)
 
 
-def expected_outputs(operation: Operation, case: Case, tolerance: Tolerance) -> dict[str, Expected]:
+def expected_outputs(operation: Operation, case: Case, tolerance: Tolerance) -> dict[str, ExpectedOutput]:
     """Call the twin on the inputs, and on inputs whose floats are moved to a neighbour, up or down at random."""
     columns = called(operation, case.inputs, case)
     random = np.random.default_rng(case.rows)
@@ -188,13 +188,13 @@ def neighbour(values: NDArray[Any], random: np.random.Generator) -> NDArray[Any]
         return np.where(np.isfinite(moved) & (values != 0), moved, values)
 
 
-def judged(column: Masked, moved: list[Masked], tolerance: Tolerance) -> Expected:
+def judged(column: Masked, moved: list[Masked], tolerance: Tolerance) -> ExpectedOutput:
     """Return the output with its rounding: the tolerance, and `SLACK` times what a neighbour's result is away."""
     values, unsteady = column.values, np.zeros(len(column.values), bool)
     if values.dtype.kind != "f":
         for other in moved:
             unsteady |= (other.values != values) | (other.valid != column.valid)
-        return Expected(column, np.zeros(len(values)), unsteady)
+        return ExpectedOutput(column, np.zeros(len(values)), unsteady)
     with np.errstate(all="ignore"):
         size, spread = np.abs(values.astype(np.float64)), np.zeros(len(values))
         finite = size[np.isfinite(size)]
@@ -208,4 +208,4 @@ def judged(column: Masked, moved: list[Masked], tolerance: Tolerance) -> Expecte
         rtol, atol = tolerance.rtol, tolerance.atol
         if values.itemsize == 4:
             rtol, atol = max(rtol, FLOAT32_RTOL), atol + FLOAT32_TINY
-        return Expected(column, rtol * size + atol + SLACK * spread, unsteady)
+        return ExpectedOutput(column, rtol * size + atol + SLACK * spread, unsteady)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.pandas.columns.column import Masked
 from gpuetl.errors import EvaluationError
-from gpuetl.kernels.check.cases import SIZES, Case, Expected, Operation, cases, expected_outputs
+from gpuetl.kernels.check.cases import SIZES, Case, ExpectedOutput, Operation, cases, expected_outputs
 from gpuetl.kernels.check.launch import Launched, launch
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -37,7 +37,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Mismatch:
     """What is wrong in one case; `rows` are the first that differ."""
 
     case: str
@@ -56,7 +56,7 @@ class KernelCheck:
     cases: int
     compared: int
     unsteady: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Mismatch, ...]
 
     @property
     def ok(self) -> bool:
@@ -81,7 +81,7 @@ def check_kernel(
     Floats may differ by the tolerance, and by what moving the inputs by a few units in their last place explains; all
     other values are exact.  The first case of a size that differs is told, and the others of that size are left out.
     """
-    findings: list[Finding] = []
+    findings: list[Mismatch] = []
     done = compared = unsteady = failed = 0
     for case in generated_cases(operation, sizes):
         if findings and failed == case.rows:
@@ -90,7 +90,7 @@ def check_kernel(
             expected = expected_outputs(operation, case, tolerance)
             found = list(compare(operation, case, expected, machine)) if case.rows else []
         except (EvaluationError, RuntimeError) as error:  # RuntimeError: a launch that the device refused or ended
-            findings.append(Finding(str(case), f"it failed: {error}"))
+            findings.append(Mismatch(str(case), f"it failed: {error}"))
             break
         done += 1
         compared += sum(int((~e.unsteady).sum()) for e in expected.values())
@@ -113,20 +113,22 @@ def generated_cases(operation: Operation, sizes: Iterable[int]) -> Iterator[Case
     return cases(types, grouped, sees_nulls and operation.nulls != "forbid", sizes, combined)
 
 
-def compare(operation: Operation, case: Case, expected: Mapping[str, Expected], machine: Machine) -> Iterator[Finding]:
+def compare(
+    operation: Operation, case: Case, expected: Mapping[str, ExpectedOutput], machine: Machine
+) -> Iterator[Mismatch]:
     """Yield what differs in the launches of one case."""
     launches = [launch(operation, case, machine) for _ in range(LAUNCHES)]
-    yield from (Finding(str(case), told) for told in dict.fromkeys(t for done in launches for t in done.stray))
+    yield from (Mismatch(str(case), message) for message in dict.fromkeys(t for done in launches for t in done.stray))
     for name, own in expected.items():
         for done in launches:
             wrong = own.wrong(done.outputs[name])
             if wrong.any():
-                what = said(name, wrong, done, repeats(name, launches))
-                yield Finding(str(case), what, first_rows(case, wrong, done.outputs[name], own.column))
+                what = message(name, wrong, done, repeats(name, launches))
+                yield Mismatch(str(case), what, first_rows(case, wrong, done.outputs[name], own.column))
                 break
 
 
-def said(name: str, wrong: NDArray[np.bool_], done: Launched, same: bool) -> str:
+def message(name: str, wrong: NDArray[np.bool_], done: Launched, same: bool) -> str:
     """Say how many rows differ, and what that looks like."""
     parts = [f"output '{name}': {int(wrong.sum()):,} of {len(wrong):,} differ"]
     if name in done.missing and (missing := wrong & done.missing[name]).any():

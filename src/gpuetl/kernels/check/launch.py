@@ -14,13 +14,13 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.vector import Vector, storage_type
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.grouping import Groups
-from gpuetl.engines.cudf.relational.kernel import call, run_texts
+from gpuetl.engines.cudf.relational.kernel import call, run_generated
 from gpuetl.engines.cudf.relational.kernel_reduction import reduced
 from gpuetl.engines.pandas.columns.column import Masked, from_masked, to_masked
 from gpuetl.kernels.check.cases import Case
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.records import dataclass
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 # Arrays between guard bands: values before and after them that a kernel must leave as they are.
 
@@ -71,7 +71,7 @@ class Launched:
 
 def launch(operation: Kernel | KernelReduction, case: Case, machine: Machine) -> Launched:
     """Run a kernel as the engine does; raise `EvaluationError` where it does not compile or cannot be launched."""
-    if isinstance(operation, Kernel) and not isinstance(operation.contract, KernelTexts):
+    if isinstance(operation, Kernel) and not isinstance(operation.contract, KernelCode):
         return launch_guarded(operation, case, machine)
     schema = operation.source.schema
     inputs = {name: from_arrow(from_masked(column, schema[name]), machine) for name, column in case.inputs.items()}
@@ -87,13 +87,13 @@ def generated(
         assert case.starts is not None
         starts = machine.arrays.asarray(np.append(case.starts, case.rows))
         return reduced(operation, inputs, Groups(Frame(inputs, case.rows), None, starts, machine))
-    assert isinstance(operation.contract, KernelTexts)
+    assert isinstance(operation.contract, KernelCode)
     marks = None
     if case.starts is not None:
         found = np.zeros(case.rows, np.uint8)
         found[case.starts] = 1
         marks = machine.arrays.asarray(found)
-    return run_texts(operation, operation.contract, inputs, marks, case.rows, machine)
+    return run_generated(operation, operation.contract, inputs, marks, case.rows, machine)
 
 
 def launch_guarded(operation: Kernel, case: Case, machine: Machine) -> Launched:

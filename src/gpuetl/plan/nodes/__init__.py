@@ -10,7 +10,7 @@ from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import Union
-from gpuetl.plan.nodes.window import CARRIED, Grouped, Window
+from gpuetl.plan.nodes.window import STATE, Grouped, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
@@ -19,6 +19,22 @@ NODES = (
 )  # fmt: skip
 
 __all__ = [
-    "CARRIED", "NODES", "Aggregate", "Distinct", "Explode", "Filter", "Grouped", "Join", "Kernel", "KernelReduction",
-    "Limit", "Project", "Read", "Sort", "Union", "Window", "Write", "passing",
+    "NODES",
+    "STATE",
+    "Aggregate",
+    "Distinct",
+    "Explode",
+    "Filter",
+    "Grouped",
+    "Join",
+    "Kernel",
+    "KernelReduction",
+    "Limit",
+    "Project",
+    "Read",
+    "Sort",
+    "Union",
+    "Window",
+    "Write",
+    "passing",
 ]  # fmt: skip

@@ -75,9 +75,9 @@ class Aggregate(SingleInput):
     def describe(self) -> str:
         """Return the calls with their orders, and the keys."""
         calls = ", ".join(f"{name} = {to_sql(call)}{self.describe_order(name)}" for name, call in self.calls.items())
-        told = f", which tell {', '.join(self.determined)}" if self.determined else ""
+        also_determined = f", which determine {', '.join(self.determined)}" if self.determined else ""
         dropped = f" (not kept: {', '.join(self.dropped)})" if self.dropped else ""
-        return f"Aggregate {calls}{' by ' + ', '.join(self.compared) if self.by else ''}{told}{dropped}"
+        return f"Aggregate {calls}{' by ' + ', '.join(self.compared) if self.by else ''}{also_determined}{dropped}"
 
     def describe_order(self, name: str) -> str:
         """Return the order of rows for a call, if it needs one."""

@@ -17,7 +17,7 @@ from gpuetl.types.schema import Schema
 class Explode(SingleInput):
     """Put each element of the list `column` in a row of its own; the other columns repeat.
 
-    Elements keep their order, in the place of their row.  With `keep_empty` a null or empty list gives one row with
+    Elements keep their order, in place of their row.  With `keep_empty` a null or empty list gives one row with
     null, else none.  `index`, where it is not empty, names a column for the element's place, from 0.
     """
 
@@ -26,7 +26,7 @@ class Explode(SingleInput):
     index: str = ""
 
     @property
-    def made(self) -> frozenset[str]:
+    def new_columns(self) -> frozenset[str]:
         """The columns whose values are not the input's."""
         return frozenset([self.column, self.index] if self.index else [self.column])
 
@@ -38,7 +38,7 @@ class Explode(SingleInput):
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return the wanted columns and the list."""
-        return (wanted - self.made | {self.column},)
+        return (wanted - self.new_columns | {self.column},)
 
     def keeping(self, wanted: frozenset[str]) -> Self:
         """Leave an unwanted index out."""
@@ -47,7 +47,7 @@ class Explode(SingleInput):
     @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order, as far as its columns are passed on."""
-        return tuple(takewhile(lambda key: key.column not in self.made, self.source.ordering))
+        return tuple(takewhile(lambda key: key.column not in self.new_columns, self.source.ordering))
 
     def describe(self) -> str:
         """Return the list, the index and what becomes of empty lists."""

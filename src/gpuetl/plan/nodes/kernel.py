@@ -16,7 +16,7 @@ from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 # Kernel: columns computed by a user's CUDA kernel, or by its NumPy twin.
 
@@ -33,7 +33,7 @@ class Kernel(Grouped):
     `arguments` are the scalars that follow the arrays, bound as literals.
     """
 
-    contract: KernelContract | KernelTexts
+    contract: KernelContract | KernelCode
     kind: Kind
     reads: tuple[str, ...]
     outputs: Mapping[str, DataType]
@@ -58,7 +58,7 @@ class Kernel(Grouped):
         return tuple(takewhile(lambda key: key.column not in self.outputs, order))
 
     @property
-    def made(self) -> frozenset[str]:
+    def new_columns(self) -> frozenset[str]:
         """The outputs."""
         return frozenset(self.outputs)
 
@@ -107,7 +107,7 @@ class KernelReduction(SingleInput):
     `reads` are the inputs, `outputs` the one result; a group of which no row has all its inputs gets null.
     """
 
-    contract: KernelTexts
+    contract: KernelCode
     by: tuple[str, ...]
     reads: tuple[str, ...]
     outputs: Mapping[str, DataType]

@@ -49,8 +49,8 @@ class Project(SingleInput):
     @property
     def touched(self) -> tuple[Iterable[str], Iterable[str]]:
         """What expressions read and give; a column that is renamed stays where it is."""
-        made = self.columns.keys() - self.passed.keys()
-        return columns_of(*(self.columns[name] for name in made)), made
+        new_columns = self.columns.keys() - self.passed.keys()
+        return columns_of(*(self.columns[name] for name in new_columns)), new_columns
 
     @cached_property
     def ordering(self) -> tuple[SortKey, ...]:

@@ -13,7 +13,7 @@ from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.records import dataclass
 from gpuetl.types.schema import Schema
 
-CARRIED = ":carried"
+STATE = ":carried"
 """Stands in the name of a column that a window by carries makes of an argument."""
 
 
@@ -46,8 +46,8 @@ class Grouped(SingleInput):
         return self.sort_keys
 
     @property
-    def made(self) -> frozenset[str]:
-        """The columns that the operation adds, or puts in the place of others of the same name."""
+    def new_columns(self) -> frozenset[str]:
+        """The columns that the operation adds, or puts in place of others of the same name."""
         raise NotImplementedError
 
     @property
@@ -63,7 +63,7 @@ class Grouped(SingleInput):
     @property
     def touched(self) -> tuple[Iterable[str], Iterable[str]]:
         """All columns where rows are moved; else what is read for the columns that are made, and these."""
-        return super().touched if self.moves_rows else (self.arguments_read | self.sort_columns, self.made)
+        return super().touched if self.moves_rows else (self.arguments_read | self.sort_columns, self.new_columns)
 
     @property
     def sort_columns(self) -> frozenset[str]:
@@ -99,7 +99,7 @@ class Window(Grouped):
         return replace(self, calls={name: call for name, call in self.calls.items() if name in wanted})
 
     @property
-    def made(self) -> frozenset[str]:
+    def new_columns(self) -> frozenset[str]:
         """The calls' columns."""
         return frozenset(self.calls)
 

@@ -30,7 +30,7 @@ SHOWN_ROWS, SHOWN_COLUMNS = 5, 8
 
 
 @dataclass(frozen=True)
-class Expected:
+class CheckedStage:
     """A stage with its rules: the rows that others read, those in quarantine, what is counted, and the rules."""
 
     rows: Node
@@ -46,13 +46,13 @@ class Bound(NamedTuple):
     rule: Rule
 
 
-def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str) -> Expected:
+def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str) -> CheckedStage:
     """Return a stage's rows by its rules; problems are told."""
     bound = [Bound(term, rule) for rule in rules for term in rule.terms(context, source)]
     check_names(context, bound, source)
     stage, origin = context.origin.name, context.origin
     if source.schema.open:  # of what is wrong: nothing will be counted
-        return Expected(source, source if quarantines(rules) else None)
+        return CheckedStage(source, source if quarantines(rules) else None)
     rows, broken = source, dict[str, Expr]()
     for term, rule in bound:
         if isinstance(term, RowTerm) or (isinstance(term, KeyTerm) and rule.on_fail in REMOVES):
@@ -71,11 +71,11 @@ def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str)
     if quarantines(rules):
         kept_out = [broken[term.name] for term, rule in bound if rule.on_fail == "quarantine"]
         rejected = quarantined(stage, rows, source, kept_out, bound, broken, run_id)
-    return Expected(remaining(rows, source, removing, origin), rejected, counts, tuple(checks))
+    return CheckedStage(remaining(rows, source, removing, origin), rejected, counts, tuple(checks))
 
 
 def quarantines(rules: Iterable[Rule | None]) -> bool:
-    """Tell whether a rule puts rows in quarantine."""
+    """Return whether a rule puts rows in quarantine."""
     return any(rule is not None and rule.on_fail == "quarantine" for rule in rules)
 
 
@@ -122,11 +122,11 @@ def quarantined(
 ) -> Node:  # fmt: skip
     """Return the rows in quarantine, with the names of all rules that each of them breaks, and of the run."""
     origin = Origin("stage", f"{stage}{REJECTED}")
-    made: Node = Filter(source=rows, predicate=either(*kept_out), origin=origin)
+    marked_rows: Node = Filter(source=rows, predicate=either(*kept_out), origin=origin)
     found = dict(broken)
     for term, _ in bound:
         if isinstance(term, KeyTerm) and term.name not in found:
-            made, found[term.name] = term.marked(made, origin)
+            marked_rows, found[term.name] = term.marked(marked_rows, origin)
     names = (
         call("case", found[term.name], Literal(term.name, STRING), dtype=STRING)
         for term, _ in bound
@@ -135,7 +135,7 @@ def quarantined(
     columns = passing(source.schema)
     columns[RULE_COLUMN] = call("concat_ws", Literal(", ", STRING), *names, dtype=STRING)
     columns[RUN_COLUMN] = RunId(run_id, STRING, declared=True)
-    return Project(source=made, columns=columns, origin=origin)
+    return Project(source=marked_rows, columns=columns, origin=origin)
 
 
 def telling_apart(bound: Sequence[Bound]) -> list[str]:

@@ -40,11 +40,11 @@ from gpuetl.spec.forms import (
     has_lost_digits,
     read_mapping,
     read_name,
-    read_texts,
+    read_strings,
 )
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.synonyms import keys_hint
-from gpuetl.spec.values import BadValue, Formula, Given, Text
+from gpuetl.spec.values import BadValue, Formula, Text, UntypedConstant
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, type_name
 
@@ -94,15 +94,15 @@ class Rule:
         raise NotImplementedError
 
 
-def read_given(node: TextNode) -> Given:
+def read_given(node: TextNode) -> UntypedConstant:
     """Read a constant, whose type is that of its column; digits that a float has lost stay as text."""
     value = node.value
     if isinstance(value, dict | tuple):
         raise BadValue(coded("GE1604", f"takes a constant, got {node.kind}"), node)
-    return Given(node.written if has_lost_digits(node) else value, node)
+    return UntypedConstant(node.written if has_lost_digits(node) else value, node)
 
 
-def read_givens(node: TextNode) -> tuple[Given, ...]:
+def read_givens(node: TextNode) -> tuple[UntypedConstant, ...]:
     """Read a list of constants; null is no value, and breaks no rule."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
     if not nodes:
@@ -115,7 +115,7 @@ def read_givens(node: TextNode) -> tuple[Given, ...]:
     return tuple(map(read_given, nodes))
 
 
-def read_bounds(node: TextNode) -> tuple[Given, Given]:
+def read_bounds(node: TextNode) -> tuple[UntypedConstant, UntypedConstant]:
     """Read the least and the greatest value, either of which may be null."""
     nodes = node.value if isinstance(node.value, tuple) else ()
     if len(nodes) != 2:
@@ -129,7 +129,7 @@ def read_pattern(node: TextNode) -> Text:
     """Read a regular expression of the language."""
     from gpuetl.expressions.regex import InvalidPattern, parse_pattern  # few pipelines have any
 
-    pattern = Text(read_texts(node)[0], node)
+    pattern = Text(read_strings(node)[0], node)
     try:
         parse_pattern(pattern)
     except InvalidPattern as error:
@@ -184,7 +184,7 @@ def _map(what: str, read: Any, write: Any) -> Field[Any]:
     )
 
 
-def _plain(values: tuple[Given, ...]) -> list[Any]:
+def _plain(values: tuple[UntypedConstant, ...]) -> list[Any]:
     return [given.value for given in values]
 
 
@@ -228,7 +228,7 @@ class In(Rule):
     """The columns have one of the values: `in: {status: [OK, SETTLED]}`."""
 
     verb: ClassVar[str] = "in"
-    values: Mapping[str, tuple[Given, ...]] = key(VALUES, name="in")
+    values: Mapping[str, tuple[UntypedConstant, ...]] = key(VALUES, name="in")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it has another one."""
@@ -243,7 +243,7 @@ class Range(Rule):
     """The columns are within bounds, which belong to them: `range: {amount: [0, 1000000]}`.  Either may be null."""
 
     verb: ClassVar[str] = "range"
-    bounds: Mapping[str, tuple[Given, Given]] = key(BOUNDS, name="range")
+    bounds: Mapping[str, tuple[UntypedConstant, UntypedConstant]] = key(BOUNDS, name="range")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break beyond either bound; NaN is within none."""
@@ -325,7 +325,7 @@ class That(Rule):
                 "GE1117", f"that takes a condition, and {shown_sql(condition)} is {type_name(condition.dtype)}"
             )
             text = isinstance(self.that.syntax, Constant) and isinstance(self.that.syntax.value, str)
-            hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
+            hint = 'In Python, write SQL as expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.that)
             return
         reads = columns_of(condition)
@@ -364,7 +364,7 @@ def read_rule(node: TextNode, problems: Problems, within: str) -> Rule | None:
             "GE1604",
             f"a rule is one of {', '.join(RULES)}; here {'are ' + ' and '.join(verbs) if verbs else 'is none'}",
         )
-        problems.add(message, "Write each as an entry of its own." if verbs else "", node.place(), within)
+        problems.add(message, "Write each as a separate entry." if verbs else "", node.place(), within)
         return None
     count = len(problems.found)
     rule = read_keys(RULES[verbs[0]], node, problems, within)

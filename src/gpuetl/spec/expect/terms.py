@@ -16,7 +16,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps.join import meeting_type
 from gpuetl.spec.steps.step import Context
-from gpuetl.spec.values import Given
+from gpuetl.spec.values import UntypedConstant
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, is_floating, type_name
 from gpuetl.types.schema import free_name
@@ -46,7 +46,7 @@ def either(*conditions: Expr) -> Expr:
     return conditions[0] if len(conditions) == 1 else call("or", *conditions)
 
 
-def constant(context: Context, given: Given, dtype: DataType) -> Literal | None:
+def constant(context: Context, given: UntypedConstant, dtype: DataType) -> Literal | None:
     """Return a constant in the type of its column; None, with the problem told, where it is none."""
     value = given.value
     if dtype == STRING and not isinstance(value, str):
@@ -60,13 +60,13 @@ def constant(context: Context, given: Given, dtype: DataType) -> Literal | None:
         return None
 
 
-def constant_in(context: Context, column: Column, values: tuple[Given, ...]) -> Expr | None:
+def constant_in(context: Context, column: Column, values: tuple[UntypedConstant, ...]) -> Expr | None:
     """Return where a column has none of the values; None where one of them is wrong."""
     constants = [literal for given in values if (literal := constant(context, given, column.dtype)) is not None]
     return is_broken(call("in", column, *constants)) if len(constants) == len(values) else None
 
 
-def within_bounds(context: Context, column: Column, bounds: tuple[Given, Given]) -> Expr | None:
+def within_bounds(context: Context, column: Column, bounds: tuple[UntypedConstant, UntypedConstant]) -> Expr | None:
     """Return where a column is less than the first bound, or greater than the second; None where one is wrong."""
     limits = [None if bound.value is None else constant(context, bound, column.dtype) for bound in bounds]
     least, most = limits
@@ -172,7 +172,7 @@ class Reference(KeyTerm):
     key: str
 
     def meets(self, context: Context, written: object) -> bool:
-        """Tell whether the types of both columns meet; tell the user where they do not."""
+        """Return whether the types of both columns meet; tell the user where they do not."""
         own, there = self.source.schema[self.columns[0]], self.target.schema[self.key]
         if meeting_type(own, there) is not None:
             return True
@@ -200,8 +200,8 @@ class Reference(KeyTerm):
     def marked(self, rows: Node, origin: Origin) -> tuple[Node, Expr]:
         """Join the values that the target has."""
         known = Distinct(source=self.values, on=(self.key,), origin=self.origin)
-        made, is_known = joined(rows, known, self.columns, (self.key,), origin)
-        return made, call("and", self.is_given, call("not", is_known))
+        joined_rows, is_known = joined(rows, known, self.columns, (self.key,), origin)
+        return joined_rows, call("and", self.is_given, call("not", is_known))
 
     @property
     def shown(self) -> Node:
@@ -218,8 +218,8 @@ def joined(
     mark = free_name(":found", rows.schema, right.schema)
     columns: dict[str, Expr] = {name: Column(name, right.schema[name]) for name in right_on}
     marks = Project(source=right, columns={**columns, mark: TRUE}, origin=origin)
-    made = Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin)
-    return made, call("not", is_null(Column(mark, BOOL)))
+    joined_rows = Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin)
+    return joined_rows, call("not", is_null(Column(mark, BOOL)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.rows import sort_keys
-from gpuetl.spec.steps.step import Context, Others, Step, split_calls
+from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import INT64, UNKNOWN
 
@@ -77,7 +77,7 @@ class Aggregate(Step):
         if name in by:
             context.problem(coded("GE1023", f"'{name}' is a key and an output"), "Give the output another name.", name)
         formula = self.columns[name]
-        expr = context.expression(formula, source.schema, AGGREGATES, Others(self.columns, name))
+        expr = context.expression(formula, source.schema, AGGREGATES, SiblingColumns(self.columns, name))
         loose = sorted(_outside(expr) - by)
         if loose and any(key not in source.schema for key in self.by):  # a key that is misspelt may be the column
             return WRONG

@@ -14,7 +14,7 @@ from gpuetl.plan.nodes import Project, passing
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
-from gpuetl.spec.steps.step import Context, Others, Step, Unknown
+from gpuetl.spec.steps.step import Context, SiblingColumns, Step, Unknown
 from gpuetl.spec.values import Formula
 from gpuetl.types.data_types import DataType, can_cast, type_name
 
@@ -32,7 +32,7 @@ class Select(Step):
         """Project to the columns."""
         schema = source.schema
         columns = {
-            str(name): context.expression(formula, schema, outputs=Others(self.columns, name))
+            str(name): context.expression(formula, schema, outputs=SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()
         }
         selected = Project(source=source, columns=columns, origin=context.origin)
@@ -52,7 +52,7 @@ class WithColumns(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Project to the input's columns and the new ones."""
         columns = {
-            str(name): context.expression(formula, source.schema, outputs=Others(self.columns, name))
+            str(name): context.expression(formula, source.schema, outputs=SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()
         }
         return Project(source=source, columns={**passing(source.schema), **columns}, origin=context.origin)

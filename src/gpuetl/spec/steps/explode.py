@@ -19,7 +19,7 @@ from gpuetl.types.data_types import UNKNOWN, is_list, type_name
 class Explode(Step):
     """One row for each element of a list: `explode: tags`, or `explode: {column: tags, index: place}`.
 
-    The other columns repeat; elements keep their order, in the place of their row.  A null or an empty list gives one
+    The other columns repeat; the elements replace their row, in order.  A null or an empty list gives one
     row with null, or none where `keep_empty: false`.  `index` names a new column for the element's place in its list,
     from 0; it is null where there is no element.
     """

@@ -36,7 +36,7 @@ from gpuetl.types.schema import Schema
 
 @dataclass(frozen=True)
 class FillNull(Step):
-    """Put values in the place of nulls: `fill_null: {amount: 0, status: "'none'", paid_at: created_at}`.
+    """Replace nulls with values: `fill_null: {amount: 0, status: "'none'", paid_at: created_at}`.
 
     Each is `coalesce(column, value)`: the value is an expression, all see the input, none each other.  Columns keep
     their types, which the values must fit.  NaN is not null.
@@ -88,7 +88,7 @@ def as_type(value: Expr, dtype: DataType) -> Expr | None:
 
 
 def _holds(dtype: DataType, value: Any) -> bool:
-    """Tell whether a type can hold a number; a float may be rounded."""
+    """Return whether a type can hold a number; a float may be rounded."""
     if is_integer(dtype):
         return integer_fits(value, dtype)
     if is_floating(dtype):

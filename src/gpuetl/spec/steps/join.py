@@ -24,7 +24,7 @@ from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.schema import Schema
 
 KINDS = ("inner", "left", "right", "full", "semi", "anti", "cross")
-KEYLESS = "how: cross puts every row beside every row"
+KEYLESS = "how: cross pairs every row with every row"
 
 
 def read_pairs(node: TextNode) -> dict[str, str]:
@@ -84,7 +84,7 @@ class Join(Step):
         right = context.relation(self.with_)
         self.check_validate(context)
         if (self.on is None) != (self.how == "cross"):
-            self.tell_of_on(context)
+            self.explain_on(context)
             return Unknown(source=source, columns={})
         pairs = self.key_pairs(context, source, right)
         if self.how not in ("semi", "anti"):
@@ -118,7 +118,7 @@ class Join(Step):
         names = [*source.schema, *(name for name in right.schema if name not in keys)]
         return nodes.Project(source=joined, columns=nodes.passing(joined.schema.select(names)), origin=context.origin)
 
-    def tell_of_on(self, context: Context) -> None:
+    def explain_on(self, context: Context) -> None:
         """Tell of keys that are missing, or given to a join that has none."""
         if self.on is None:
             hint = f"It takes {PAIRS.what}.  Only how: cross goes without."
@@ -162,9 +162,9 @@ class Join(Step):
             if name not in left and name not in right:
                 hint = have_hint(name, left.keys() & right.keys(), noun="Columns of both sides")
                 context.problem(coded("GE1003", f"unknown column '{name}'"), hint, name)
-        told = {n for n, other in on.items() if n == other and n not in left and n not in right}
-        left_on = context.keys((name for name in on if name not in told), left)
-        keys = (name for name in on.values() if name not in told)
+        unknown = {n for n, other in on.items() if n == other and n not in left and n not in right}
+        left_on = context.keys((name for name in on if name not in unknown), left)
+        keys = (name for name in on.values() if name not in unknown)
         return left_on, context.keys(keys, right, of=str(self.with_))
 
     def renamed(self, context: Context, left: Node, right: Node) -> Node:

@@ -27,7 +27,7 @@ from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
-from gpuetl.user_kernels.kernel_texts import REDUCED, KernelTexts, names, unusable_names
+from gpuetl.user_kernels.kernel_code import REDUCED, KernelCode, names, unusable_names
 
 # The NumPy twin of a kernel step, looked for in its source, which is not run.
 
@@ -109,7 +109,7 @@ def _bound_name(item: ast.AST) -> str | None:
 # The texts of a kernel step, compared with its columns and names before anything runs.
 
 
-def texts_of(step: Kernel) -> dict[str, str]:
+def snippets_of(step: Kernel) -> dict[str, str]:
     """Return the texts that the kernel is generated around; those that may be left out are written."""
     if step.form == "elementwise":
         return {"body": step.body.rstrip()}
@@ -120,14 +120,14 @@ def texts_of(step: Kernel) -> dict[str, str]:
     else:
         operator, fields = "combine", [*(step.state or step.outputs)]
         mapped = mapped or (f"{fields[0]} = {one};" if one and len(fields) == 1 else "")
-    texts = {"map": mapped, operator: getattr(step, operator), "identity": step.identity, "post": post}
-    return {name: text.rstrip() for name, text in texts.items()}
+    snippets = {"map": mapped, operator: getattr(step, operator), "identity": step.identity, "post": post}
+    return {name: text.rstrip() for name, text in snippets.items()}
 
 
-def check_texts(step: Kernel, contract: KernelTexts, context: Context, schema: Schema | None) -> None:
+def check_snippets(step: Kernel, contract: KernelCode, context: Context, schema: Schema | None) -> None:
     """Check names and types, and that the texts name what they must; `schema` is None where it is not known."""
-    for told in unusable(step, contract):
-        context.problem(told, "", step.reference)
+    for message in unusable(step, contract):
+        context.problem(message, "", step.reference)
     types = {**{name: schema[name] for name in step.inputs}, **step.outputs} if schema else step.outputs
     for name, dtype in [*types.items(), *step.state.items()]:
         try:
@@ -145,7 +145,7 @@ def check_texts(step: Kernel, contract: KernelTexts, context: Context, schema: S
     (check_reduction if step.form == "reduction" else check_scan)(step, contract, context)
 
 
-def unusable(step: Kernel, contract: KernelTexts) -> list[str]:
+def unusable(step: Kernel, contract: KernelCode) -> list[str]:
     """Return, in words, the names that the texts cannot have."""
     masked = ("input", "output") if step.nulls == "masks" and step.form != "reduction" else ()
     if step.form != "scan":
@@ -156,29 +156,33 @@ def unusable(step: Kernel, contract: KernelTexts) -> list[str]:
     return [*dict.fromkeys([*in_map, *in_post])]
 
 
-def check_operator(step: Kernel, contract: KernelTexts, context: Context) -> None:
+def check_operator(step: Kernel, contract: KernelCode, context: Context) -> None:
     """Of two values, or states, one is made."""
     operator = "reduce" if step.form == "reduction" else "combine"
-    text = contract.texts[operator]
-    made, such = ("value", "a + b") if operator == "reduce" else ("state", "y = a.y + b.y;")
+    text = contract.snippets[operator]
+    noun, such = ("value", "a + b") if operator == "reduce" else ("state", "y = a.y + b.y;")
     for name in REDUCED:
         if not names(text, name):
             context.problem(
                 coded("GE1304", f"{operator} does not use {name}"),
-                f"It makes one {made} of a and b, such as {such}",
+                f"It makes one {noun} of a and b, such as {such}",
                 text,
             )
         if name in step.args:
             context.problem(
-                coded("GE1304", f"argument '{name}' has the name of a {made} that is {operator}d"), "Rename it.", name
+                coded("GE1304", f"argument '{name}' has the name of a {noun} that is {operator}d"),
+                "Rename it.",
+                name,
             )
-    if not contract.texts["map"]:
+    if not contract.snippets["map"]:
         context.problem(
-            coded("GE1304", "the key 'map' is missing"), f"It makes one {made} of a row's inputs.", step.reference
+            coded("GE1304", "the key 'map' is missing"),
+            f"It makes one {noun} of a row's inputs.",
+            step.reference,
         )
 
 
-def check_reduction(step: Kernel, contract: KernelTexts, context: Context) -> None:
+def check_reduction(step: Kernel, contract: KernelCode, context: Context) -> None:
     """One result; nulls are no values."""
     if len(step.outputs) != 1:
         context.problem(coded("GE1307", "a reduction has one output"), "Write a step for each.", step.reference)
@@ -193,7 +197,7 @@ def check_reduction(step: Kernel, contract: KernelTexts, context: Context) -> No
         )
 
 
-def check_scan(step: Kernel, contract: KernelTexts, context: Context) -> None:
+def check_scan(step: Kernel, contract: KernelCode, context: Context) -> None:
     """Each field of the state is set, and each output comes from the state."""
     for name in contract.state:
         if name in REDUCED:
@@ -203,7 +207,7 @@ def check_scan(step: Kernel, contract: KernelTexts, context: Context) -> None:
                 name,
             )
         for part in ("map", "combine"):
-            text = contract.texts[part]
+            text = contract.snippets[part]
             if text and not names(text, name):
                 context.problem(
                     coded("GE1304", f"{part} does not set the state's field '{name}'"), f"Write {name} = …;", text
@@ -225,9 +229,6 @@ def check_scan(step: Kernel, contract: KernelTexts, context: Context) -> None:
             "It has the fields of which post makes the outputs.",
             step.post,
         )
-
-
-# The kernel step.
 
 
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
@@ -277,8 +278,8 @@ class Kernel(Step):
         """The kind: what the step says, or else what its keys do."""
         if self.kind:
             return self.kind
-        texts = "scan" if self.combine else "reduction" if self.reduce or self.map else ""
-        return "elementwise" if self.body else texts or ("groups" if self.by or self.order_by else "rows")
+        snippets = "scan" if self.combine else "reduction" if self.reduce or self.map else ""
+        return "elementwise" if self.body else snippets or ("groups" if self.by or self.order_by else "rows")
 
     def build(self, context: Context, source: Node) -> Node:
         """Check the kernel's declaration against the columns and add the node."""
@@ -296,23 +297,23 @@ class Kernel(Step):
         known = known and UNKNOWN not in (schema[name] for name in inputs)
         if not self.check_kind(context):
             return Unknown(source=source, columns={}, origin=context.origin)
-        made = {str(name): self.argument(context, name) for name in self.args}
+        bound_arguments = {str(name): self.argument(context, name) for name in self.args}
         contract = self.contract(context)
-        if isinstance(contract, KernelTexts):
-            check_texts(self, contract, context, schema if known else None)
+        if isinstance(contract, KernelCode):
+            check_snippets(self, contract, context, schema if known else None)
         else:
             self.check_contract(context, contract, schema if known else Schema(open=True))
-        common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": made,
+        common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": bound_arguments,
                        "nulls": self.nulls, "by": by, "origin": context.origin}  # fmt: skip
         if self.form == "reduction":
-            return nodes.KernelReduction(contract=cast("KernelTexts", contract), **common)
+            return nodes.KernelReduction(contract=cast("KernelCode", contract), **common)
         order_by = sort_keys(context, self.order_by, schema)
         return nodes.Kernel(
             contract=contract, kind=cast("Any", self.form), block=self.block, order_by=order_by, **common
         )
 
     def check_kind(self, context: Context) -> bool:
-        """Tell whether the keys are those of the kind; what is missing or too much is a problem."""
+        """Return whether the keys are those of the kind; what is missing or too much is a problem."""
         kind, count = self.form, len(context.problems.found)
         at = self.entry or self.reference
         for name in NEEDED[kind]:
@@ -336,7 +337,7 @@ class Kernel(Step):
             special = any(field.name in (*NEEDED[other], *TAKEN[other]) for other in NEEDED)
             given = getattr(self, field.name)
             if special and field.name not in own and given and given != field.default:
-                hint = f"It takes {', '.join((*NEEDED[kind], *TAKEN[kind]))}, besides what all kinds take."
+                hint = f"It takes {', '.join((*NEEDED[kind], *TAKEN[kind]))}, in addition to what all kinds take."
                 context.problem(coded("GE1307", f"a kernel of kind {kind} has no {field.name}"), hint, given)
         if kind in ("groups", "scan") and not self.order_by:
             what = "a kernel over groups" if kind == "groups" else "a scan"
@@ -345,13 +346,13 @@ class Kernel(Step):
             context.problem(coded("GE1307", f"block takes 1 to {MAX_BLOCK} threads, got {self.block}"), "", at)
         return len(context.problems.found) == count
 
-    def contract(self, context: Context) -> KernelContract | KernelTexts:
+    def contract(self, context: Context) -> KernelContract | KernelCode:
         """Return the kernel's files and functions, or its texts."""
         file, function, twin = twin_of(context, self.reference, self.args)
         if self.form in ("rows", "groups"):
             return KernelContract(context.folder / self.cuda, self.entry, file, function, twin)
         state = (self.state or self.outputs) if self.form == "scan" else {}
-        return KernelTexts(texts_of(self), file, function, state, twin)
+        return KernelCode(snippets_of(self), file, function, state, twin)
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
         """Compare the CUDA declaration with the step."""

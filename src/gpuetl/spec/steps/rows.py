@@ -32,14 +32,14 @@ class Filter(Step):
     predicate: Formula = key(EXPRESSION)
 
     def build(self, context: Context, source: Node) -> Node:
-        """Filter by the predicate, which must be a truth value."""
+        """Filter by the predicate, which must be a boolean."""
         predicate = context.expression(self.predicate, source.schema)
         if predicate.dtype not in (BOOL, NULL, UNKNOWN):
             message = coded(
                 "GE1117", f"a filter takes a condition, and {shown_sql(predicate)} is {type_name(predicate.dtype)}"
             )
             text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
-            hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
+            hint = 'In Python, write SQL as expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.predicate)
         warn_of_no_rows(context, self.predicate, predicate, source.schema)
         return nodes.Filter(source=source, predicate=predicate, origin=context.origin)
@@ -123,7 +123,7 @@ class Distinct(Step):
             context.problem(message, hint, self.on[0] if self.on else None)
         if self.on is None and self.order_by:
             message = coded("GE1208", "rows that are equal in all columns have no first")
-            context.problem(message, "Add on: the columns that tell rows apart.", self.order_by[0])
+            context.problem(message, "Add on: the columns that identify a row.", self.order_by[0])
         on = context.keys(source.schema if self.on is None else self.on, source.schema)
         order = sort_keys(context, self.order_by, source.schema)
         return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)

@@ -28,7 +28,7 @@ from gpuetl.types.schema import Schema, free_name
 
 
 @dataclass(frozen=True)
-class Others:
+class SiblingColumns:
     """The columns that a step computes beside one: what it computes from itself is not there yet."""
 
     columns: Container[str]
@@ -151,7 +151,7 @@ class Context:
 
 
 def may_be_string(error: UnknownColumn, formula: Formula) -> bool:
-    """Tell whether an unknown column is all of an expression, as in `country: NO`: a listed name is not one."""
+    """Return whether an unknown column is all of an expression, as in `country: NO`: a listed name is not one."""
     return not error.advice and formula.syntax == Name(error.name) and formula.syntax.span is not None
 
 
@@ -228,11 +228,11 @@ class Calls:
     after: dict[str, Expr] = field(default_factory=dict)
 
 
-def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], columns: Container[str]) -> Calls:
+def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[str], columns: Container[str]) -> Calls:
     """Take the outputs' expressions apart at their calls of `kind`; equal calls are made once.
 
-    A call that is an output as it is has the output's name, unless that name is `taken` by an input column that the
-    operation passes on.  No name made here is one of the input's `columns`, or an output's.
+    A call that is an output as it is has the output's name, unless that name is in `used_names`: an input column that
+    the operation passes on.  No name made here is one of the input's `columns`, or an output's.
     """
     parts = Calls()
     names: dict[Expr, str] = {}
@@ -240,8 +240,8 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], 
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
-                made = free_name(f"{output}:", columns, outputs, parts.calls)
-                names[call] = output if call == expr and output not in taken else made
+                call_name = free_name(f"{output}:", columns, outputs, parts.calls)
+                names[call] = output if call == expr and output not in used_names else call_name
                 parts.calls[names[call]] = _on_columns(call, output, arguments, parts.before, columns)
     for output, expr in outputs.items():
         parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)

@@ -14,7 +14,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.rows import sort_keys
-from gpuetl.spec.steps.step import Context, Others, Step, split_calls
+from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import DURATION, is_temporal, type_name
 from gpuetl.types.schema import Schema
@@ -34,7 +34,7 @@ class Window(Step):
         schema = source.schema
         by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
         outputs = {
-            str(name): context.expression(formula, schema, WINDOWS, Others(self.columns, name))
+            str(name): context.expression(formula, schema, WINDOWS, SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()
         }
         parts = split_calls("window", outputs, schema, schema)

@@ -179,7 +179,7 @@ class Assembler:
         """Load a row's value."""
         vector = self.columns[expr.name]
         if expr.dtype == STRING:
-            return self.texts(vector)
+            return self.string_place(vector)
         to = self.register(expr.dtype)
         of_boolean = "_BOOLEAN" if expr.dtype == BOOL else ""
         stored = storage_type(expr.dtype)
@@ -191,7 +191,7 @@ class Assembler:
             self.do(f"VALID{of_boolean}", a=to, value=self.address(vector.valid))
         return to
 
-    def texts(self, vector: Vector) -> TextPlace:
+    def string_place(self, vector: Vector) -> TextPlace:
         """Say how the texts of a column are read."""
         where = vector.dictionary or vector
         wide = 8 if where.offsets is not None and where.offsets.dtype.itemsize == 8 else 4
@@ -264,15 +264,15 @@ class Assembler:
         return self.together("ANY_TRUE", [self.comparison("EQUAL", operand, value, guard) for value in values])
 
     def null(self, expr: Call, guard: Boolean | None) -> Boolean:
-        """Tell whether the argument is null."""
+        """Return whether the argument is null."""
         return self.is_null(self.value(expr.args[0], guard))
 
     def part(self, expr: Call, guard: Boolean | None) -> Number:
         """Compute a part of a date, or of a timestamp without a zone."""
-        (moment,) = expr.args
-        if getattr(moment.dtype, "tz", None) is not None:
+        (timestamp,) = expr.args
+        if getattr(timestamp.dtype, "tz", None) is not None:
             raise NotCovered
-        operands = {"a": self.value(moment, guard), "value": int(moment.dtype != DATE)}
+        operands = {"a": self.value(timestamp, guard), "value": int(timestamp.dtype != DATE)}
         return self.add(PARTS[expr.function.name], self.number(), **operands)
 
     def comparison(self, name: str, left: Expr, right: Expr, guard: Boolean | None) -> Boolean:
@@ -301,7 +301,7 @@ class Assembler:
         return self.add(operation, self.boolean(), value=signed(sum({1 << value.place for value in values})))
 
     def is_null(self, operand: Operand) -> Boolean:
-        """Tell whether a value is null."""
+        """Return whether a value is null."""
         to = self.boolean()
         if isinstance(operand, TextPlace):
             return self.add("TEXT_IS_NULL", to, value=operand.place)
@@ -314,7 +314,7 @@ class Assembler:
 
     def case(self, expr: Call, guard: Boolean | None) -> Operand:
         """Compute all branches, and select; what can fail is computed where its branch is taken."""
-        fails, taken = can_fail(expr), list[tuple[Boolean, Any]]()
+        fails, branches_so_far = can_fail(expr), list[tuple[Boolean, Any]]()
         otherwise: Expr = Literal(None, expr.dtype)
         for condition, branch in branches_of(expr):
             wanted = Literal(None, expr.dtype) if branch is None or branch.dtype == NULL else branch
@@ -322,11 +322,11 @@ class Assembler:
                 otherwise = wanted
                 break
             test = self.value(condition, guard)
-            taken.append((test, self.value(wanted, self.guarded(guard, test, True) if fails else guard)))
+            branches_so_far.append((test, self.value(wanted, self.guarded(guard, test, True) if fails else guard)))
             guard = self.guarded(guard, test, False) if fails else guard
         result: Register = self.value(otherwise, guard)
         select = "SELECT_BOOLEAN" if expr.dtype == BOOL else "SELECT"
-        for test, value in reversed(taken):
+        for test, value in reversed(branches_so_far):
             result = self.add(select, self.register(expr.dtype), a=value, b=result, guard=test)
         return result
 
@@ -442,23 +442,23 @@ class Code(NamedTuple):
 
 def assembled(results: Mapping[Expr, Vector], columns: Mapping[str, Vector], address: Address) -> Code | None:
     """Return what computes expressions into their columns; None where the kernel `interpret` does not cover them."""
-    made = Assembler(columns, address)
+    assembler = Assembler(columns, address)
     try:
         for place, (expr, vector) in enumerate(results.items()):
-            made.store(expr, vector.data, vector.valid, place)
-        return Code(len(made.instructions), made.code(), made.sites)
+            assembler.store(expr, vector.data, vector.valid, place)
+        return Code(len(assembler.instructions), assembler.code(), assembler.sites)
     except NotCovered:
         return None
 
 
 def is_covered(outputs: Sequence[Expr], columns: Mapping[str, Vector]) -> bool:
-    """Tell whether expressions over columns of these kinds can be computed by instructions."""
+    """Return whether expressions over columns of these kinds can be computed by instructions."""
     results = {expr: Vector(expr.dtype, 0, None, 0) for expr in outputs}
     return assembled(results, columns, lambda _: 0) is not None
 
 
 def is_number(dtype: DataType) -> bool:
-    """Tell whether values of a type are held in 64 bits and compared as those are, or are floats of 64 bits."""
+    """Return whether values of a type are held in 64 bits and compared as those are, or are floats of 64 bits."""
     if dtype in (BOOL, NULL, STRING, UINT64) or is_list(dtype):
         return False
     if is_decimal(dtype):

@@ -83,9 +83,6 @@ def time_cast_headers(cast: Cast) -> tuple[str, ...]:
     return ("formats.cuh",) if cast.dtype == STRING else ("time_casts.cuh",)
 
 
-# Casts in CUDA: one function of casts.cuh for each pair of families of types, which gives an `Outcome`.
-
-
 def cast_device(cast: Cast) -> Device | None:
     """Return how a cast is written; None where the value stays as it is."""
     types = {cast.operand.dtype, cast.dtype}
@@ -110,7 +107,7 @@ def cast_headers(cast: Cast) -> tuple[str, ...]:
 
 
 def number_cast(cast: Cast) -> Device:
-    """Return how a cast among truth values, integers, floats and decimals is written."""
+    """Return how a cast among booleans, integers, floats and decimals is written."""
     source, target = cast.operand.dtype, cast.dtype
     if (plain := always_held(cast)) is not None:
         return Device(lambda _, args: plain.format(*args))
@@ -133,7 +130,7 @@ def always_held(cast: Cast) -> str | None:
 
 
 def conversion(source: DataType, target: DataType) -> str:
-    """Return the text of what converts truth values, integers and floats."""
+    """Return the text of what converts booleans, integers and floats."""
     if target == BOOL:
         return "truth_cast({})"
     if is_floating(target):

@@ -73,7 +73,7 @@ def _way(letters: set[str]) -> str:
 
 
 def _parts(form: str) -> list[Field | str]:
-    """Return the fields of a format, and C++ texts of what stands between them."""
+    """Return the fields of a format, and C++ codes of what stands between them."""
     parts: list[Field | str] = []
     for kind, run in groupby(parse_format(form), type):
         found = list(run)

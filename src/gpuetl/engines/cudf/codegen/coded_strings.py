@@ -13,8 +13,8 @@ from gpuetl.engines.cudf.codegen.row_kernels import chooses
 from gpuetl.engines.cudf.columns.arrays import choose, numbers_where, scatter
 from gpuetl.engines.cudf.columns.concat import in_dictionary, merged, stacked
 from gpuetl.engines.cudf.columns.gather import take
-from gpuetl.engines.cudf.columns.interchange import from_arrow, from_texts
-from gpuetl.engines.cudf.columns.string_dictionaries import MOST_TEXTS, sorted_dictionary
+from gpuetl.engines.cudf.columns.interchange import from_arrow, from_strings
+from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS, sorted_dictionary
 from gpuetl.engines.cudf.columns.validity import valid_rows
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Machine
@@ -29,11 +29,11 @@ SEARCHES = frozenset(["regexp_like", "regexp_full_match", "regexp_count", "like"
 
 
 class Coded(Protocol):
-    """A column, or its kind: texts may have a dictionary, which has `rows`."""
+    """A column, or its kind: strings may have a dictionary, which has `rows`."""
 
     @property
     def dictionary(self) -> Any:
-        """The dictionary, None where the texts lie in memory."""
+        """The dictionary, None where the strings lie in memory."""
 
 
 C = TypeVar("C", bound=Coded)
@@ -41,9 +41,9 @@ C = TypeVar("C", bound=Coded)
 
 @dataclass(frozen=True)
 class Choice:
-    """CASE or coalesce over columns of coded texts and constants: the column `name`.
+    """CASE or coalesce over columns of coded strings and constants: the column `name`.
 
-    `columns` are those that are chosen from, `values` the constants in order, and `texts` are as many as all
+    `columns` are those that are chosen from, `values` the constants in order, and `strings` are as many as all
     dictionaries and the constants have, or fewer.
     """
 
@@ -51,7 +51,7 @@ class Choice:
     expr: Expr
     columns: Sequence[Column]
     values: Sequence[str]
-    texts: float
+    strings: float
 
     @property
     def numbers(self) -> list[tuple[str, Column, Column]]:
@@ -65,11 +65,11 @@ class Choice:
         These are arguments of a kernel: its text is the same for other numbers, or where none are given.
         """
         own = dict.fromkeys(self.values, 0) if numbers is None else numbers
-        return numbered(self.expr, own, {column: made for _, column, made in self.numbers})
+        return numbered(self.expr, own, {column: result for _, column, result in self.numbers})
 
 
 def choice_of(name: str, expr: Expr, known: Mapping[str, C]) -> Choice | None:
-    """Return how the column `name` is computed by numbers; None where it is more than a choice of coded texts."""
+    """Return how the column `name` is computed by numbers; None where it is more than a choice of coded strings."""
     leaves = list(dict.fromkeys(results_of(expr)))
     columns = [leaf for leaf in leaves if isinstance(leaf, Column) and leaf.dtype != NULL]
     coded = all(known[column.name].dictionary for column in columns)
@@ -82,7 +82,7 @@ def choice_of(name: str, expr: Expr, known: Mapping[str, C]) -> Choice | None:
 
 @dataclass(frozen=True)
 class CodedText:
-    """An expression that gives the numbers of texts in a dictionary, and the columns of numbers that it reads."""
+    """An expression that gives the numbers of strings in a dictionary, and the columns of numbers that it reads."""
 
     expr: Expr
     columns: Vectors
@@ -90,19 +90,19 @@ class CodedText:
 
 
 def as_numbers(choice: Choice, known: Vectors, machine: Machine) -> CodedText | None:
-    """Return how a choice is computed; None where all together have too many texts."""
-    constants = from_texts(list(choice.values), machine)  # code points have the order of their bytes
+    """Return how a choice is computed; None where all together have too many strings."""
+    constants = from_strings(list(choice.values), machine)  # code points have the order of their bytes
     dictionaries = dict.fromkeys(v for column in choice.columns if (v := known[column.name].dictionary))
     if choice.values or not choice.columns:
         dictionaries[constants] = None
     every, tables = merged(list(dictionaries), machine)
-    if every.rows > MOST_TEXTS:
+    if every.rows > MAX_DICTIONARY_STRINGS:
         return None
     by_dictionary = dict(zip(dictionaries, tables, strict=True))
     table = by_dictionary.get(constants)
     own = range(len(choice.values)) if table is None else machine.host(table).tolist()
     numbers = dict(zip(choice.values, own, strict=True))
-    vectors = {n: in_dictionary(known[c.name], every, by_dictionary, machine).numbers for n, c, _ in choice.numbers}
+    vectors = {n: in_dictionary(known[c.name], every, by_dictionary, machine).codes for n, c, _ in choice.numbers}
     return CodedText(choice.numbered(numbers), vectors, every)
 
 
@@ -117,12 +117,12 @@ def results_of(expr: Expr) -> Iterator[Expr]:
 
 
 def is_result(choice: Call, place: int) -> bool:
-    """Tell whether an operand of CASE or coalesce is a result, and no condition."""
+    """Return whether an operand of CASE or coalesce is a result, and no condition."""
     return choice.function.name == "coalesce" or place % 2 == 1 or place == len(choice.args) - 1
 
 
 def numbered(expr: Expr, numbers: Mapping[str, int], columns: Mapping[Column, Column]) -> Expr:
-    """Return the expression with numbers in the place of texts."""
+    """Return the expression with numbers in place of strings."""
     if isinstance(expr, Column):
         return columns.get(expr, Literal(None, NUMBER))
     if isinstance(expr, Literal):
@@ -133,9 +133,9 @@ def numbered(expr: Expr, numbers: Mapping[str, int], columns: Mapping[Column, Co
 
 
 def only_dictionary(expr: Expr, known: Mapping[str, C], rows: float) -> Any:
-    """Return the dictionary of the one column that an expression reads, if it has fewer texts than the column rows.
+    """Return the dictionary of the one column that an expression reads, if it has fewer strings than the column rows.
 
-    None also for what can fail: texts of a dictionary may be in no row.
+    None also for what can fail: strings of a dictionary may be in no row.
     """
     names = columns_of(expr)
     own = known[next(iter(names))].dictionary if len(names) == 1 else None
@@ -159,20 +159,20 @@ def by_dictionary(expr: Expr, known: Vectors, rows: int, machine: Machine, compu
     if own is None:
         return None
     (name,) = columns_of(expr)
-    texts = stacked([own, from_arrow(pa.nulls(1, STRING), machine)], machine)
-    made = compute(expr, {name: texts}, texts.rows, machine)
+    strings = stacked([own, from_arrow(pa.nulls(1, STRING), machine)], machine)
+    result = compute(expr, {name: strings}, strings.rows, machine)
     if expr.dtype == STRING:
-        made = coded(made, machine)
+        result = coded(result, machine)
     vector, places = known[name], known[name].data
     if vector.nulls:
         places = choose(vector.valid, places, own.rows, machine)
-    return take({"": made}, places, machine, missing=False)[""]
+    return take({"": result}, places, machine, missing=False)[""]
 
 
-def coded(texts: Vector, machine: Machine) -> Vector:
-    """Return a few texts by their numbers in a dictionary."""
-    kept = numbers_where(valid_rows(texts, machine), machine)
-    dictionary, own = sorted_dictionary(take({"": texts}, kept, machine, missing=False)[""], machine)
-    numbers = machine.arrays.zeros(texts.rows, "int32")
+def coded(strings: Vector, machine: Machine) -> Vector:
+    """Return a few strings by their numbers in a dictionary."""
+    kept = numbers_where(valid_rows(strings, machine), machine)
+    dictionary, own = sorted_dictionary(take({"": strings}, kept, machine, missing=False)[""], machine)
+    numbers = machine.arrays.zeros(strings.rows, "int32")
     scatter(numbers, kept, machine, own)
-    return Vector(STRING, texts.rows, numbers, texts.valid, texts.nulls, dictionary=dictionary)
+    return Vector(STRING, strings.rows, numbers, strings.valid, strings.nulls, dictionary=dictionary)

@@ -13,7 +13,7 @@ from threading import Condition, Event, Thread
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.engines.interface import ALONE, Share
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.telemetry.trace import best_effort, span
@@ -26,7 +26,7 @@ THREAD_NAME = "gpuetl-ahead"
 Make = Callable[[], Any]
 
 
-class Waiting(NamedTuple):
+class PendingTask(NamedTuple):
     """What waits for a thread; `size` says how long it takes compared with others."""
 
     size: int
@@ -34,7 +34,7 @@ class Waiting(NamedTuple):
     make: Make
 
 
-class Ahead:
+class CompilePool:
     """Threads that make what is expected: every other one in that order, those between the largest first.
 
     What is expected last may take longest, and who asks for it would wait.  So it begins early, while the other threads
@@ -54,7 +54,7 @@ class Ahead:
         """Begin anew: a process that was forked has none of the threads."""
         self.changed = Condition()
         self.expected: dict[Hashable, Future[Any]] = {}
-        self.waiting: list[Waiting] = []
+        self.waiting: list[PendingTask] = []
         self.threads = 0
         self.stopped = False
 
@@ -67,7 +67,7 @@ class Ahead:
             if self.stopped:
                 future.cancel()
                 return future
-            self.waiting.append(Waiting(size, future, make))
+            self.waiting.append(PendingTask(size, future, make))
             if self.threads < most_threads():
                 largest = self.threads % 2 == 1
                 self.threads += 1
@@ -94,7 +94,7 @@ class Ahead:
             begun = [future for future in self.expected.values() if not future.cancel()]
         wait(begun)
 
-    def _next(self, largest: bool) -> Waiting:
+    def _next(self, largest: bool) -> PendingTask:
         with self.changed:
             self.changed.wait_for(lambda: self.waiting)
             places = range(len(self.waiting))
@@ -112,7 +112,7 @@ class Ahead:
                 future.set_exception(error)
 
 
-_EVERY: WeakSet[Ahead] = WeakSet()
+_EVERY: WeakSet[CompilePool] = WeakSet()
 
 
 def _after_fork() -> None:
@@ -158,8 +158,8 @@ def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: 
 
             set_up()
             walk = PlanWalk(physical)
-            texts = while_running(walk.texts(), listed)
-            machine.expect(plan, texts if share == ALONE else own_first(list(texts), share))
+            sources = while_running(walk.sources(), listed)
+            machine.expect(plan, sources if share == ALONE else own_first(list(sources), share))
             for sentence in walk.missing:
                 with span(f"not listed: {sentence}", CATEGORY):
                     pass
@@ -178,19 +178,19 @@ def setting(event: Event) -> Iterator[None]:
         event.set()
 
 
-def while_running(texts: Iterable[Text], listed: Event) -> Iterator[Text]:
+def while_running(sources: Iterable[KernelSource], listed: Event) -> Iterator[KernelSource]:
     """Yield texts and set `listed` behind them; raise `RuntimeError` where the process ends meanwhile."""
-    for text in texts:
+    for text in sources:
         if _ENDING.is_set():
             raise RuntimeError("the process ends")
         yield text
     listed.set()
 
 
-def own_first(texts: list[Text], share: Share) -> list[Text]:
+def own_first(sources: list[KernelSource], share: Share) -> list[KernelSource]:
     """Return texts in another order: those of a process's share, then the others; all processes list alike."""
-    own = texts[share.place :: share.of]
-    return [*own, *(text for place, text in enumerate(texts) if place % share.of != share.place)]
+    own = sources[share.place :: share.of]
+    return [*own, *(text for place, text in enumerate(sources) if place % share.of != share.place)]
 
 
 @atexit.register

@@ -54,7 +54,7 @@ def accessor_type(vector: Vector) -> str:
 
 
 def c_constant(value: Any, dtype: DataType) -> str:
-    """Return the C++ text of a constant that is not null."""
+    """Return the C++ code of a constant that is not null."""
     if dtype == STRING:
         return c_text(value)
     if dtype == BOOL:
@@ -160,30 +160,33 @@ def _parameters(name: str, vector: Vector) -> list[str]:
     if vector.elements is not None:
         return [f"const int32_t* __restrict__ offsets{name}", bits, *_parameters(f"{name}_", vector.elements)]
     if vector.dictionary is not None:
-        return [f"const int32_t* __restrict__ numbers{name}", bits, *_texts(f"{name}_", vector.dictionary)]
+        return [f"const int32_t* __restrict__ numbers{name}", bits, *_string_arguments(f"{name}_", vector.dictionary)]
     if vector.dtype == STRING:
-        return [*_texts(name, vector), bits]
+        return [*_string_arguments(name, vector), bits]
     return [f"const {stored_c_type(vector.dtype)}* __restrict__ data{name}", bits]
 
 
-def _texts(name: str, vector: Vector) -> list[str]:
+def _string_arguments(name: str, vector: Vector) -> list[str]:
     offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
     return [f"const char* __restrict__ data{name}", f"const {offset}* __restrict__ offsets{name}"]
 
 
 def accessors(columns: Mapping[str, Vector]) -> str:
     """Return the statements that make the columns' accessors, `c0`, `c1`, and so on."""
-    made = (f"    const {accessor_type(v)} c{place}{_made(str(place), v)};" for place, v in enumerate(columns.values()))
-    return "\n".join(made)
+    declarations = (
+        f"    const {accessor_type(v)} c{place}{_accessor_arguments(str(place), v)};"
+        for place, v in enumerate(columns.values())
+    )
+    return "\n".join(declarations)
 
 
-def _made(name: str, vector: Vector) -> str:
+def _accessor_arguments(name: str, vector: Vector) -> str:
     if vector.elements is not None:
-        inner = f"{accessor_type(vector.elements)}{_made(f'{name}_', vector.elements)}"
+        inner = f"{accessor_type(vector.elements)}{_accessor_arguments(f'{name}_', vector.elements)}"
         return f"{{{inner}, offsets{name}, bits{name}}}"
     if vector.dictionary is not None:
-        texts = f"{accessor_type(vector.dictionary)}{{data{name}_, offsets{name}_, nullptr}}"
-        return f"{{{texts}, numbers{name}, bits{name}}}"
+        accessor = f"{accessor_type(vector.dictionary)}{{data{name}_, offsets{name}_, nullptr}}"
+        return f"{{{accessor}, numbers{name}, bits{name}}}"
     offsets = f"offsets{name}, " if vector.dtype == STRING else ""
     return f"{{data{name}, {offsets}bits{name}}}"
 

@@ -107,6 +107,6 @@ def integer_name(array: Any) -> str:
     return f"int{8 * array.dtype.itemsize}"
 
 
-def text_arguments(texts: Vector) -> list[Any]:
+def string_arguments(strings: Vector) -> list[Any]:
     """Return what kernels take of texts that lie in memory: bytes, offsets and validity words, 0 for none."""
-    return [texts.data, texts.offsets, 0 if texts.valid is None else texts.valid]
+    return [strings.data, strings.offsets, 0 if strings.valid is None else strings.valid]

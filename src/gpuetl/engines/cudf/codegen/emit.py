@@ -42,7 +42,7 @@ class Constants:
     values: list[Constant] = field(default_factory=list)
 
     def passed(self, literal: Literal) -> str | None:
-        """Pass a constant; return its C++ text, or None for one that is written where it is used.
+        """Pass a constant; return its C++ code, or None for one that is written where it is used.
 
         These are nulls, decimals, lists, what would be too many arguments, and other constants of the text, with which
         the compiler may calculate.
@@ -73,7 +73,7 @@ class Constants:
 
 
 def word_of(value: Any, dtype: DataType) -> int:
-    """Return the 64 bits of a number, a truth value or a time, as a signed integer; of a float those of its double."""
+    """Return the 64 bits of a number, a boolean or a time, as a signed integer; of a float those of its double."""
     if is_floating(dtype):
         return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
     word = whole_number(value, dtype)
@@ -90,7 +90,7 @@ def arguments(constants: list[Constant], machine: Machine) -> list[Any]:
 
 # Expressions written as CUDA statements for one row.
 #
-# Every node becomes a value and, where it can be null, a truth value beside it.  The statements are the same whether
+# Every node becomes a value and, where it can be null, a boolean beside it.  The statements are the same whether
 # or
 # not the columns that are read have nulls: `Value.null_with` says which columns' nulls make a value null.  Calls whose
 # function propagates nulls are made only where no argument is null; CASE and coalesce become branches, so what can
@@ -108,7 +108,7 @@ MOST_AHEAD = 16
 
 @dataclass(frozen=True)
 class Value:
-    """C++ texts of a value and of whether it is valid: `true`, `false` or a variable.
+    """C++ codes of a value and of whether it is valid: `true`, `false` or a variable.
 
     It can be null if one of the columns `null_with` has nulls, or if `ALWAYS` is among them; if none is named it is
     valid in every row.
@@ -343,14 +343,14 @@ class Emitter:
         values = [self.value(operand) for operand in operands]
         own = isinstance(expr, Call) and expr.function.nulls == "own"
         guard = "true" if own else all_valid(values)
-        texts = [
+        argument_texts = [
             value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)
         ]
         self.line(f"{valid} = {guard};")
         with self.branch(f"if ({valid})"):
             if device.can_fail(expr):
                 self.site(expr)
-            call = device.text(expr, texts)
+            call = device.text(expr, argument_texts)
             self.line(f"{valid} = {call};" if device.gives == "maybe_text" else f"{call};")
 
 

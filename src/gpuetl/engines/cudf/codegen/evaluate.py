@@ -53,8 +53,8 @@ Evaluate: TypeAlias = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, M
 REASONS = (
     "",
     OVERFLOW,
-    "{dtype} does not hold it exactly",
-    "it is no {dtype}",
+    "{dtype} cannot hold it exactly",
+    "it is not a valid {dtype}",
     BEYOND_DATES,
     BEYOND_TIMESTAMPS,
     not_valid("date"),
@@ -68,7 +68,7 @@ REASONS = (
     "it is neither 0 nor 1",
     "it has a time of day; use to_date",
     "it is beyond {dtype}",
-    "it is no number",
+    "it is not a valid number",
     "it has more digits than {dtype}",
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
@@ -166,7 +166,7 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
         else:
             results[name] = by_dictionary(expr, known, rows, machine, written) or written(expr, known, rows, machine)
     together = computed_together(fixed, known, rows, machine) if fixed else {}
-    return results | {name: vector.numbering(dictionaries.get(name)) for name, vector in together.items()}
+    return results | {name: vector.as_codes_of(dictionaries.get(name)) for name, vector in together.items()}
 
 
 def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
@@ -203,15 +203,17 @@ def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machi
     if rows and chosen("interpret") and machine.interprets(kernel.source, rows):
         counts = interpreted(results, columns, rows, machine)
         if counts is not None:
-            return {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), counts, strict=True)}
+            return {
+                expr: with_nulls(output, count) for (expr, output), count in zip(results.items(), counts, strict=True)
+            }
     written = list[Any]()
-    for made, null_with in zip(results.values(), kernel.null_with, strict=True):
-        written += [made.data, 0 if made.valid is None else made.valid][: 1 + bool(null_with)]
+    for output, null_with in zip(results.values(), kernel.null_with, strict=True):
+        written += [output.data, 0 if output.valid is None else output.valid][: 1 + bool(null_with)]
     counted_outputs = sum(map(bool, kernel.null_with)) if any(v.valid is not None for v in results.values()) else 0
     buffers = [*buffers_of(columns), *written]
     counted = iter(run(kernel, "compute", rows, counted_outputs, buffers, columns, machine))
     nulls = [next(counted) if counted_outputs and null_with else 0 for null_with in kernel.null_with]
-    return {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), nulls, strict=True)}
+    return {expr: with_nulls(output, count) for (expr, output), count in zip(results.items(), nulls, strict=True)}
 
 
 def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, machine: Machine) -> list[int] | None:
@@ -225,14 +227,14 @@ def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, mac
     code = assembled(results, columns, machine.address)
     if code is None:
         return None
-    nullable = [made.valid is not None for made in results.values()]
+    nullable = [output.valid is not None for output in results.values()]
     counts = len(nullable) if any(nullable) else 0
     state = machine.arrays.zeros(len(code.sites) + counts, "uint64") if code.sites or counts else None
     places = [0, 0] if state is None else [state, state[len(code.sites) :]]
     machine.launch(machine.closed("bytecode"), "interpret", rows, [rows, code.instructions, *places, code.words])
-    told = [] if state is None else state.tolist()
-    check_faults(code.sites, told, columns, machine)
-    return [int(count) for count in told[len(code.sites) :]] or [0] * len(nullable)
+    counters = [] if state is None else state.tolist()
+    check_faults(code.sites, counters, columns, machine)
+    return [int(count) for count in counters[len(code.sites) :]] or [0] * len(nullable)
 
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
@@ -279,14 +281,14 @@ def run(
     places = ([0, 0] if state is None else [state, state[sites:]]) if kernel.reports else []
     constants = arguments(kernel.constants, machine)
     machine.launch(machine.compiled(kernel.source), entry, rows, [rows, *places, *constants, *buffers])
-    told = [] if state is None else state.tolist()
-    check_faults(kernel.sites, told, columns, machine)
-    return [int(count) for count in told[sites:]]
+    counters = [] if state is None else state.tolist()
+    check_faults(kernel.sites, counters, columns, machine)
+    return [int(count) for count in counters[sites:]]
 
 
-def check_faults(sites: Sequence[Expr], told: Sequence[int], columns: Vectors, machine: Machine) -> None:
+def check_faults(sites: Sequence[Expr], counters: Sequence[int], columns: Vectors, machine: Machine) -> None:
     """Raise `NoResult` for the first site that reports a row."""
-    for expr, fault in zip(sites, told, strict=False):
+    for expr, fault in zip(sites, counters, strict=False):
         if fault:
             raise no_result(expr, fault, columns, machine, evaluate)
 

@@ -18,7 +18,7 @@ from gpuetl.engines.cudf.codegen.list_columns import listed_columns, numbered, s
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.gpu_operation import Needed
-from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, columns_of
 from gpuetl.types.data_types import STRING, is_list
 
@@ -28,22 +28,22 @@ Columns = Mapping[str, Kind]
 def evaluated(exprs: Mapping[str, Expr], frame: Kinds) -> Needed:
     """List the programs of `evaluate` for the columns of a frame, and the kinds of the results."""
     first, outputs = prepared(exprs)
-    texts, known, rows = list[Text](), dict(frame.columns), frame.rows
+    sources, known, rows = list[KernelSource](), dict(frame.columns), frame.rows
     for name, expr in first.items():
         needed = computed({name: expr}, known, rows)
-        texts += needed.texts
+        sources += needed.sources
         known |= needed.columns
     needed = computed(outputs, known, rows)
-    return Needed([*texts, *needed.texts], {name: needed.columns[name] for name in exprs})
+    return Needed([*sources, *needed.sources], {name: needed.columns[name] for name in exprs})
 
 
 def computed(exprs: Mapping[str, Expr], known: Columns, rows: float) -> Needed:
     """List the programs of prepared expressions: one for each text and list, then those of all other columns."""
-    texts, made = list[Text](), dict[str, Kind]()
+    sources, kinds = list[KernelSource](), dict[str, Kind]()
     fixed, choices = dict[str, Expr](), dict[str, Choice]()
     for name, expr in exprs.items():
         if isinstance(expr, Column):
-            made[name] = known[expr.name]
+            kinds[name] = known[expr.name]
             continue
         own = only_dictionary(expr, known, rows)
         if is_library(expr):
@@ -61,28 +61,28 @@ def computed(exprs: Mapping[str, Expr], known: Columns, rows: float) -> Needed:
             continue
         else:
             needed = written(expr, known) if own is None else by_dictionary(expr, own)
-        texts += needed.texts
-        made[name] = needed.columns[""]
+        sources += needed.sources
+        kinds[name] = needed.columns[""]
     together = computed_together(fixed, known)
     for name, kind in together.columns.items():
-        made[name] = Kind.coded(choices[name].texts) if name in choices else kind
-    return Needed(texts + together.texts, made)
+        kinds[name] = Kind.coded(choices[name].strings) if name in choices else kind
+    return Needed(sources + together.sources, kinds)
 
 
 def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
     """List the programs of columns of fixed width, equal ones once."""
-    columns, texts = columns_of_kinds(known), list[Text]()
+    columns, sources = columns_of_kinds(known), list[KernelSource]()
     for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, columns):
         read = columns_read(outputs, columns)
         covered = chosen("interpret") and is_covered(outputs, read)
-        texts.append(Text(fixed_kernel(ColumnKinds.of(read), tuple(outputs)).source, covered=covered))
-    return Needed(texts, {name: Kind(expr.dtype) for name, expr in exprs.items()})
+        sources.append(KernelSource(fixed_kernel(ColumnKinds.of(read), tuple(outputs)).source, covered=covered))
+    return Needed(sources, {name: Kind(expr.dtype) for name, expr in exprs.items()})
 
 
 def written(expr: Expr, known: Columns) -> Needed:
     """List the program that writes a column of texts."""
     columns = columns_read([expr], columns_of_kinds(known))
-    return Needed([Text(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(STRING)})
+    return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(STRING)})
 
 
 def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
@@ -90,7 +90,7 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
     (name,) = columns_of(expr)
     if expr.dtype != STRING:
         return computed_together({"": expr}, {name: dictionary})
-    return Needed(written(expr, {name: dictionary}).texts, {"": Kind.coded(dictionary.rows)})
+    return Needed(written(expr, {name: dictionary}).sources, {"": Kind.coded(dictionary.rows)})
 
 
 def split(expr: Expr, known: Columns) -> Needed:
@@ -100,7 +100,7 @@ def split(expr: Expr, known: Columns) -> Needed:
     assert isinstance(separator, Literal)
     columns = columns_of_kinds({"text": known[text.name]}) if isinstance(text, Column) else {}
     constant = text.value if isinstance(text, Literal) else None
-    return Needed([Text(source_of(columns, constant, separator.value))], {"": Kind.of(expr.dtype)})
+    return Needed([KernelSource(source_of(columns, constant, separator.value))], {"": Kind.of(expr.dtype)})
 
 
 def list_column(expr: Expr, known: Columns, rows: float) -> Needed:
@@ -110,5 +110,5 @@ def list_column(expr: Expr, known: Columns, rows: float) -> Needed:
         return Needed([], {"": Kind.of(expr.dtype)})
     assert isinstance(expr, Call)
     by_case = expr.function.name == "case"
-    texts = evaluated({"": numbered(expr, lists)}, Kinds(known, rows)).texts if by_case else []
-    return Needed(texts, {"": known[lists[0].name]})
+    sources = evaluated({"": numbered(expr, lists)}, Kinds(known, rows)).sources if by_case else []
+    return Needed(sources, {"": known[lists[0].name]})

@@ -61,7 +61,7 @@ class Job(NamedTuple):
     path: Path
 
 
-class Built(NamedTuple):
+class BuildResult(NamedTuple):
     """What was done: how many programs were compiled, how many were there, their bytes on disk, and the seconds."""
 
     compiled: int
@@ -140,7 +140,7 @@ def jobs_of(
     return list({job.path: job for job in reversed(jobs)}.values())[::-1]
 
 
-def build(jobs: Sequence[Job], start: Callable[[], Compiles], progress: OnProgress) -> Built:
+def build(jobs: Sequence[Job], start: Callable[[], Compiles], progress: OnProgress) -> BuildResult:
     """Compile what is not there yet.
 
     Raises
@@ -178,7 +178,7 @@ def build(jobs: Sequence[Job], start: Callable[[], Compiles], progress: OnProgre
             while True:
                 idle.get_nowait().end()
     size = sum(job.path.stat().st_size for job in jobs)
-    return Built(len(wanted), len(jobs) - len(wanted), size, time.perf_counter() - begin)
+    return BuildResult(len(wanted), len(jobs) - len(wanted), size, time.perf_counter() - begin)
 
 
 def _build(job: Job, start: Callable[[], Compiles], idle: SimpleQueue[Compiles]) -> None:

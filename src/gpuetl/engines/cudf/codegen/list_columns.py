@@ -23,7 +23,7 @@ from gpuetl.types.data_types import INT64, STRING, is_list
 # Texts cut into lists: one kernel counts the parts, one writes them.
 
 
-def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
+def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
     """Return the lists of the texts between separators.
 
     Raises
@@ -51,9 +51,9 @@ def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machi
 def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
     """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
     read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
-    taken = "".join(f"{parameter}, " for parameter in column_parameters(columns))
+    passed = "".join(f"{parameter}, " for parameter in column_parameters(columns))
     return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh"])}
-KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
+KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
     const Text separator = {c_text(separator)};
     uint32_t missing = 0;
@@ -67,7 +67,7 @@ KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* co
     }}
     add_nulls(nulls, missing);
 }}
-KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
+KERNEL write(int64_t rows, {passed}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
 {accessors(columns)}
     const Text separator = {c_text(separator)};
     FOR_EACH_ROW(row, rows) {{

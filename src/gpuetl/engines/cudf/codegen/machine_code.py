@@ -174,11 +174,11 @@ def read_mark(mark: Path) -> list[Path] | None:
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file and give it its name at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = path.with_suffix(f".{secrets.token_hex(8)}")  # others may be at the same text, in containers too
+    temporary = path.with_suffix(f".{secrets.token_hex(8)}")  # others may be at the same text, in containers too
     try:
-        made.write_bytes(content)
-        made.replace(path)
+        temporary.write_bytes(content)
+        temporary.replace(path)
     except OSError:
         with suppress(OSError):
-            made.unlink()
+            temporary.unlink()
         raise

@@ -80,7 +80,7 @@ def is_c_function(source: str, entry: str) -> bool:
 
 
 def _is_open(text: str) -> bool:
-    """Tell whether a block goes on at the end of a text that begins inside of it."""
+    """Return whether a block goes on at the end of a text that begins inside of it."""
     depth = 1
     for sign in re.findall(r"[{}]", text):
         depth += 1 if sign == "{" else -1
@@ -93,11 +93,14 @@ def users_lines(log: str) -> str:
     """Return the errors of a compiler's log, each with its place, line and caret; the log where it has none."""
     lines, kept = log.splitlines(), []
     for place, line in enumerate(lines):
-        if (said := _SAID.match(line)) and "warning" not in said["what"]:
+        if (found_error := _SAID.match(line)) and "warning" not in found_error["what"]:
             shown = [_MARGIN.sub("   ", line) for line in lines[place + 1 : place + 3]]
             caret = len(shown) == 2 and shown[1].strip().rstrip("~") == "^"
-            line_number = said["line"] or said["other_line"]
-            kept += [f"{Path(said['file']).name}:{line_number}: {said['what']}", *(shown if caret else [])]
+            line_number = found_error["line"] or found_error["other_line"]
+            kept += [
+                f"{Path(found_error['file']).name}:{line_number}: {found_error['what']}",
+                *(shown if caret else []),
+            ]
     return "\n".join(kept) or log
 
 
@@ -199,7 +202,7 @@ def by_nvrtc(nvrtc: ctypes.CDLL, kernel: UserKernel) -> str:
     options = [o.encode() for o in ("--std=c++17", "--device-as-default-execution-space", *own, architecture)]
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None):
-        raise NotChecked("NVRTC does not take the text")
+        raise NotChecked("NVRTC rejects the source")
     try:
         if nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)) == 0:
             return ""

@@ -33,15 +33,15 @@ def compiled(nvrtc: ctypes.CDLL, source: bytes, options: list[bytes]) -> tuple[b
     """Return machine code, or PTX for a virtual architecture; or what NVRTC says of the text."""
     program = ctypes.c_void_p()
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kern.cu", 0, None, None):
-        return b"", b"NVRTC does not take the text"
+        return b"", b"NVRTC rejects the source"
     try:
         if nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)):
             log = read(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).rstrip(b"\0")
             return b"", log or b"NVRTC does not take the options " + b" ".join(options)
         by_ptx = any(option.startswith(b"-arch=compute_") for option in options)
-        made = "PTX" if by_ptx else "CUBIN"
-        code = read(getattr(nvrtc, f"nvrtcGet{made}Size"), getattr(nvrtc, f"nvrtcGet{made}"), program)
-        return code, b"" if code else b"NVRTC has made nothing of the text"
+        form = "PTX" if by_ptx else "CUBIN"
+        code = read(getattr(nvrtc, f"nvrtcGet{form}Size"), getattr(nvrtc, f"nvrtcGet{form}"), program)
+        return code, b"" if code else b"NVRTC returned no code"
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 

@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.columns.frame import MAX_ROWS
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.gpu_operation import Needed, programs
 from gpuetl.engines.cudf.io.source_kinds import scan_programs
-from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.engines.cudf.relational.exchange import hash_programs
 from gpuetl.engines.cudf.relational.kernel_scan import known_values
 from gpuetl.engines.cudf.relational.window import output_programs
@@ -28,7 +28,7 @@ from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.size_estimates import estimated_rows
-from gpuetl.physical.stateful_window import Carried
+from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.physical.window_state_steps import WindowPass
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -68,14 +68,14 @@ def usual_programs() -> Iterator[tuple[str, str]]:
         for kind in kinds:
             expr = resolve(parse_expression(sql), Scope({"x": kind.dtype}, {}))
             yield from (
-                (usual_name(sql, kind), text.source) for text in evaluated({"": expr}, Kinds({"x": kind})).texts
+                (usual_name(sql, kind), text.source) for text in evaluated({"": expr}, Kinds({"x": kind})).sources
             )
     for sql, kinds in FRAMES.items():
         for kind in kinds:
             yield from (
-                (usual_name(sql, kind), text) for text in window_texts(sql, kind) if "KERNEL fold_frames" in text
+                (usual_name(sql, kind), text) for text in window_sources(sql, kind) if "KERNEL fold_frames" in text
             )
-    for place, text in enumerate(window_texts("row_number()", TEXT)):
+    for place, text in enumerate(window_sources("row_number()", TEXT)):
         yield f"row_number(), part {place + 1}", text
 
 
@@ -84,7 +84,7 @@ def usual_name(sql: str, kind: Kind) -> str:
     return f"{sql} of {'coded ' if kind.dictionary else ''}{kind.dtype}"
 
 
-def window_texts(sql: str, kind: Kind) -> list[str]:
+def window_sources(sql: str, kind: Kind) -> list[str]:
     """Return the texts of a call of a window function."""
     call = resolve(parse_expression(sql), Scope({"x": kind.dtype}, {}, ("window",)))
     assert isinstance(call, Call)
@@ -112,7 +112,7 @@ class Program(NamedTuple):
     options: tuple[str, ...] = OPTIONS
 
 
-class Listed(NamedTuple):
+class ProgramList(NamedTuple):
     """The programs of a plan, and a sentence for each part of it whose programs are not among them."""
 
     programs: list[Program]
@@ -135,10 +135,10 @@ def of_closed_set(name: str) -> Program:
     return Program(CLOSED_SET, f"{FOLDER}/{name}.cu", closed_source(name))
 
 
-def plan_programs(physical: PhysicalPlan, file: str) -> Listed:
+def plan_programs(physical: PhysicalPlan, file: str) -> ProgramList:
     """Return the programs of a plan but for those of the closed set; `file` is its pipeline's."""
     walk, found = PlanWalk(physical), list[Program]()
-    for text in walk.texts():
+    for text in walk.sources():
         if text.path is None:
             found.append(Program(file, name_of(text.source), text.source))
         elif is_c_function(text.source, text.kernel):
@@ -146,7 +146,7 @@ def plan_programs(physical: PhysicalPlan, file: str) -> Listed:
             found.append(Program(file, f"kernel '{text.kernel}' ({text.path})", source, user_options(source)))
         else:  # the compiler alone knows its name in machine code
             walk.missing.append(f"kernel '{text.kernel}' ({text.path}), which is not declared extern \"C\"")
-    return Listed(found, walk.missing)
+    return ProgramList(found, walk.missing)
 
 
 def user_kernels(operation: Kernel | KernelReduction) -> list[UserKernel]:
@@ -159,7 +159,7 @@ def user_kernels(operation: Kernel | KernelReduction) -> list[UserKernel]:
     """
     known_values(operation)
     kinds = {name: Kind.of(dtype) for name, dtype in operation.source.schema.items()}
-    return [UserKernel(text.source, text.path) for text in programs(operation, Kinds(kinds, 1)).texts if text.kernel]
+    return [UserKernel(text.source, text.path) for text in programs(operation, Kinds(kinds, 1)).sources if text.kernel]
 
 
 def name_of(source: str) -> str:
@@ -179,9 +179,9 @@ class PlanWalk:
         self.kinds: dict[int, Kinds] = {}
         self.missing: list[str] = []
 
-    def texts(self) -> Iterator[Text]:
+    def sources(self) -> Iterator[KernelSource]:
         """Yield each program once."""
-        seen = set[Text]()
+        seen = set[KernelSource]()
         for node in walk_graph(*self.physical.roots):
             try:
                 needed = self.needed(node)
@@ -189,7 +189,7 @@ class PlanWalk:
                 self.missing.append(f"{node.origin} ({first_line(error)})")
                 needed = Needed([], {name: Kind.of(dtype) for name, dtype in node.schema.items()})
             self.kinds[id(node)] = Kinds(needed.columns, self.rows[id(node)])
-            new = [text for text in dict.fromkeys(needed.texts) if text not in seen]
+            new = [text for text in dict.fromkeys(needed.sources) if text not in seen]
             seen.update(new)
             yield from new
 
@@ -198,8 +198,8 @@ class PlanWalk:
         frames = [self.kinds[id(child)] for child in node.inputs]
         if isinstance(node, Scan):
             return scan_programs(node)
-        if isinstance(node, Carried):
-            return carried(node, *frames)
+        if isinstance(node, StatefulWindow):
+            return programs_of_window(node, *frames)
         if isinstance(node, Map):
             return programs(node.operation, *frames)
         if isinstance(node, Concat):
@@ -215,29 +215,29 @@ class PlanWalk:
         return Needed([], first.columns)
 
 
-def carried(node: Carried, frame: Kinds) -> Needed:
+def programs_of_window(node: StatefulWindow, frame: Kinds) -> Needed:
     """List the programs of a window by carries: of its first partition, those between, and the last one."""
     steps = node.steps
     prepared = programs(steps.prepare, frame)
     rows = Kinds(prepared.columns, frame.rows)
     if node.combined:
-        passes = [(steps.carrying, [steps.carrying.keep]), (steps.ending, [steps.ending.results])]
+        passes = [(steps.state_only, [steps.state_only.keep]), (steps.results_only, [steps.results_only.results])]
     else:
-        passes = [(own, [own.results, own.keep]) for own in (steps.whole, steps.ending)]
-    texts, needed = prepared.texts, prepared
+        passes = [(own, [own.results, own.keep]) for own in (steps.whole, steps.results_only)]
+    sources, needed = prepared.sources, prepared
     for own, branches in passes:
         more, needed = through(own, branches, rows)
-        texts = [*texts, *more]
-    return Needed(texts, needed.columns)
+        sources = [*sources, *more]
+    return Needed(sources, needed.columns)
 
 
-def through(own: WindowPass, branches: list[tuple[Node, ...]], frame: Kinds) -> tuple[list[Text], Needed]:
+def through(own: WindowPass, branches: list[tuple[Node, ...]], frame: Kinds) -> tuple[list[KernelSource], Needed]:
     """List the programs of a window and of what follows it in each branch; return what the last branch needs, too."""
     window = programs(own.window, frame)
-    texts, last = list(window.texts), window
+    sources, last = list(window.sources), window
     for operations in branches:
         last = window
         for operation in operations:
             last = programs(operation, Kinds(last.columns, frame.rows))
-            texts += last.texts
-    return texts, last
+            sources += last.sources
+    return sources, last

@@ -23,7 +23,7 @@ from gpuetl.types.time_zones import fixed_offset
 # The tables of zones, in the text of the kernels whose calls and casts read their clocks.
 
 
-CLOCKS = ("calendar.cuh", "moments.cuh", "formats.cuh", "zones.cuh")
+CLOCKS = ("calendar.cuh", "timestamps.cuh", "formats.cuh", "zones.cuh")
 NO_CLOCK = ("convert_zone", "epoch", "epoch_ms", "epoch_us", "time_bucket")
 
 
@@ -33,7 +33,7 @@ def zones_read(exprs: Collection[Expr]) -> set[str]:
 
 
 def reads_clock(node: Expr) -> bool:
-    """Tell whether a call or cast looks at what a clock shows."""
+    """Return whether a call or cast looks at what a clock shows."""
     if isinstance(node, Cast):
         return bool(node.dtype == STRING)
     if not isinstance(node, Call) or node.function.name in NO_CLOCK:
@@ -156,16 +156,16 @@ def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> Ro
     constants = Constants(strings=True)
     emitter = Emitter(columns.names, constants)
     emitter.text(output, "valid")
-    told = ["uint64_t* faults", "uint64_t* nulls"]
-    parameters = ", ".join(["int64_t rows", *told, *constants.parameters, *columns.parameters])
+    counters = ["uint64_t* faults", "uint64_t* nulls"]
+    parameters = ", ".join(["int64_t rows", *counters, *constants.parameters, *columns.parameters])
     names = ", ".join([*constants.names, *(f"c{place}" for place in range(len(columns.names)))])
     types = ", ".join(f"class C{place}" for place in range(len(columns.names)))
     read = [f"C{place} c{place}" for place in range(len(columns.names))]
-    taken = "".join(f", {each}" for each in [*constants.parameters, *read])
+    arguments_text = "".join(f", {each}" for each in [*constants.parameters, *read])
     body = emitter.round()
     source = f"""{headers([output], "staging.cuh", "words.cuh", "reduce.cuh")}
 template <class OUT{types and ", " + types}>
-DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
+DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{arguments_text}) {{
     bool valid = false;
 {body}
     return valid;
@@ -228,7 +228,7 @@ class PreparedColumn(Column):
 
 
 def as_written(expr: Expr) -> Expr:
-    """Return the expression with its sources in the place of prepared columns."""
+    """Return the expression with its sources in place of prepared columns."""
     return transform(expr, lambda node: node.source if isinstance(node, PreparedColumn) else node)
 
 
@@ -287,17 +287,17 @@ class Preparation:
 
 
 def is_library(expr: Expr) -> bool:
-    """Tell whether libcudf computes the function."""
+    """Return whether libcudf computes the function."""
     return isinstance(expr, Call) and isinstance(DEVICE_FUNCTIONS.get(expr.function.name), Library)
 
 
 def is_whole(expr: Expr) -> bool:
-    """Tell whether the expression is computed for whole columns: by libcudf, or as lists are."""
+    """Return whether the expression is computed for whole columns: by libcudf, or as lists are."""
     return is_library(expr) or (isinstance(expr, Call) and is_list(expr.dtype))
 
 
 def chooses(expr: Expr) -> TypeGuard[Call]:
-    """Tell whether the expression is CASE or coalesce."""
+    """Return whether the expression is CASE or coalesce."""
     return isinstance(expr, Call) and expr.function.name in ("case", "coalesce")
 
 

@@ -24,8 +24,8 @@ from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import show_progress
 from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.kernel_code import KernelCode
 from gpuetl.user_kernels.kernel_options import current_options
-from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 # Guard bands: values before and after an array that a kernel must leave as they are.
 
@@ -169,7 +169,7 @@ def check_guards(operation: Kernel, bands: Iterable[GuardedArray]) -> None:
 
 
 def elementwise(
-    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector], rows: int,
+    operation: Kernel, contract: KernelCode, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector], rows: int,
     machine: Machine,
 ) -> dict[str, Vector]:  # fmt: skip
     """Compute the outputs of each row; `arguments` are columns of one row.
@@ -179,15 +179,17 @@ def elementwise(
     EvaluationError
         Where the user's text does not compile.
     """
-    made = {name: empty_column(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    columns_out = {name: empty_column(dtype, rows, machine) for name, dtype in operation.outputs.items()}
     module = machine.user_module(elementwise_source(operation, contract, inputs, arguments), contract.entry)
-    nulls = machine.arrays.zeros(len(made), "uint64")
-    outputs = [buffer for vector in made.values() for buffer in (vector.data, vector.valid)]
+    nulls = machine.arrays.zeros(len(columns_out), "uint64")
+    outputs = [buffer for vector in columns_out.values() for buffer in (vector.data, vector.valid)]
     columns = columns_of(inputs, arguments)
     with user_kernel(operation, machine):
         machine.launch(module, "elementwise", rows, [rows, nulls, *buffers_of(columns), *outputs])
     counts = nulls.tolist()
-    return {name: with_nulls(vector, int(count)) for (name, vector), count in zip(made.items(), counts, strict=True)}
+    return {
+        name: with_nulls(vector, int(count)) for (name, vector), count in zip(columns_out.items(), counts, strict=True)
+    }
 
 
 def columns_of(inputs: Mapping[str, Vector], arguments: Mapping[str, Vector]) -> dict[str, Vector]:
@@ -195,7 +197,7 @@ def columns_of(inputs: Mapping[str, Vector], arguments: Mapping[str, Vector]) ->
     return {f"input {name}": v for name, v in inputs.items()} | {f"argument {name}": v for name, v in arguments.items()}
 
 
-def users_text(name: str, text: str) -> str:
+def user_code(name: str, text: str) -> str:
     """Return a text of the user's, in which the compiler counts lines from 1."""
     return f'\n#line 1 "{name}"\n{text}\n#line 1 "the generated kernel"\n'
 
@@ -211,7 +213,7 @@ def argument_values(inputs: Mapping[str, Vector], arguments: Mapping[str, Vector
 
 
 def elementwise_source(
-    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector]
+    operation: Kernel, contract: KernelCode, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector]
 ) -> str:
     """Return the kernel's text."""
     masks = operation.nulls == "masks"
@@ -238,7 +240,7 @@ def elementwise_source(
     )
     sums = " ".join(f"add_nulls(nulls + {p}, missing[{p}]);" for p in places)
     return f"""{headers_text(["rows.cuh", "words.cuh"])}
-DEVICE void body({", ".join(parameters)}) {{{users_text("body", contract.texts["body"])}}}
+DEVICE void body({", ".join(parameters)}) {{{user_code("body", contract.snippets["body"])}}}
 KERNEL elementwise({", ".join(["int64_t rows", "uint64_t* nulls", *column_parameters(columns), *written])}) {{
 {accessors(columns)}
     uint32_t missing[{len(places)}] = {{}};

@@ -50,9 +50,9 @@ def scan(values: Array, machine: Machine, dtype: str = "int64", before: bool = F
     part = -(-max(PART, -(-rows // MOST_PARTS)) // ROUND) * ROUND
     parts = -(-rows // part)
     module, kind = machine.closed("scan"), str(values.dtype)
-    sums, totals = machine.arrays.empty(rows, dtype), 0
+    sums = machine.arrays.empty(rows, dtype)
+    totals = machine.arrays.empty(parts, "uint64") if parts > 1 else 0
     if parts > 1:
-        totals = machine.arrays.empty(parts, "uint64")
         machine.launch(module, f"add_parts_{kind}", parts * 32, [rows, part, parts, values, totals])
     arguments = [rows, part, parts, int(before), first, values, totals, sums]
     threads = 32 * min(parts, BLOCK_PARTS)
@@ -75,9 +75,9 @@ def fill(array: Array, value: int, machine: Machine) -> None:
 
 def filled(count: int, value: int, dtype: str, machine: Machine) -> Array:
     """Return so many items of an integer type, all of them a value."""
-    made = machine.arrays.empty(count, dtype)
-    fill(made, value, machine)
-    return made
+    output = machine.arrays.empty(count, dtype)
+    fill(output, value, machine)
+    return output
 
 
 def pick(values: Array, rows: Array, machine: Machine, missing: int = 0) -> Array:
@@ -87,19 +87,19 @@ def pick(values: Array, rows: Array, machine: Machine, missing: int = 0) -> Arra
     """
     if not len(values):
         return filled(len(rows), missing, str(values.dtype), machine)
-    made = machine.arrays.empty(len(rows), values.dtype)
+    output = machine.arrays.empty(len(rows), values.dtype)
     threads = -(-len(rows) // ROUND) * 32
-    arguments = [len(rows), rows, values, missing, made]
+    arguments = [len(rows), rows, values, missing, output]
     machine.launch(machine.closed(PROGRAM), f"pick_{width_name(values)}_{rows.dtype}", threads, arguments)
-    return made
+    return output
 
 
-def scatter(made: Array, places: Array, machine: Machine, values: Array | None = None) -> None:
+def scatter(output: Array, places: Array, machine: Machine, values: Array | None = None) -> None:
     """Set items (int32) at places (int32 or int64) to values, or to the places' own numbers; negative ones are none.
 
     Where a place comes more than once, any of its values stays.
     """
-    arguments = [places, 0 if values is None else values, made]
+    arguments = [places, 0 if values is None else values, output]
     launch(f"scatter_{places.dtype}", len(places), arguments, machine)
 
 
@@ -110,49 +110,51 @@ def set_marks(marks: Array, places: Array, machine: Machine) -> None:
 
 def choose(words: Array | None, values: Array, others: int, machine: Machine) -> Array:
     """Return values where their bit is set in validity words, all where there are none, and elsewhere a constant."""
-    made = machine.arrays.empty_like(values)
-    launch(f"choose_{width_name(values)}", len(values), [0 if words is None else words, values, others, made], machine)
-    return made
+    output = machine.arrays.empty_like(values)
+    launch(
+        f"choose_{width_name(values)}", len(values), [0 if words is None else words, values, others, output], machine
+    )
+    return output
 
 
-def shifted(values: Array, plus: int, made: Array, machine: Machine) -> None:
+def shifted(values: Array, plus: int, output: Array, machine: Machine) -> None:
     """Write numbers and a number added to each (both int32 or int64); it may only convert them."""
-    launch(f"shift_{values.dtype}_{made.dtype}", len(values), [0, 1, len(values) - 1, plus, values, made], machine)
+    launch(f"shift_{values.dtype}_{output.dtype}", len(values), [0, 1, len(values) - 1, plus, values, output], machine)
 
 
 def converted(values: Array, dtype: str, machine: Machine) -> Array:
     """Return int32 or int64 as one of the two; where it is that already, the array itself."""
     if str(values.dtype) == dtype:
         return values
-    made = machine.arrays.empty(len(values), dtype)
-    shifted(values, 0, made, machine)
-    return made
+    output = machine.arrays.empty(len(values), dtype)
+    shifted(values, 0, output, machine)
+    return output
 
 
 def every(values: Array, first: int, step: int, count: int, machine: Machine) -> Array:
     """Return (int64) every `step`-th of some numbers (int32 or int64), `count` of them; behind the last, the last."""
-    made = machine.arrays.empty(count, "int64")
-    launch(f"shift_{values.dtype}_int64", count, [first, step, len(values) - 1, 0, values, made], machine)
-    return made
+    output = machine.arrays.empty(count, "int64")
+    launch(f"shift_{values.dtype}_int64", count, [first, step, len(values) - 1, 0, values, output], machine)
+    return output
 
 
 def joined(arrays: Sequence[Array], machine: Machine) -> Array:
     """Return one or more arrays of a type one behind another, by copies."""
     if len(arrays) == 1:
         return arrays[0]
-    made, start = machine.arrays.empty(sum(map(len, arrays)), arrays[0].dtype), 0
+    output, start = machine.arrays.empty(sum(map(len, arrays)), arrays[0].dtype), 0
     for array in arrays:
-        made[start : start + len(array)] = array
+        output[start : start + len(array)] = array
         start += len(array)
-    return made
+    return output
 
 
 def with_last(array: Array, last: int, machine: Machine) -> Array:
     """Return integers with one more behind them."""
-    made = machine.arrays.empty(len(array) + 1, array.dtype)
-    made[: len(array)] = array
-    fill(made[len(array) :], last, machine)
-    return made
+    output = machine.arrays.empty(len(array) + 1, array.dtype)
+    output[: len(array)] = array
+    fill(output[len(array) :], last, machine)
+    return output
 
 
 def unpack(words: Array | None, flags: Array, machine: Machine) -> None:
@@ -162,9 +164,9 @@ def unpack(words: Array | None, flags: Array, machine: Machine) -> None:
 
 def mark_both(left: Array, right: Array, machine: Machine) -> Array:
     """Return where two marks of rows (uint8) are set."""
-    made = machine.arrays.empty_like(left)
-    launch("mark_both", len(left), [left, right, made], machine)
-    return made
+    output = machine.arrays.empty_like(left)
+    launch("mark_both", len(left), [left, right, output], machine)
+    return output
 
 
 def mark_not_negative(values: Array, machine: Machine) -> Array:
@@ -181,7 +183,7 @@ def mark_changes(values: Array, machine: Machine) -> Array:
     return marks
 
 
-def join_valid(words: Sequence[Array | None], rows: int, made: Array, nulls: Array, machine: Machine) -> None:
+def join_valid(words: Sequence[Array | None], rows: int, output: Array, nulls: Array, machine: Machine) -> None:
     """Write the validity words of rows that are valid in all of some, without bits behind the last row.
 
     Adds how many are null to a count (uint64).  Without words all rows are valid.
@@ -189,9 +191,9 @@ def join_valid(words: Sequence[Array | None], rows: int, made: Array, nulls: Arr
     first, *others = words or [None]
     unused = machine.arrays.zeros(1, "uint64") if len(others) > 1 else nulls
     for place, other in enumerate(others or [None]):
-        left, right = (0 if each is None else each for each in (made if place else first, other))
+        left, right = (0 if each is None else each for each in (output if place else first, other))
         count = nulls if place + 1 >= len(others) else unused
-        launch("join_valid", rows, [left, right, made, count], machine)
+        launch("join_valid", rows, [left, right, output, count], machine)
 
 
 def count_not_negative(values: Array, machine: Machine) -> int:
@@ -246,7 +248,7 @@ TILE = 1024
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 
 
-class Between(NamedTuple):
+class ValueRange(NamedTuple):
     """Whether a value lies between two others, both included; with `wanted` False whether it does not."""
 
     least: int
@@ -254,16 +256,16 @@ class Between(NamedTuple):
     wanted: bool = True
 
 
-NOT_ZERO, ZERO = Between(0, 0, wanted=False), Between(0, 0)
-NEGATIVE, NOT_NEGATIVE = Between(LEAST, -1), Between(0, GREATEST)
+NOT_ZERO, ZERO = ValueRange(0, 0, wanted=False), ValueRange(0, 0)
+NEGATIVE, NOT_NEGATIVE = ValueRange(LEAST, -1), ValueRange(0, GREATEST)
 
 
-def above(limit: int) -> Between:
+def above(limit: int) -> ValueRange:
     """Test whether a value is greater."""
-    return Between(limit + 1, GREATEST)
+    return ValueRange(limit + 1, GREATEST)
 
 
-def numbers_where(values: Array, machine: Machine, test: Between = NOT_ZERO) -> Array:
+def numbers_where(values: Array, machine: Machine, test: ValueRange = NOT_ZERO) -> Array:
     """Return the numbers (int32), ascending, of the rows whose value (uint8, int32 or int64) passes a test.
 
     Two passes over them, and one wait.
@@ -276,7 +278,7 @@ def bounds_where(marks: Array, machine: Machine) -> Array:
     return numbered(marks, NOT_ZERO, "int64", 1, machine)
 
 
-def numbered(values: Array, test: Between, dtype: str, more: int, machine: Machine) -> Array:
+def numbered(values: Array, test: ValueRange, dtype: str, more: int, machine: Machine) -> Array:
     """Return the numbers of the rows that pass, and in `more` elements after them how many rows there are."""
     arrays, rows = machine.arrays, len(values)
     tiles = -(-rows // TILE)

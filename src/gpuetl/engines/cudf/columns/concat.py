@@ -12,13 +12,13 @@ from gpuetl.engines.cudf.columns.arrays import joined, shifted, unpack
 from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, check_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.pieces import addresses, by_width, device_table, widths_of
-from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import dictionary_codes
 from gpuetl.engines.cudf.columns.string_dictionaries import (
-    MOST_TEXTS,
+    MAX_DICTIONARY_STRINGS,
     decoded,
     renumbered,
     sorted_dictionary,
-    text_of_each,
+    strings_by_code,
 )
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_values, list_offsets, offsets_type, words_of
 from gpuetl.engines.cudf.columns.vector import Vector
@@ -35,18 +35,20 @@ def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Mac
         return Frame({name: from_arrow(pa.array([], dtype), machine) for name, dtype in schema.items()}, 0)
     rows = sum(frame.rows for frame in filled)
     check_rows(rows)
-    made = stacked_pieces([frame.columns for frame in filled if isinstance(frame.columns, PieceColumns)], rows, machine)
-    parts = {name: [frame.columns[name] for frame in filled] for name in schema if name not in made}
+    outputs = stacked_pieces(
+        [frame.columns for frame in filled if isinstance(frame.columns, PieceColumns)], rows, machine
+    )
+    parts = {name: [frame.columns[name] for frame in filled] for name in schema if name not in outputs}
     numbers = {name: as_numbers(each, machine) for name, each in parts.items()}
     if fixed := {name: each for name, each in numbers.items() if each is not None}:
-        made |= stacked_fixed(fixed, machine)
-    return Frame({n: made[n] if n in made else stacked_others(parts[n], machine) for n in schema}, rows)
+        outputs |= stacked_fixed(fixed, machine)
+    return Frame({n: outputs[n] if n in outputs else stacked_others(parts[n], machine) for n in schema}, rows)
 
 
 def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) -> dict[str, Vector]:
     """Put columns of pieces below each other that have so many rows together, by where they lie.
 
-    None where other frames have some of the rows, and none of texts whose dictionaries differ.
+    None where other frames have some of the rows, and none of strings whose dictionaries differ.
     """
     if sum(piece.rows for piece in pieces) < rows or any(piece.layout is not pieces[0].layout for piece in pieces):
         return {}
@@ -56,12 +58,12 @@ def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) 
     if not stored:
         return {}
     sources, nulls = sources_of(pieces, [each.place for each in stored.values()], machine)
-    made = {
+    outputs = {
         name: empty_stack(each.dtype, rows, missing, dictionaries.get(name), machine)
         for (name, each), missing in zip(stored.items(), nulls.sum(axis=0).tolist(), strict=True)
     }
-    stack(np.cumsum([piece.rows for piece in pieces]), [sources], made, machine)
-    return made
+    stack(np.cumsum([piece.rows for piece in pieces]), [sources], outputs, machine)
+    return outputs
 
 
 def sources_of(pieces: Sequence[PieceColumns], columns: list[int], machine: Machine) -> tuple[Places, Places]:
@@ -89,12 +91,12 @@ def stacked_fixed(columns: Mapping[str, Sequence[Vector]], machine: Machine) -> 
     pieces = list(zip(*(columns[name] for name in firsts), strict=True))
     ends = np.cumsum([piece[0].rows for piece in pieces])
     nulls = {name: sum(part.nulls for part in columns[name]) for name in firsts}
-    made = {
+    outputs = {
         name: empty_stack(first.dtype, int(ends[-1]), nulls[name], first.dictionary, machine)
         for name, first in firsts.items()
     }
-    stack(ends, [addresses(piece, machine) for piece in pieces], made, machine)
-    return made
+    stack(ends, [addresses(piece, machine) for piece in pieces], outputs, machine)
+    return outputs
 
 
 def empty_stack(dtype: DataType, rows: int, nulls: int, dictionary: Vector | None, machine: Machine) -> Vector:
@@ -104,15 +106,15 @@ def empty_stack(dtype: DataType, rows: int, nulls: int, dictionary: Vector | Non
     return Vector(dtype, rows, data, valid, nulls, dictionary=dictionary)
 
 
-def stack(ends: Places, sources: Sequence[Places], made: Mapping[str, Vector], machine: Machine) -> None:
+def stack(ends: Places, sources: Sequence[Places], outputs: Mapping[str, Vector], machine: Machine) -> None:
     """Fill columns, in the order of their widths, from the addresses of pieces that end at these rows."""
-    table = device_table([ends, *sources, addresses(list(made.values()), machine)], machine)
-    rows, layout = int(ends[-1]), [len(ends), *widths_of(made), table]
+    table = device_table([ends, *sources, addresses(list(outputs.values()), machine)], machine)
+    rows, layout = int(ends[-1]), [len(ends), *widths_of(outputs), table]
     machine.launch(machine.closed("pieces"), "stack", rows, [rows, *layout])
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Put lists below each other, or texts as they lie in memory."""
+    """Put lists below each other, or strings as they lie in memory."""
     dtype = vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
     valid = stacked_valid(vectors, rows, machine) if nulls else None
@@ -134,7 +136,7 @@ def stacked_valid(vectors: Sequence[Vector], rows: int, machine: Machine) -> Arr
 
 
 def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
-    """Return the offsets of texts or lists below each other; int64 where texts have 2^31 bytes or more."""
+    """Return the offsets of strings or lists below each other; int64 where strings have 2^31 bytes or more."""
     arrays, rows = machine.arrays, sum(vector.rows for vector in vectors)
     sizes = [len(vector.data) if vector.elements is None else vector.elements.rows for vector in vectors]
     is_text = vectors[0].elements is None
@@ -148,9 +150,9 @@ def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
 
 
 def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | None:
-    """Return columns of fixed width, or texts by their numbers in one dictionary; None where that cannot be.
+    """Return columns of fixed width, or strings by their numbers in one dictionary; None where that cannot be.
 
-    Texts get one where each column has one or is null throughout, and all together have few distinct texts.
+    Strings get one where each column has one or is null throughout, and all together have few distinct strings.
     """
     dictionaries = dictionaries_of(vectors)
     if all(vector.offsets is None for vector in vectors) and len(dictionaries) <= 1:
@@ -158,23 +160,25 @@ def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | No
     if not dictionaries or not all(vector.dictionary or vector.nulls == vector.rows for vector in vectors):
         return None
     dictionary, tables = merged(list(dictionaries), machine)
-    if dictionary.rows > MOST_TEXTS:
+    if dictionary.rows > MAX_DICTIONARY_STRINGS:
         return None
     by_dictionary = dict(zip(dictionaries, tables, strict=True))
     return [in_dictionary(vector, dictionary, by_dictionary, machine) for vector in vectors]
 
 
-def dictionaries_of(texts: Sequence[Vector]) -> dict[Vector, None]:
+def dictionaries_of(strings: Sequence[Vector]) -> dict[Vector, None]:
     """Return the dictionaries of columns, each once."""
-    return dict.fromkeys(vector.dictionary for vector in texts if vector.dictionary)
+    return dict.fromkeys(vector.dictionary for vector in strings if vector.dictionary)
 
 
 def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, list[Array | None]]:
-    """Return a dictionary of all texts, and what each number of the others is in it; None where it is the same."""
+    """Return a dictionary of all strings, and what each number of the others is in it; None where it is the same."""
     if len(dictionaries) == 1:
         return dictionaries[0], [None]
-    texts = stacked(dictionaries, machine)
-    every, numbers = (repeated_dictionary if texts.rows > MOST_TEXTS else sorted_dictionary)(texts, machine)
+    strings = stacked(dictionaries, machine)
+    every, numbers = (repeated_dictionary if strings.rows > MAX_DICTIONARY_STRINGS else sorted_dictionary)(
+        strings, machine
+    )
     tables: list[Array | None] = []
     start = 0
     for own in dictionaries:
@@ -183,10 +187,10 @@ def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, li
     return every, tables
 
 
-def repeated_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
-    """Return what `sorted_dictionary` does, of texts that are there several times: only distinct ones are sorted."""
-    numbers = numbered_texts(texts, machine).data
-    return text_of_each(numbers, texts, machine), numbers
+def repeated_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]:
+    """Return what `sorted_dictionary` does, of strings that are there several times: only distinct ones are sorted."""
+    numbers = dictionary_codes(strings, machine).data
+    return strings_by_code(numbers, strings, machine), numbers
 
 
 def in_dictionary(
@@ -201,16 +205,16 @@ def in_dictionary(
     return replace(vector, data=numbers, dictionary=dictionary)
 
 
-def numbered_together(texts: Sequence[Vector], machine: Machine) -> list[Vector]:
-    """Return numbers (int32) of columns of texts, equal where the texts are, and in their order."""
-    if all(vector is texts[0] for vector in texts):
-        return [numbered_texts(texts[0], machine)] * len(texts)
-    alone = [vector.dictionary or vector for vector in texts]
+def shared_codes(strings: Sequence[Vector], machine: Machine) -> list[Vector]:
+    """Return numbers (int32) of columns of strings, equal where the strings are, and in their order."""
+    if all(vector is strings[0] for vector in strings):
+        return [dictionary_codes(strings[0], machine)] * len(strings)
+    alone = [vector.dictionary or vector for vector in strings]
     if all(vector is alone[0] for vector in alone):
-        return [vector.numbers for vector in texts]
-    numbers = numbered_texts(stacked(alone, machine), machine).data
+        return [vector.codes for vector in strings]
+    numbers = dictionary_codes(stacked(alone, machine), machine).data
     results, start = [], 0
-    for vector, own in zip(texts, alone, strict=True):
+    for vector, own in zip(strings, alone, strict=True):
         table = numbers[start : start + own.rows]
         data = renumbered(vector.data, table, machine) if vector.dictionary else table
         results.append(Vector(pa.int32(), vector.rows, data, vector.valid, vector.nulls))

@@ -27,7 +27,7 @@ Places = NDArray[np.int64]
 WORD_ROWS, WORD_BYTES = 32, 4
 
 
-class Stored(NamedTuple):
+class StoredColumn(NamedTuple):
     """A column's type, that of its values in memory, how many of these a row has, and its place among the columns."""
 
     dtype: DataType
@@ -47,7 +47,7 @@ class Layout:
     Layouts that are equal are one: see `layout_of`.
     """
 
-    def __init__(self, names: tuple[str, ...], stored: tuple[tuple[str, Stored], ...]) -> None:
+    def __init__(self, names: tuple[str, ...], stored: tuple[tuple[str, StoredColumn], ...]) -> None:
         self.names, self.stored = names, dict(stored)
         self.width = sum(each.width for each in self.stored.values())
 
@@ -55,7 +55,7 @@ class Layout:
         return layout_of, (self.names, tuple(self.stored.items()))
 
 
-def layout_of(names: tuple[str, ...], stored: tuple[tuple[str, Stored], ...]) -> Layout:
+def layout_of(names: tuple[str, ...], stored: tuple[tuple[str, StoredColumn], ...]) -> Layout:
     """Return the layout of some columns, in a frame's order, and in that of the buffer as they are stored."""
     with _LOCK:  # else two threads that ask at the same time get one each
         return _LAYOUTS(names, stored)
@@ -73,7 +73,7 @@ class PieceColumns(Mapping[str, Vector]):
     layout
         Of all pieces of the partition.
     dictionaries
-        Of columns of texts, which all have one.
+        Of columns of strings, which all have one.
     memory
         The buffer: uint8[bytes].
     rows
@@ -95,13 +95,13 @@ class PieceColumns(Mapping[str, Vector]):
     ) -> None:
         self.layout, self.dictionaries, self.memory = layout, dictionaries, memory
         self.rows, self.places, self.nulls = rows, places, nulls
-        self.made: dict[str, Vector] = {}
+        self.loaded_vectors: dict[str, Vector] = {}
 
     def __getitem__(self, name: str) -> Vector:
-        made = self.made.get(name)
-        if made is None:
-            made = self.made[name] = self.vector(name)
-        return made
+        vector_loaded = self.loaded_vectors.get(name)
+        if vector_loaded is None:
+            vector_loaded = self.loaded_vectors[name] = self.vector(name)
+        return vector_loaded
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.layout.names)
@@ -160,7 +160,7 @@ class Frame:
         return self.select(tuple(name for name in self.columns if name not in names)) if names else self
 
     def updated(self, columns: Mapping[str, Vector]) -> Frame:
-        """Return the frame with columns added, or put in the place of others of the same name."""
+        """Return the frame with columns added, or put in place of others of the same name."""
         return Frame({**self.columns, **columns}, self.rows)
 
     @property

@@ -16,21 +16,18 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
 from gpuetl.types.data_types import STRING, is_list
 
-# The bytes of texts that are gathered.
+# The bytes of strings that are gathered.
 
 
-def with_bytes(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
-    """Copy the texts of these rows side by side, `total` bytes; `made` has their sizes, after a first 0."""
-    offsets = offsets_of_sizes(made.data, total, machine)
+def with_bytes(vector: Vector, output: Vector, rows: Any, total: int, machine: Machine) -> Vector:
+    """Copy the strings of these rows side by side, `total` bytes; `output` has their sizes, after a first 0."""
+    offsets = offsets_of_sizes(output.data, total, machine)
     data = machine.arrays.empty(total, "uint8")
     if total:
         kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
         machine.launch(machine.closed("copy_texts"), f"copy_texts_{kinds}", len(rows), arguments)
-    return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
-
-
-# Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of texts.
+    return Vector(output.dtype, output.rows, data, output.valid, 0, offsets)
 
 
 MOST_COLUMNS = 100
@@ -56,8 +53,8 @@ def take(
 ) -> dict[str, Vector]:
     """Gather rows by number (int32 or int64, below the columns' length); -1, where some may be `missing`, gives null.
 
-    The host waits once, for the bytes of texts and for how many nulls there are.  Nobody waits where there are no
-    texts, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
+    The host waits once, for the bytes of strings and for how many nulls there are.  Nobody waits where there are no
+    strings, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
 
     Raises
     ------
@@ -66,36 +63,36 @@ def take(
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
-    stored = {name: vector.numbers for name, vector in vectors.items()}
-    taken = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
-    told = gather_fixed(list(stored.values()), list(taken.values()), rows, machine)
+    stored = {name: vector.codes for name, vector in vectors.items()}
+    outputs = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
+    counters = gather_fixed(list(stored.values()), list(outputs.values()), rows, machine)
     results = {}
-    for (name, vector), (nulls, total) in zip(stored.items(), counts(stored, told, permuted), strict=True):
-        made = taken[name]
+    for (name, vector), (nulls, total) in zip(stored.items(), counts(stored, counters, permuted), strict=True):
+        output = outputs[name]
         if is_list(vector.dtype):
-            made = with_elements(vector, made, rows, total, machine)
+            output = with_elements(vector, output, rows, total, machine)
         elif vector.dtype == STRING:
-            made = with_bytes(vector, made, rows, total, machine)
-        results[name] = with_nulls(made, nulls).numbering(vectors[name].dictionary)
+            output = with_bytes(vector, output, rows, total, machine)
+        results[name] = with_nulls(output, nulls).as_codes_of(vectors[name].dictionary)
     return results
 
 
-def take_texts(vector: Vector, rows: Array, total: int, machine: Machine) -> Vector:
-    """Gather texts of rows that are not null, `total` bytes in all: nobody waits."""
+def take_strings(vector: Vector, rows: Array, total: int, machine: Machine) -> Vector:
+    """Gather strings of rows that are not null, `total` bytes in all: the host does not wait."""
     if not len(rows):
         return nothing(vector, machine)
     stored = replace(vector, valid=None, nulls=0)
-    made = prepared(stored, rows, machine, missing=False)
-    gather_fixed([stored], [made], rows, machine)
-    return with_bytes(stored, made, rows, total, machine)
+    output = prepared(stored, rows, machine, missing=False)
+    gather_fixed([stored], [output], rows, machine)
+    return with_bytes(stored, output, rows, total, machine)
 
 
-def counts(vectors: Mapping[str, Vector], told: Array | None, permuted: bool) -> list[list[int]]:
+def counts(vectors: Mapping[str, Vector], counters: Array | None, permuted: bool) -> list[list[int]]:
     """Return how many nulls each column has, and bytes or elements; the host waits for what it does not know."""
     sized = any(vector.offsets is not None for vector in vectors.values())
-    if told is None or (permuted and not sized):
+    if counters is None or (permuted and not sized):
         return [[vector.nulls * permuted, 0] for vector in vectors.values()]
-    return told.tolist()  # type: ignore[no-any-return]
+    return counters.tolist()  # type: ignore[no-any-return]
 
 
 def nothing(vector: Vector, machine: Machine) -> Vector:
@@ -108,7 +105,7 @@ def nothing(vector: Vector, machine: Machine) -> Vector:
 
 
 def prepared(vector: Vector, rows: Any, machine: Machine, missing: bool) -> Vector:
-    """Return the column to be written: the sizes of texts and lists stand in the place of the data, after a first 0."""
+    """Return the column to be written: the sizes of strings and lists stand in place of the data, after a first 0."""
     count = len(rows)
     valid = empty_bits(count, machine) if missing or vector.valid is not None else None
     if vector.offsets is None:
@@ -116,48 +113,52 @@ def prepared(vector: Vector, rows: Any, machine: Machine, missing: bool) -> Vect
     return Vector(vector.dtype, count, machine.arrays.empty(count + 1, "int32"), valid)
 
 
-def gather_fixed(vectors: Sequence[Vector], taken: Sequence[Vector], rows: Any, machine: Machine) -> Array | None:
+def gather_fixed(vectors: Sequence[Vector], outputs: Sequence[Vector], rows: Any, machine: Machine) -> Array | None:
     """Gather values of a fixed width and the sizes of others.
 
     Return (uint64) how many rows of each are null, and its bytes or elements; None where there can be none.
     """
-    told = None
-    if any(made.valid is not None or vector.offsets is not None for vector, made in zip(vectors, taken, strict=True)):
-        told = machine.arrays.zeros((len(vectors), 2), "uint64")
+    counters = None
+    if any(
+        output.valid is not None or vector.offsets is not None for vector, output in zip(vectors, outputs, strict=True)
+    ):
+        counters = machine.arrays.zeros((len(vectors), 2), "uint64")
     module, entry = machine.closed("gather"), f"gather_{integer_name(rows)}"
-    columns = [described(*pair, machine) for pair in zip(vectors, taken, strict=True)]
+    columns = [described(*pair, machine) for pair in zip(vectors, outputs, strict=True)]
     tile = TILE if len(rows) >= MANY_ROWS else SMALL_TILE
     tiles = -(-len(rows) // tile)
     for first in range(0, len(columns), MOST_COLUMNS):
         some = columns[first : first + MOST_COLUMNS]
         words = np.zeros(1 + 5 * MOST_COLUMNS, np.int64)
         words[: 1 + 5 * len(some)] = [len(some), *(word for column in some for word in column)]
-        own = 0 if told is None else told[first:]
+        own = 0 if counters is None else counters[first:]
         machine.launch(module, entry, tiles * len(some) * 32, [len(rows), tile, rows, own, Struct(words)])
-    return told
+    return counters
 
 
-def described(vector: Vector, made: Vector, machine: Machine) -> list[int]:
+def described(vector: Vector, output: Vector, machine: Machine) -> list[int]:
     """Return a column as device/closed/gather.cu takes it: what is read and written, their validity, and the kind.
 
     The kernel reads some value for rows of no number.  Where there is none, it reads what it will write.
     """
     if vector.offsets is None:
-        source, kind = vector.data, WIDTHS.index(made.data.nbytes // made.rows)
+        source, kind = vector.data, WIDTHS.index(output.data.nbytes // output.rows)
     else:
         source, kind = vector.offsets, len(WIDTHS) + OFFSETS.index(vector.offsets.dtype.itemsize)
     if not vector.rows:
-        source, kind = made.data, min(kind, len(WIDTHS))
+        source, kind = output.data, min(kind, len(WIDTHS))
     valid = vector.valid if vector.rows else None
-    return [0 if each is None else machine.address(each) for each in (source, made.data, valid, made.valid)] + [kind]
+    return [0 if each is None else machine.address(each) for each in (source, output.data, valid, output.valid)] + [
+        kind
+    ]
 
 
-def with_elements(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
+def with_elements(vector: Vector, output: Vector, rows: Any, total: int, machine: Machine) -> Vector:
     """Gather the elements of lists, `total` of them."""
     check_elements(total)
-    offsets, wanted = scan(made.data, machine, "int32"), machine.arrays.empty(total, "int32")
+    offsets, wanted = scan(output.data, machine, "int32"), machine.arrays.empty(total, "int32")
     assert vector.elements is not None
     arguments = [total, len(rows), offsets, vector.offsets, rows, wanted]
     machine.launch(machine.closed("lists"), f"list_elements_{integer_name(rows)}", total, arguments)
     elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
-    return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, elements)
+    return Vector(output.dtype, output.rows, None, output.valid, 0, offsets, elements)

@@ -76,13 +76,13 @@ def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[
 WORDS = 16
 """Validity words come in units of 64 bytes, as libcudf wants them."""
 OFFSETS = {STRING: np.int32, pa.large_string(): np.int64}
-"""Of Arrow's texts: the type of their offsets."""
+"""Of Arrow's strings: the type of their offsets."""
 MANY_BYTES = 8 << 20
 """From so many on a frame is copied by threads: the host takes longer to find pages for them than the link to copy."""
 
 FEW_ROWS, FEW_BYTES, MOST_DECODED_BYTES = 1 << 16, 1 << 20, 64 << 20
-"""A frame of no more is copied at once, and texts are put in the place of their numbers on the host: the device would
-take longer to begin than to copy.  The last one bounds the bytes of texts."""
+"""A frame of no more is copied at once, and strings are put in place of their numbers on the host: the device would
+take longer to begin than to copy.  The last one bounds the bytes of strings."""
 
 
 def from_arrow(column: Any, machine: Machine) -> Vector:
@@ -107,18 +107,18 @@ def in_one_array(column: pa.ChunkedArray) -> Any:
 
 
 def with_wide_offsets(dtype: DataType) -> DataType:
-    """Return Arrow's type of the same values whose texts and lists have offsets of 64 bits."""
+    """Return Arrow's type of the same values whose strings and lists have offsets of 64 bits."""
     if is_list(dtype):
         return pa.large_list(with_wide_offsets(dtype.value_type))
     return pa.large_string() if dtype == STRING else dtype
 
 
-def from_texts(texts: Sequence[str], machine: Machine) -> Vector:
-    """Copy texts to the machine; an Arrow array of a list would import pandas."""
-    encoded = [text.encode() for text in texts]
+def from_strings(strings: Sequence[str], machine: Machine) -> Vector:
+    """Copy strings to the machine; an Arrow array of a list would import pandas."""
+    encoded = [text.encode() for text in strings]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     data = np.frombuffer(b"".join(encoded), np.uint8)
-    return Vector(STRING, len(texts), machine.arrays.asarray(data), offsets=machine.arrays.asarray(offsets))
+    return Vector(STRING, len(strings), machine.arrays.asarray(data), offsets=machine.arrays.asarray(offsets))
 
 
 def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
@@ -169,7 +169,7 @@ def bits(array: Any, place: int) -> np.ndarray[Any, Any]:
 
 
 def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return truth values as validity words."""
+    """Return booleans as validity words."""
     bits = np.zeros(-(-len(valid) // (32 * WORDS)) * WORDS * 4, np.uint8)
     words = np.packbits(valid, bitorder="little")
     bits[: len(words)] = words
@@ -189,7 +189,7 @@ def to_table(frame: Frame, machine: Machine) -> Any:
 
 
 def is_small(frame: Frame) -> bool:
-    """Tell whether a frame takes longer to ask for than to copy."""
+    """Return whether a frame takes longer to ask for than to copy."""
     if frame.rows > FEW_ROWS or frame.nbytes > FEW_BYTES:
         return False
     return sum(map(most_decoded_bytes, frame.columns.values())) <= MOST_DECODED_BYTES
@@ -202,11 +202,11 @@ def copied_at_once(frame: Frame, machine: Machine) -> Frame:
 
 
 def host_array(vector: Vector, machine: Machine) -> Any:
-    """Return a column in host memory as an Arrow array; texts of a dictionary in the place of their numbers."""
+    """Return a column in host memory as an Arrow array; strings of a dictionary in place of their numbers."""
     if vector.dictionary is None:
         return in_chunks(vector, machine)
-    numbers, texts = to_arrow(vector.numbers, machine), to_arrow(vector.dictionary, machine)
-    return pa.DictionaryArray.from_arrays(numbers, texts).dictionary_decode()
+    numbers, strings = to_arrow(vector.codes, machine), to_arrow(vector.dictionary, machine)
+    return pa.DictionaryArray.from_arrays(numbers, strings).dictionary_decode()
 
 
 def in_host_memory(frame: Frame, machine: Machine) -> Frame:
@@ -224,14 +224,14 @@ def in_host_memory(frame: Frame, machine: Machine) -> Frame:
 
 
 def in_chunks(vector: Vector, machine: Machine) -> Any:
-    """Copy a column to host memory, texts of many bytes in as many arrays as hold them."""
+    """Copy a column to host memory, strings of many bytes in as many arrays as hold them."""
     if vector.dtype != STRING or len(vector.data) <= frames.MOST_BYTES:
         return to_arrow(vector, machine)
-    return pa.chunked_array(frames.narrow_texts(wide_texts(vector, machine)), STRING)
+    return pa.chunked_array(frames.narrow_strings(wide_strings(vector, machine)), STRING)
 
 
-def wide_texts(vector: Vector, machine: Machine) -> Any:
-    """Copy texts to host memory, as an Arrow array with offsets of 64 bits."""
+def wide_strings(vector: Vector, machine: Machine) -> Any:
+    """Copy strings to host memory, as an Arrow array with offsets of 64 bits."""
     valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
     offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
     buffers = [valid, offsets, pa.py_buffer(machine.host(vector.data))]
@@ -251,7 +251,7 @@ def to_arrow(vector: Vector, machine: Machine) -> Any:
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
     if vector.dtype == STRING:
         if vector.offsets.dtype.itemsize > 4:
-            return wide_texts(vector, machine).cast(STRING)
+            return wide_strings(vector, machine).cast(STRING)
         buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
         return pa.Array.from_buffers(STRING, vector.rows, buffers, vector.nulls)
     values = arrow_values(machine.host(vector.data), vector.dtype)

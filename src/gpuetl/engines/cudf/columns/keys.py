@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import dictionary_codes
 from gpuetl.engines.cudf.columns.vector import Vector, storage_type
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
 from gpuetl.plan.node import SortKey
@@ -110,14 +110,14 @@ def launch_digits(
 
 
 def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:
-    """Return a column as a key; texts by their number in the order of their bytes."""
-    return Key(numbered_texts(vector, machine), vector.valid is not None, key.descending, key.nulls_first)
+    """Return a column as a key; strings by their number in the order of their bytes."""
+    return Key(dictionary_codes(vector, machine), vector.valid is not None, key.descending, key.nulls_first)
 
 
 def keys_of(columns: Mapping[str, Vector], keys: Sequence[SortKey], rows: int, machine: Machine) -> Keys:
     """Return a frame's keys; columns of the type null tell no rows apart and are left out."""
-    told = [key for key in keys if columns[key.column].dtype != NULL]
-    return Keys(tuple(key_of(columns[key.column], key, machine) for key in told), rows)
+    typed = [key for key in keys if columns[key.column].dtype != NULL]
+    return Keys(tuple(key_of(columns[key.column], key, machine) for key in typed), rows)
 
 
 # Where the digits of keys lie in words of 64 bits.

@@ -19,20 +19,20 @@ NO_OFFSETS = np.empty(0, np.int32)
 
 @dataclass(frozen=True)
 class Kind:
-    """The type of a column, and how it lies in memory; texts of programs do not depend on whether there are nulls.
+    """The type of a column, and how it lies in memory; strings of programs do not depend on whether there are nulls.
 
     Parameters
     ----------
     dtype
         The Arrow type of the language.
     rows
-        Of a dictionary: how many texts it likely has.
+        Of a dictionary: how many strings it likely has.
     dictionary
-        Of texts that are coded: the kind of their dictionary.
+        Of strings that are coded: the kind of their dictionary.
     elements
         Of lists: the kind of their elements.
     offset_bits
-        Of texts: 32, or 64 from 2^31 bytes on.
+        Of strings: 32, or 64 from 2^31 bytes on.
     """
 
     dtype: DataType
@@ -47,9 +47,9 @@ class Kind:
         return cls(dtype, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
 
     @classmethod
-    def coded(cls, texts: float) -> Kind:
-        """Return the kind of coded texts, given how many texts their dictionary has."""
-        return cls(STRING, dictionary=cls(STRING, rows=texts))
+    def coded(cls, strings: float) -> Kind:
+        """Return the kind of coded strings, given how many strings their dictionary has."""
+        return cls(STRING, dictionary=cls(STRING, rows=strings))
 
 
 class Kinds(NamedTuple):

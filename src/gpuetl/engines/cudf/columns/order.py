@@ -14,7 +14,7 @@ from gpuetl.engines.cudf.columns.packed_keys import (
     MOST_OUTPUTS,
     Marks,
     Unpacked,
-    is_told_by_digits,
+    is_unpackable,
     mark_columns,
     mark_words,
     measured,
@@ -35,7 +35,7 @@ class SortedRows:
 
     `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks
     (uint8) rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
-    `columns` are those of the frame that are known in that order, texts by their numbers in the dictionary.
+    `columns` are those of the frame that are known in that order, strings by their numbers in the dictionary.
     """
 
     rows: Array | None
@@ -62,9 +62,9 @@ class SortedRows:
         if self.rows is None:
             return frame
         others = frame.select(tuple(name for name in frame.columns if name not in self.columns))
-        taken = take_rows(others, self.rows, machine, permuted=True)
-        known = {name: made.numbering(frame.columns[name].dictionary) for name, made in self.columns.items()}
-        return frame.updated({**taken.columns, **known})
+        gathered = take_rows(others, self.rows, machine, permuted=True)
+        known = {name: output.as_codes_of(frame.columns[name].dictionary) for name, output in self.columns.items()}
+        return frame.updated({**gathered.columns, **known})
 
     def group_starts(self, machine: Machine) -> Array:
         """Return where each group begins (int32)."""
@@ -79,10 +79,10 @@ def sort_rows(
     `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  With `whole`
     the rows are going to be taken whole, by `apply`.
     """
-    told = [key for key in keys if frame.columns[key.column].dtype != NULL]
-    own = keys_of(frame.columns, told, frame.rows, machine)
-    group = [key for key in keys[:leading] if key in told]
-    known = [(key.column, at) for at, key in enumerate(told) if is_told_by_digits(frame.columns[key.column])]
+    typed = [key for key in keys if frame.columns[key.column].dtype != NULL]
+    own = keys_of(frame.columns, typed, frame.rows, machine)
+    group = [key for key in keys[:leading] if key in typed]
+    known = [(key.column, at) for at, key in enumerate(typed) if is_unpackable(frame.columns[key.column])]
     wanted = known if whole and chosen("keys_from_words") else ()
     return sort_keys(own, len(group), presorted, machine, wanted=wanted)
 
@@ -106,7 +106,7 @@ def sort_keys(
     rows = machine.sorted_order(words)
     unpacked = {name: Unpacked.of(keys, place, machine) for name, place in wanted[:MOST_OUTPUTS]}
     marks = mark_words(words, keys, leading, layout, rows, [*unpacked.values()], machine)
-    return SortedRows(rows, marks, {name: each.made for name, each in unpacked.items()})
+    return SortedRows(rows, marks, {name: each.column for name, each in unpacked.items()})
 
 
 def sorted_order(keys: Keys, machine: Machine) -> Array:

@@ -36,22 +36,22 @@ MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
 """As in device/key_kernels.cuh: the columns that one launch writes, and the words that describe a column."""
 
 
-def is_told_by_digits(column: Vector) -> bool:
-    """Tell whether a key's digits tell each value of its column: those of integers in memory, without nulls.
+def is_unpackable(column: Vector) -> bool:
+    """Return whether a key's digits tell each value of its column: those of integers in memory, without nulls.
 
-    Floats have more than one zero and NaN; long decimals have two digits; texts without a dictionary have but ranks.
+    Floats have more than one zero and NaN; long decimals have two digits; strings without a dictionary have but ranks.
     """
-    dtype = column.numbers.dtype
+    dtype = column.codes.dtype
     return column.valid is None and dtype != STRING and np.dtype(storage_type(dtype)).kind in "iu"
 
 
 @dataclass(frozen=True, eq=False)
 class Unpacked:
-    """A column, `made`, that is computed from the only digit of its key. `digit` is the number of that digit."""
+    """A column that is computed from the only digit of its key. `digit` is the number of that digit."""
 
     digit: int
     descending: bool
-    made: Vector
+    column: Vector
 
     @classmethod
     def of(cls, keys: Keys, place: int, machine: Machine) -> Unpacked:
@@ -66,10 +66,10 @@ class Unpacked:
         A digit without bits is in no word. It is the least value in all rows.
         """
         word, shift = layout.place(self.digit)
-        dtype = np.dtype(storage_type(self.made.dtype))
+        dtype = np.dtype(storage_type(self.column.dtype))
         turned = (ALL if self.descending else 0) ^ (SIGN if dtype.kind == "i" else 0)
         mask = (1 << layout.bits[self.digit]) - 1
-        address = machine.address(self.made.data)
+        address = machine.address(self.column.data)
         return word, [address, layout.least[self.digit], mask, turned, shift << 8 | dtype.itemsize << 16]
 
 
@@ -153,10 +153,10 @@ def differences(keys: Keys, digits: Sequence[Words], more: bool, values: Array, 
 
 
 def mark_digits(
-    keys: Keys, digits: Sequence[Words], more: bool, made: Sequence[Array | None], marking: Words, machine: Machine
+    keys: Keys, digits: Sequence[Words], more: bool, marks: Sequence[Array | None], marking: Words, machine: Machine
 ) -> None:
-    """Mark rows by at most 16 digits. `made` are the ties, the groups and the values; None is not written."""
-    places = [0 if array is None else array for array in made]
+    """Mark rows by at most 16 digits. `marks` are the ties, the groups and the values; None is not written."""
+    places = [0 if array is None else array for array in marks]
     struct = [*keys.struct(digits, machine), *marking]
     launch_digits("keys", "mark_keys", len(digits), keys.rows, [int(more), *places], struct, machine)
 
@@ -236,18 +236,20 @@ def packed(keys: Keys, layout: Layout, machine: Machine) -> list[Array]:
 
     A pass for each `digits_together`.
     """
-    made = [machine.arrays.empty(keys.rows, f"uint{unsigned_type(layout.width(word))}") for word in layout.words]
+    packed_words = [
+        machine.arrays.empty(keys.rows, f"uint{unsigned_type(layout.width(word))}") for word in layout.words
+    ]
     digits, most = keys.described(machine), digits_together(keys.rows)
     of_words = [(digit, number) for number, word in enumerate(layout.words) for digit in word]
     for first in range(0, len(of_words), most):
         part = of_words[first : first + most]
-        places = [packed_place(layout, part, at, made, machine) for at in range(len(part))]
+        places = [packed_place(layout, part, at, packed_words, machine) for at in range(len(part))]
         launch_placed("keys", "pack_keys", keys, [digits[digit] for digit, _ in part], places, [], machine)
-    return made
+    return packed_words
 
 
 def packed_place(
-    layout: Layout, part: Sequence[tuple[int, int]], at: int, made: Sequence[Array], machine: Machine
+    layout: Layout, part: Sequence[tuple[int, int]], at: int, packed_words: Sequence[Array], machine: Machine
 ) -> Words:
     """Return a `Place` of device/keys.cuh for one of the digits, each with the number of its word, that a pass packs.
 
@@ -255,7 +257,7 @@ def packed_place(
     """
     digit, number = part[at]
     word, own = layout.words[number], [other for other, its in part if its == number]
-    target = made[number] if digit == own[-1] else None
+    target = packed_words[number] if digit == own[-1] else None
     *place, bits = placed(layout, word, digit, target, machine)
     return [*place, bits | (own[0] != word[0]) << 16]
 

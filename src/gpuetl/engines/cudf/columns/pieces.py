@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.cudf.codegen.device_headers import integer_name
-from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, Stored, layout_of
+from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, StoredColumn, layout_of
 from gpuetl.engines.cudf.columns.gather import take, take_rows
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
@@ -28,7 +28,7 @@ Size = TypeVar("Size", int, NDArray[np.int64])
 def split_rows(frame: Frame, order: Array, ends: Sequence[tuple[int, int]], machine: Machine) -> list[Frame]:
     """Return a frame for each of some parts of `order`, row numbers none of which is missing.
 
-    Texts that have no dictionary, and lists, are gathered piece by piece.
+    Strings that have no dictionary, and lists, are gathered piece by piece.
     """
     if len(ends) == 1:
         return [take_rows(frame, order[slice(*ends[0])], machine)]
@@ -87,9 +87,9 @@ def by_width(columns: Mapping[str, Vector]) -> dict[str, Vector]:
     return dict(sorted(columns.items(), key=lambda column: width_of(column[1])))
 
 
-def stored(vector: Vector, place: int) -> Stored:
+def stored(vector: Vector, place: int) -> StoredColumn:
     """Return how a column is stored, at a place among others."""
-    return Stored(vector.dtype, vector.data.dtype, 2 if vector.data.ndim == 2 else 1, place)
+    return StoredColumn(vector.dtype, vector.data.dtype, 2 if vector.data.ndim == 2 else 1, place)
 
 
 def width_of(vector: Vector) -> int:

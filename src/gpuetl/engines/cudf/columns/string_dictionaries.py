@@ -19,15 +19,15 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.types.data_types import STRING
 
-# Dictionaries of texts: columns of few distinct texts are numbers in the order of these, and move as numbers do.
+# Dictionaries of strings: columns of few distinct strings are numbers in the order of these, and move as numbers do.
 
 
-MOST_TEXTS = 1 << 16
+MAX_DICTIONARY_STRINGS = 1 << 16
 """A dictionary has no more: it stays near the caches, and tables by number are small."""
 
 
 def decoded(vector: Vector, machine: Machine) -> Vector:
-    """Return a column whose texts lie in memory; any other as it is."""
+    """Return a column whose strings lie in memory; any other as it is."""
     if vector.dictionary is None:
         return vector
     numbers = vector.data
@@ -37,12 +37,12 @@ def decoded(vector: Vector, machine: Machine) -> Vector:
 
 
 def most_decoded_bytes(vector: Vector) -> int:
-    """Return a bound of the bytes that a column has where its texts lie in memory, for which nobody waits."""
+    """Return a bound of the bytes that a column has where its strings lie in memory, for which nobody waits."""
     return vector.nbytes + (vector.rows * int(vector.dictionary.data.nbytes) if vector.dictionary else 0)
 
 
 def decoded_bytes(vector: Vector, machine: Machine) -> int:
-    """Return the bytes that a column has where its texts lie in memory, with those of its numbers; the host waits."""
+    """Return the bytes that a column has where its strings lie in memory, with those of its numbers; the host waits."""
     if not vector.dictionary or not vector.dictionary.rows:
         return vector.nbytes
     found, offsets = machine.arrays.zeros(1, "uint64"), vector.dictionary.offsets
@@ -52,28 +52,28 @@ def decoded_bytes(vector: Vector, machine: Machine) -> int:
     return vector.nbytes + int(found[0])
 
 
-def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
+def sorted_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]:
     """Return the distinct ones of texts without nulls, in the order of their bytes, and the number (int32) of each."""
-    if not texts.rows:
-        return texts, machine.arrays.zeros(0, "int32")
-    numbers = machine.sorted_texts(texts)
-    return text_of_each(numbers, texts, machine), numbers
+    if not strings.rows:
+        return strings, machine.arrays.zeros(0, "int32")
+    numbers = machine.string_ranks(strings)
+    return strings_by_code(numbers, strings, machine), numbers
 
 
-def text_of_each(numbers: Array, texts: Vector, machine: Machine) -> Vector:
+def strings_by_code(numbers: Array, strings: Vector, machine: Machine) -> Vector:
     """Return the text of each number; equal texts have the same one, and there is a text of each up to the greatest."""
     rows = machine.arrays.empty(count_numbers(numbers, machine), "int32")
-    scatter(rows, numbers, machine)  # of equal texts any
-    return take({"": texts}, rows, machine, missing=False)[""]
+    scatter(rows, numbers, machine)  # of equal strings any
+    return take({"": strings}, rows, machine, missing=False)[""]
 
 
-def numbered_slots(texts: Vector, owners: Array, taken: Array, machine: Machine) -> tuple[Vector, Array]:
-    """Return the texts of the rows that own `taken` slots of a table, in order, and each slot's number (int32)."""
+def codes_of_slots(strings: Vector, owners: Array, used_slots: Array, machine: Machine) -> tuple[Vector, Array]:
+    """Return the texts of the rows that own `used_slots` slots of a table, in order, and each slot's number (int32)."""
     dictionary, numbers = sorted_dictionary(
-        take({"": texts}, pick(owners, taken, machine), machine, missing=False)[""], machine
+        take({"": strings}, pick(owners, used_slots, machine), machine, missing=False)[""], machine
     )
     by_slot = machine.arrays.zeros(len(owners), "int32")
-    scatter(by_slot, taken, machine, numbers)
+    scatter(by_slot, used_slots, machine, numbers)
     return dictionary, by_slot
 
 
@@ -82,9 +82,9 @@ def renumbered(numbers: Array, table: Array, machine: Machine) -> Array:
     return pick(table, numbers, machine) if len(table) else numbers
 
 
-# Dictionaries of texts by what they hold: those of partitions that found the same texts become one.
+# Dictionaries of strings by what they hold: those of partitions that found the same strings become one.
 #
-# Columns of one dictionary are put below each other as numbers; of several, texts are sorted and numbers looked up
+# Columns of one dictionary are put below each other as numbers; of several, strings are sorted and numbers looked up
 # anew.
 
 
@@ -93,7 +93,7 @@ MOST_BYTES = 1 << 18
 
 
 class Content(NamedTuple):
-    """The texts of a dictionary in host memory, and a digest of them."""
+    """The strings of a dictionary in host memory, and a digest of them."""
 
     digest: bytes
     offsets: NDArray[Any]

@@ -16,23 +16,23 @@ from gpuetl.types.data_types import DataType
 # Validity words: made, counted, and as bytes where rows do not fall on their borders.
 
 
-def empty_bits(rows: int, machine: Machine) -> Any:
+def empty_bits(rows: int, machine: Machine) -> Array:
     """Return words of no valid row, padded to 64 bytes as libcudf wants them."""
     return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
 
 
-def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
-    """Return a column of values that is null where `valid`, truth values, is not true."""
+def with_valid(output: Vector, valid: Any, machine: Machine) -> Vector:
+    """Return a column of values that is null where `valid`, booleans, is not true."""
     nulls = machine.arrays.zeros(1, "uint64")
     words = words_of(valid, machine, nulls)
-    return with_nulls(replace(made, valid=words), int(nulls[0]))
+    return with_nulls(replace(output, valid=words), int(nulls[0]))
 
 
-def with_nulls(made: Vector, nulls: int) -> Vector:
+def with_nulls(output: Vector, nulls: int) -> Vector:
     """Return a column that was written, with its count of nulls."""
-    if made.nulls == nulls and (nulls or made.valid is None):
-        return made
-    return replace(made, valid=made.valid if nulls else None, nulls=nulls)
+    if output.nulls == nulls and (nulls or output.valid is None):
+        return output
+    return replace(output, valid=output.valid if nulls else None, nulls=nulls)
 
 
 def valid_rows(vector: Vector, machine: Machine) -> Any:
@@ -53,34 +53,34 @@ def valid_in_all(vectors: Iterable[Vector], machine: Machine) -> Any:
 
 def valid_words(words: Sequence[Array | None], rows: int, machine: Machine) -> tuple[Array, Array]:
     """Return words of the rows that are valid in all of some columns, and how many are null (uint64), on the device."""
-    made, nulls = empty_bits(rows, machine), machine.arrays.zeros(1, "uint64")
-    join_valid(words, rows, made, nulls, machine)
-    return made, nulls
+    output, nulls = empty_bits(rows, machine), machine.arrays.zeros(1, "uint64")
+    join_valid(words, rows, output, nulls, machine)
+    return output, nulls
 
 
-def valid_in(words: Sequence[Array | None], made: Vector, machine: Machine) -> Vector:
+def valid_in(words: Sequence[Array | None], output: Vector, machine: Machine) -> Vector:
     """Return a column of values that is null where one of some validity words says so."""
-    valid, nulls = valid_words(words, made.rows, machine)
-    return with_nulls(replace(made, valid=valid), int(nulls[0]))
+    valid, nulls = valid_words(words, output.rows, machine)
+    return with_nulls(replace(output, valid=valid), int(nulls[0]))
 
 
-def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> Vector:
+def null_where_any(output: Vector, others: Iterable[Vector], machine: Machine) -> Vector:
     """Return a column of values with nulls where one of the others is null; the words of a single one are shared."""
     nullable = [vector for vector in others if vector.nulls]
     if len(nullable) < 2:
-        return replace(made, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else made
-    return valid_in([vector.valid for vector in nullable], made, machine)
+        return replace(output, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else output
+    return valid_in([vector.valid for vector in nullable], output, machine)
 
 
-def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
-    """Return truth values (uint8) as validity words, and add the nulls to a count (uint64) on the device."""
+def words_of(valid: Array, machine: Machine, nulls: Array | None = None) -> Array:
+    """Return booleans (uint8) as validity words, and add the nulls to a count (uint64) on the device."""
     arrays, rows = machine.arrays, len(valid)
     words, nulls = empty_bits(rows, machine), arrays.zeros(1, "uint64") if nulls is None else nulls
     machine.launch(machine.closed("validity"), "pack_valid", rows, [rows, valid, words, nulls])
     return words
 
 
-# Columns that kernels write: memory for values, and offsets once the sizes of texts or lists are known.
+# Columns that kernels write: memory for values, and offsets once the sizes of strings or lists are known.
 
 
 MOST = 1 << 31
@@ -100,17 +100,17 @@ def empty_column(dtype: DataType, rows: int, machine: Machine, nullable: bool = 
 
 
 def offsets_type(total: int) -> str:
-    """Return the type of the offsets of texts of so many bytes in all."""
+    """Return the type of the offsets of strings of so many bytes in all."""
     return "int32" if total < MOST else "int64"
 
 
 def text_offsets(offsets: Array, total: int, machine: Machine) -> Array:
-    """Return offsets (int64) of texts of so many bytes in all as a column has them."""
+    """Return offsets (int64) of strings of so many bytes in all as a column has them."""
     return converted(offsets, offsets_type(total), machine)
 
 
 def offsets_of_sizes(sizes: Array, total: int, machine: Machine) -> Array:
-    """Return the offsets of texts whose sizes are these, after a first 0, and `total` in all."""
+    """Return the offsets of strings whose sizes are these, after a first 0, and `total` in all."""
     return scan(sizes, machine, offsets_type(total))
 
 

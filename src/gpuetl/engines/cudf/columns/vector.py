@@ -27,18 +27,18 @@ class Vector:
     rows
         How many.
     data
-        The values as in `storage_type`; the bytes of texts, or their numbers in the dictionary (int32, any of nulls);
+        The values as in `storage_type`.  Of strings the bytes, or their codes in the dictionary (int32; of nulls any).
         None for lists.
     valid
         Words of 32 validity bits, the first row's the lowest; None where there is no null.
     nulls
         How many rows are null.
     offsets
-        Of texts (int32 or int64) and lists (int32): rows + 1 places in `data` or in `elements`.
+        Of strings (int32 or int64) and lists (int32): rows + 1 places in `data` or in `elements`.
     elements
         The elements of lists.
     dictionary
-        Distinct texts without nulls, in the order of their bytes, of which a column of few texts has but the numbers.
+        Distinct strings without nulls, in the order of their bytes.  A column of few strings has only their codes.
     """
 
     dtype: DataType
@@ -57,12 +57,12 @@ class Vector:
         return int(own) + sum(inner.nbytes for inner in (self.elements, self.dictionary) if inner)
 
     @property
-    def numbers(self) -> Vector:
-        """Texts of a dictionary as their numbers, which are in the order of the texts; another column as it is."""
+    def codes(self) -> Vector:
+        """The dictionary codes of strings, which sort as the strings do; a column without a dictionary as it is."""
         return replace(self, dtype=pa.int32(), dictionary=None) if self.dictionary else self
 
-    def numbering(self, dictionary: Vector | None) -> Vector:
-        """Return the texts of a dictionary that these numbers stand for; without one the column as it is."""
+    def as_codes_of(self, dictionary: Vector | None) -> Vector:
+        """Return the strings that these codes stand for in a dictionary; without one the column as it is."""
         return replace(self, dtype=STRING, dictionary=dictionary) if dictionary else self
 
 
@@ -70,8 +70,8 @@ class Vector:
 def storage_type(dtype: DataType) -> str:
     """Return the name of the NumPy type in which a fixed-width column lies in memory.
 
-    Truth values are bytes, times integers of their unit, decimals of up to 18 digits int64 and longer ones pairs of
-    int64, the lower one first.  A column of the type null has truth values, all of them null.
+    Booleans are bytes, times integers of their unit, decimals of up to 18 digits int64 and longer ones pairs of
+    int64, the lower one first.  A column of the type null has booleans, all of them null.
     """
     if dtype in (NULL, pa.bool_()):
         return "uint8"

@@ -73,16 +73,16 @@ DEVICE double endless(int32_t had) {
 
 // y = left * y_before + x of rows: `sum` where nothing was before, to which slope * left * y_before comes.
 template <class DECAY>
-struct FadingSum : DECAY::Left {
+struct DecayedSum : DECAY::Left {
     typedef typename DECAY::Left First;
     double slope = 1, sum = 0;
     int32_t had = 0;
 
-    DEVICE static FadingSum of(First first, double x, int32_t had) { return {first, 1, x, had}; }
+    DEVICE static DecayedSum of(First first, double x, int32_t had) { return {first, 1, x, had}; }
     DEVICE double value() const { return sum; }
 };
 template <class DECAY>
-DEVICE FadingSum<DECAY> combine(const FadingSum<DECAY>& earlier, const FadingSum<DECAY>& later) {
+DEVICE DecayedSum<DECAY> combine(const DecayedSum<DECAY>& earlier, const DecayedSum<DECAY>& later) {
     if (!earlier.had || !later.had) return later.had ? later : earlier;
     const double slope = later.slope * later.left();
     return {earlier, slope * earlier.slope, slope * earlier.sum + later.sum, earlier.had | later.had};
@@ -91,16 +91,16 @@ DEVICE FadingSum<DECAY> combine(const FadingSum<DECAY>& earlier, const FadingSum
 // y = left * y_before + weight * x of rows whose first one has the y `first`, the last one slope * first + rise.  What
 // the first x is worth counts when an earlier row is met.
 template <class DECAY>
-struct FadingMean : DECAY::Share {
+struct DecayedMean : DECAY::Share {
     typedef typename DECAY::Share First;
     double first = 0, slope = 1, rise = 0;
     int32_t had = 0;
 
-    DEVICE static FadingMean of(First first, double x, int32_t had) { return {first, x, 1, 0, had}; }
+    DEVICE static DecayedMean of(First first, double x, int32_t had) { return {first, x, 1, 0, had}; }
     DEVICE double value() const { return slope * first + rise; }
 };
 template <class DECAY>
-DEVICE FadingMean<DECAY> combine(const FadingMean<DECAY>& earlier, const FadingMean<DECAY>& later) {
+DEVICE DecayedMean<DECAY> combine(const DecayedMean<DECAY>& earlier, const DecayedMean<DECAY>& later) {
     if (!earlier.had || !later.had) return later.had ? later : earlier;
     const double y = later.left() * earlier.rise + later.weight() * later.first;
     return {earlier, earlier.first, later.slope * later.left() * earlier.slope, later.slope * y + later.rise,

@@ -57,7 +57,7 @@ struct Writer {
 
 template <class OUT> DEVICE Writer<OUT&> write(OUT& out, Clock clock) { return {out, clock}; }
 
-// ---- reading: a text is a moment where the format writes it again as it was, so fields are read unchecked -----------
+// ---- reading: a text is a timestamp where the format writes it again as it was, so fields are read unchecked -----------
 
 struct Comparison {
     const Text text;
@@ -135,7 +135,7 @@ struct Reader {
         return *this;
     }
 
-    // The moment of the fields, to be written again.
+    // The timestamp of the fields, to be written again.
     DEVICE Writer<Comparison> on(int64_t day) const {
         const int64_t seconds = hour * 3600 + minute * 60 + second;
         return {Comparison{text, ahead, possible, 0}, moved({day, micros}, seconds)};
@@ -148,12 +148,12 @@ struct Reader {
     }
 };
 
-DEVICE Maybe<int64_t> moment_of(const Writer<Comparison>& again) {
+DEVICE Maybe<int64_t> timestamp_of(const Writer<Comparison>& again) {
     const bool same = again.out.same && again.out.at == again.out.text.size;
     return only_if(same, again.clock.days * DAY + again.clock.micros - again.out.ahead * SECOND);
 }
-DEVICE int64_t moment_of(Fault at, const Writer<Comparison>& again) {
-    const Maybe<int64_t> moment = moment_of(again);
-    if (!moment.valid) at(NO_SUCH_FORM);
-    return moment.value;
+DEVICE int64_t timestamp_of(Fault at, const Writer<Comparison>& again) {
+    const Maybe<int64_t> timestamp = timestamp_of(again);
+    if (!timestamp.valid) at(NO_SUCH_FORM);
+    return timestamp.value;
 }

@@ -95,6 +95,7 @@ class Levels:
         rows, count = self.rows_of(page), self.starts[page + 1] - self.starts[page]
         if count in (0, rows):
             return [equal_levels(rows, count > 0)]
+        assert self.valid is not None  # else all rows are valid
         groups = -(-rows // 8)
         return [levels_head(groups), Span(self.valid, page * self.page_rows // 8, groups)]
 
@@ -153,6 +154,6 @@ def valid_through(valid: list[Array], rows: int, machine: Machine) -> Array:
     counts = arrays.zeros(1 + words * len(valid), "int32")
     if valid:
         flat = joined(valid, machine)
-        arguments = [words * len(valid), words, rows, flat, counts]
+        arguments: list[Any] = [words * len(valid), words, rows, flat, counts]
         machine.launch(machine.closed("pages"), "count_valid", arguments[0], arguments)
     return scan(counts, machine)

@@ -104,7 +104,7 @@ class Stack:
 
 def stack_of(columns: Sequence[Column], machine: Machine) -> Stack:
     """Return the values that are not null of columns of one type: a column's own memory where none can be."""
-    stored = storage_type(columns[0].vector.numbers.dtype)
+    stored = storage_type(columns[0].vector.codes.dtype)
     return Stack(valid_values(columns, machine), stored, [column.levels for column in columns], machine)
 
 
@@ -113,17 +113,22 @@ def valid_values(columns: Sequence[Column], machine: Machine) -> list[Array]:
     nullable = [column for column in columns if column.levels.valid is not None]
     if not nullable:
         return [column.vector.data for column in columns]
-    rows, dtype = nullable[0].levels.rows, nullable[0].vector.numbers.dtype
+    rows, dtype = nullable[0].levels.rows, nullable[0].vector.codes.dtype
     memory = empty_values(dtype, rows * len(nullable), machine)
     own = {id(column): memory[at * rows : (at + 1) * rows] for at, column in enumerate(nullable)}
     table = [
-        [machine.address(each) for each in (c.vector.data, c.levels.valid, c.levels.through, own[id(c)])]
+        [
+            machine.address(each)
+            for each in (c.vector.data, c.levels.valid, c.levels.through, own[id(c)])
+            if each is not None
+        ]
         for c in nullable
     ]
     entry = f"compact_bytes{np.dtype(storage_type(dtype)).itemsize}"
-    arguments = [rows * len(nullable), rows, machine.arrays.asarray(np.array(table, np.int64))]
+    arguments: list[Any] = [rows * len(nullable), rows, machine.arrays.asarray(np.array(table, np.int64))]
     machine.launch(machine.closed("pages"), entry, arguments[0], arguments)
-    return [own.get(id(column), column.vector.data) for column in columns]
+    values: dict[int, Array] = {id(column): column.vector.data for column in columns} | own
+    return [values[id(column)] for column in columns]
 
 
 # Least and greatest values of column chunks, from numbers in their order: `ordered` of parquet.cuh turned back.

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gpuetl import messages
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, text_arguments
+from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.codegen.evaluate import row_and_reason
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame
@@ -111,7 +111,7 @@ def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int |
         if texts.rows:
             entry = f"find_other_bytes_{integer_name(texts.offsets)}"
             machine.launch(
-                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *text_arguments(texts)]
+                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
             )
     return [row_and_reason(found)[0] if found else None for found in states.tolist()]
 
@@ -263,7 +263,7 @@ def stopped_by(files: Sequence[Piece]) -> RunFailed:
     paths = [str(file.path) for file, _ in files]
     which = paths[0] if len(paths) == 1 else f"one of {len(paths)} files, {paths[0]} to {paths[-1]}"
     message = messages.coded("GE1446", f"the GPU stopped while {which} was read: a page is damaged")
-    return RunFailed().told(
+    return RunFailed().with_problem(
         Problem(message, "Find the file with verify_pages: true on the source, or with --engine pandas.")
     )
 

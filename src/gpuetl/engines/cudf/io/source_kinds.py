@@ -10,9 +10,9 @@ from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.string_codes import FEW, SAMPLE
-from gpuetl.engines.cudf.columns.string_dictionaries import MOST_TEXTS
+from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS
 from gpuetl.engines.cudf.gpu_operation import Needed
-from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.expressions.ir import Cast, Column, Literal
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Format
@@ -135,7 +135,7 @@ DISTINCT_TEXTS: dict[type[Format], Callable[[Dataset, str, Sequence[RowGroup]], 
 
 def worth_coding(distinct: float, rows: float) -> bool:
     """Tell whether a column is coded as it is read, given its distinct texts and its rows: see `with_dictionary`."""
-    return distinct <= min(MOST_TEXTS, max(FEW, min(rows, SAMPLE) // 2))
+    return distinct <= min(MAX_DICTIONARY_STRINGS, max(FEW, min(rows, SAMPLE) // 2))
 
 
 # The programs by which sources are read, beside those of the closed set.
@@ -144,12 +144,12 @@ def worth_coding(distinct: float, rows: float) -> bool:
 def scan_programs(scan: Scan) -> Needed:
     """List the programs of columns that are in no file, and of casts to the planned types."""
     known, partitions = scan_kinds(scan), scan.read.dataset.partitions
-    values, casts = dict[str, Literal](), list[Text]()
+    values, casts = dict[str, Literal](), list[KernelSource]()
     for name, stored in known.stored.items():
         dtype = scan.schema[name]
         if stored is None:
             value = ("" if dtype == STRING else 0) if name in partitions else None
             values[name] = Literal(value, dtype, declared=True)
         else:
-            casts += evaluated({"": Cast(Column(name, stored), dtype)}, Kinds({name: Kind.of(stored)})).texts
-    return Needed([*evaluated(values, Kinds({})).texts, *casts], known.columns)
+            casts += evaluated({"": Cast(Column(name, stored), dtype)}, Kinds({name: Kind.of(stored)})).sources
+    return Needed([*evaluated(values, Kinds({})).sources, *casts], known.columns)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager
 from functools import partial
-from itertools import accumulate, repeat
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -75,7 +75,7 @@ def assembled(pieces: Sequence[Piece], machine: Machine) -> Span:
     np.cumsum(table[1], out=table[1])
     total = int(table[1, -1])
     whole = arrays.empty(total, "uint8")
-    arguments = [-(-total // UNIT), len(pieces), total, arrays.asarray(table), whole]
+    arguments: list[Any] = [-(-total // UNIT), len(pieces), total, arrays.asarray(table), whole]
     machine.launch(machine.closed("pages"), "assemble", arguments[0], arguments)
     return Span(whole, 0, total)
 
@@ -239,7 +239,7 @@ def copy_chunks(arrays: Sequence[Array], work: Callable[[Iterator[Chunk]], None]
     starts = accumulate(sizes, initial=0)
     share = -(-sum(sizes) // (threads.threads * PAGE)) * PAGE
     size = min(threads.chunk_bytes, max(LEAST_CHUNK, share))
-    spans = [(start, Span(*whole)) for start, *whole in zip(starts, arrays, repeat(0), sizes, strict=False)]
+    spans = [(start, Span(array, 0, size)) for start, array, size in zip(starts, arrays, sizes, strict=False)]
     left = deque(chunk for start, span in spans for chunk in chunks(start, span, size))
     futures = [threads.executor.submit(work, taken(left)) for _ in range(min(len(left), threads.threads))]
     try:

@@ -82,7 +82,7 @@ def ranges_of(stack: Stack, stored: str) -> Array:
     """Return the `Range` of each page: uint64[pages, 2]; `stored` is the type to compare as."""
     machine, blocks = stack.machine, blocks_a_page(stack.levels[0])
     ranges = machine.arrays.zeros((stack.pages, 2), "uint64")
-    arguments = [blocks * stack.pages, blocks, stack.column_pages, stack.table, ranges]
+    arguments: list[Any] = [blocks * stack.pages, blocks, stack.column_pages, stack.table, ranges]
     machine.launch(machine.closed("pages"), f"find_ranges_{stored}", arguments[0] * 32, arguments)
     return ranges
 
@@ -98,7 +98,7 @@ def packed_pages(stack: Stack, widths: np.ndarray[Any, Any]) -> list[Piece]:
     ends = np.cumsum(groups * widths)
     starts = ends - groups * widths
     words, table = arrays.empty(int(ends[-1]), "uint32"), arrays.asarray(np.stack([widths, starts], axis=1))
-    arguments = [stack.pages * groups, groups, stack.column_pages, stack.table, table, words]
+    arguments: list[Any] = [stack.pages * groups, groups, stack.column_pages, stack.table, table, words]
     machine.launch(machine.closed("pages"), f"pack_{stack.stored}", arguments[0] * 32, arguments)
     sizes = -(-np.array(stack.counts) // 8) * widths
     return [Span(words, start * 4, size) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]

@@ -9,7 +9,7 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
-from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
 from gpuetl.engines.cudf.relational.aggregate_states import has_state
 from gpuetl.engines.cudf.relational.grouping import Groups
@@ -62,18 +62,18 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
 @programs.register
 def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
     """List those of arguments that are not columns."""
-    texts = list[Text]()
+    sources = list[KernelSource]()
     for call in operation.calls.values():
         for argument in call.args:
             if not isinstance(argument, Column) and (has_state(call) or not isinstance(argument, Literal)):
-                texts += evaluated({"": argument}, frame).texts
-    made = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
-    return Needed(texts, passed(operation.schema, made, frame.columns))
+                sources += evaluated({"": argument}, frame).sources
+    kinds = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
+    return Needed(sources, passed(operation.schema, kinds, frame.columns))
 
 
 def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
     """Return the kind of a call's column: what picks a row gives its value."""
-    picked = call.args[0] if not has_state(call) and call.args else None
-    if isinstance(picked, Column) and picked.dtype == call.dtype:
-        return columns[picked.name]
+    representative = call.args[0] if not has_state(call) and call.args else None
+    if isinstance(representative, Column) and representative.dtype == call.dtype:
+        return columns[representative.name]
     return Kind.of(call.dtype)

@@ -63,7 +63,7 @@ def term(vector: Vector, machine: Machine, kind: int = 0, first: int = 0) -> lis
 
 
 def uses_records(columns: Sequence[Vector], rows: int) -> bool:
-    """Tell whether a reduction of so many rows, which come by their numbers, reads columns by records."""
+    """Return whether a reduction of so many rows, which come by their numbers, reads columns by records."""
     if len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
         return False
     return len(columns) <= fields_of(columns) and not any(
@@ -165,19 +165,19 @@ def reduce_groups(groups: Groups, reduction: Reduction, launched: Callable[[], N
     if not groups.count:
         return arrays.empty(0, "uint8")
     chunks = groups.once("chunks", lambda: cut(groups.starts, CHUNK, machine))
-    count, turns, order = len(chunks.starts), 0, 0
-    if groups.rows is not None:
-        order = groups.rows
-        if count >= TURNS * groups.count:
-            turns = groups.once("turns", lambda: turns_of(groups.rows, chunks, machine))
+    count, order = len(chunks.starts), groups.rows
+    turns: Array | None = None
+    if order is not None and count >= TURNS * groups.count:
+        turns = groups.once("turns", lambda: turns_of(order, chunks, machine))
     states = arrays.empty(count * reduction.state_bytes, "uint8")
     kernels = reduction.rows
-    taken = [count, chunks.starts, chunks.stops, states, turns, order, *kernels.arguments]
+    rows = [0 if array is None else array for array in (turns, order)]
+    launch_arguments = [count, chunks.starts, chunks.stops, states, *rows, *kernels.arguments]
     if groups.frame.rows < SHORT * count:
-        machine.launch(kernels.module, kernels.by_threads, count, taken)
+        machine.launch(kernels.module, kernels.by_threads, count, launch_arguments)
     else:
-        machine.launch(kernels.module, kernels.by_warps, count * 32, taken)
-    while chunks.most > 2 * MERGED:
+        machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
+    while chunks.firsts is not None and chunks.most > 2 * MERGED:
         launched()
         chunks = cut(chunks.firsts, MERGED, machine)
         states = merged(states, chunks.starts, chunks.stops, reduction, machine)
@@ -194,19 +194,21 @@ def turns_of(rows: Array, chunks: Chunks, machine: Machine) -> Array:
 def merged(states: Array, starts: Array, stops: Array, reduction: Reduction, machine: Machine) -> Array:
     """Return what the states from each start to its stop come to."""
     count, size, kernels = len(starts), reduction.state_bytes, reduction.states
-    made = machine.arrays.empty(count * size, "uint8")
-    taken = [count, starts, stops, len(states) // size, states, made, *kernels.arguments]
-    machine.launch(kernels.module, kernels.by_threads, count, taken)  # most have one, where a warp each takes too long
-    machine.launch(kernels.module, kernels.by_warps, count * 32, taken)
-    return made
+    output = machine.arrays.empty(count * size, "uint8")
+    launch_arguments = [count, starts, stops, len(states) // size, states, output, *kernels.arguments]
+    machine.launch(
+        kernels.module, kernels.by_threads, count, launch_arguments
+    )  # most have one, where a warp each takes too long
+    machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
+    return output
 
 
 def cut(bounds: Array, size: int, machine: Machine) -> Chunks:
     """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks."""
     arrays, groups, module = machine.arrays, len(bounds) - 1, machine.closed("chunks")
-    firsts, told = arrays.empty(groups + 1, "int64"), arrays.zeros(2, "uint64")
-    machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, told])
-    total, most = told.tolist()
+    firsts, counters = arrays.empty(groups + 1, "int64"), arrays.zeros(2, "uint64")
+    machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, counters])
+    total, most = counters.tolist()
     if most <= 1 and total == groups:
         return Chunks(bounds[:-1], bounds[1:], None, most)
     firsts = scan(firsts, machine)
@@ -234,7 +236,7 @@ RESULT_TYPES = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class GroupStates:
     """The states of all groups: their memory, and the place (in bytes) of the first group's."""
 
     memory: Array
@@ -248,7 +250,7 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     states = reduced_words(groups, [state for state in wanted if state.kind in WORDS])
     for state in wanted:
         if state.kind in WIDE:
-            states[state] = Reduced(reduce_groups(groups, wide_reduction(groups, state)))
+            states[state] = GroupStates(reduce_groups(groups, wide_reduction(groups, state)))
     return finished(groups, calls, results, states)
 
 
@@ -258,20 +260,20 @@ def known_rows(groups: Groups, found: Result) -> Result:
     return Result("rows", None) if counted else found
 
 
-def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduced]:
+def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, GroupStates]:
     """Reduce rows to states of words: see device/states.cuh.  Counts are taken from sums of the same values."""
     sums = {state.args: state for state in wanted if state.kind in SUMS}
     own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
-    found: dict[State, Reduced] = {}
+    found: dict[State, GroupStates] = {}
     for some, records in batches(groups, own) if own else ():
         memory = reduce_groups(groups, words_reduction(groups, some, records))
         for state, first in zip(some, first_words(some), strict=True):
-            found[state] = Reduced(memory, first * 8 * groups.count)
+            found[state] = GroupStates(memory, first * 8 * groups.count)
     for state in wanted:
         if state not in found:
             sum_state = found[sums[state.args]]
             last = WORDS[sums[state.args].kind] - 1
-            found[state] = Reduced(sum_state.memory, sum_state.at + last * 8 * groups.count)
+            found[state] = GroupStates(sum_state.memory, sum_state.at + last * 8 * groups.count)
     return found
 
 
@@ -349,32 +351,32 @@ def wide_reduction(groups: Groups, state: State) -> Reduction:
 
 
 def finished(
-    groups: Groups, calls: Mapping[str, Call], results: Mapping[str, Result], states: Mapping[State, Reduced]
+    groups: Groups, calls: Mapping[str, Call], results: Mapping[str, Result], states: Mapping[State, GroupStates]
 ) -> dict[str, Vector]:
     """Turn the groups' states into columns."""
     machine, count = groups.machine, groups.count
-    made = {name: empty_column(call.dtype, count, machine) for name, call in calls.items()}
-    told = machine.arrays.zeros((2, len(calls)), "uint64")
-    described = [result_words(groups, results[name], states, made[name]) for name in calls]
+    output = {name: empty_column(call.dtype, count, machine) for name, call in calls.items()}
+    counters = machine.arrays.zeros((2, len(calls)), "uint64")
+    described = [result_words(groups, results[name], states, output[name]) for name in calls]
     for first in range(0, len(described), MOST_RESULTS):
         some = described[first : first + MOST_RESULTS]
         words = np.zeros(1 + 7 * MOST_RESULTS, np.int64)
         words[: 1 + 7 * len(some)] = [len(some), *(word for each in some for word in each)]
-        arguments = [count, groups.starts, told[0, first:], told[1, first:], Struct(words)]
+        arguments = [count, groups.starts, counters[0, first:], counters[1, first:], Struct(words)]
         machine.launch(machine.closed("results"), "finish", count, arguments)
-    faults, nulls = told.tolist() if count else np.zeros((2, len(calls)), np.int64).tolist()
+    faults, nulls = counters.tolist() if count else np.zeros((2, len(calls)), np.int64).tolist()
     for (name, call), fault in zip(calls.items(), faults, strict=True):
         if fault:
             raise EvaluationError.of_column(name, sum_overflow(call.dtype))
-    return {name: with_nulls(made[name], missing) for name, missing in zip(calls, nulls, strict=True)}
+    return {name: with_nulls(output[name], missing) for name, missing in zip(calls, nulls, strict=True)}
 
 
-def result_words(groups: Groups, result: Result, states: Mapping[State, Reduced], made: Vector) -> list[int]:
+def result_words(groups: Groups, result: Result, states: Mapping[State, GroupStates], output: Vector) -> list[int]:
     """Return the words of a `Result` of device/closed/results.cu."""
     machine, at, memory = groups.machine, 0, "narrow"
     if result.state:
         at = machine.address(states[result.state].memory) + states[result.state].at
         memory = WIDE.get(result.state.kind, "narrow")
-    stored = RESULT_TYPES.index(storage_type(made.dtype).removeprefix("u"))
+    stored = RESULT_TYPES.index(storage_type(output.dtype).removeprefix("u"))
     kinds = [RESULTS.index(result.kind), list(MEMORY).index(memory), stored, result.detail]
-    return [at, machine.address(made.data), machine.address(made.valid), *kinds]
+    return [at, machine.address(output.data), machine.address(output.valid), *kinds]

@@ -58,7 +58,7 @@ class Result(NamedTuple):
 
 
 def is_wide(dtype: DataType) -> bool:
-    """Tell whether values lie in 16 bytes."""
+    """Return whether values lie in 16 bytes."""
     return storage_type(dtype) == "V16"
 
 
@@ -140,5 +140,5 @@ RESULT_OF: dict[str, Callable[[Call], Result]] = {
 
 
 def has_state(call: Call) -> bool:
-    """Tell whether a state computes the call: not for extremes of texts, whose bytes lie elsewhere."""
+    """Return whether a state computes the call: not for extremes of texts, whose bytes lie elsewhere."""
     return call.function.name in RESULT_OF and not (call.function.name in ("min", "max") and call.dtype == STRING)

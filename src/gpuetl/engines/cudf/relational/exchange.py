@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
-from gpuetl.engines.cudf.columns.arrays import Between, numbers_where, shifted
-from gpuetl.engines.cudf.columns.concat import numbered_together, stacked
+from gpuetl.engines.cudf.columns.arrays import ValueRange, numbers_where, shifted
+from gpuetl.engines.cudf.columns.concat import shared_codes, stacked
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.keys import keys_of, unsigned_type
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
@@ -16,7 +16,7 @@ from gpuetl.engines.cudf.columns.order import sorted_order
 from gpuetl.engines.cudf.columns.pieces import split_rows
 from gpuetl.engines.cudf.columns.string_dictionaries import with_shared_dictionaries
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.plan.node import SortKey
@@ -43,9 +43,9 @@ def key_hash(keys: Sequence[str], columns: Mapping[str, Vector] | Mapping[str, K
     return Call(FUNCTIONS["scalar", "hash"], tuple(Column(name, columns[name].dtype) for name in keys), INT64)
 
 
-def hash_programs(keys: Sequence[str], frame: Kinds) -> list[Text]:
+def hash_programs(keys: Sequence[str], frame: Kinds) -> list[KernelSource]:
     """List the program of `split_by_hash`."""
-    return evaluated({"": key_hash(keys, frame.columns)}, frame).texts
+    return evaluated({"": key_hash(keys, frame.columns)}, frame).sources
 
 
 def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame, machine: Machine) -> list[Frame]:
@@ -58,11 +58,11 @@ def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Fr
     order = sorted_order(keys_of(keys, by, rows, machine), machine)
     numbers = machine.arrays.empty(rows, "int32")
     shifted(order, -before.rows, numbers, machine)
-    cuts = numbers_where(numbers, machine, Between(0, frame.rows - 1, wanted=False)).tolist()
+    cuts = numbers_where(numbers, machine, ValueRange(0, frame.rows - 1, wanted=False)).tolist()
     starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, rows]
     return split_rows(with_shared_dictionaries(frame), numbers, list(zip(starts, ends, strict=True)), machine)
 
 
 def below(vectors: Sequence[Vector], machine: Machine) -> Vector:
     """Return keys below each other; texts as their numbers."""
-    return stacked(numbered_together(vectors, machine) if vectors[0].dtype == STRING else vectors, machine)
+    return stacked(shared_codes(vectors, machine) if vectors[0].dtype == STRING else vectors, machine)

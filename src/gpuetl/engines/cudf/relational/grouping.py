@@ -29,7 +29,7 @@ from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.keys import Key, Keys, Layout, keys_of
 from gpuetl.engines.cudf.columns.order import sort_keys
 from gpuetl.engines.cudf.columns.packed_keys import measured, packed
-from gpuetl.engines.cudf.columns.string_codes import numbered_texts
+from gpuetl.engines.cudf.columns.string_codes import dictionary_codes
 from gpuetl.engines.cudf.columns.validity import valid_rows
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
@@ -58,7 +58,7 @@ THREADS = 512
 
 
 def are_countable(bits: int, rows: int) -> bool:
-    """Tell whether codes of this width are few enough to be counted."""
+    """Return whether codes of this width are few enough to be counted."""
     return bits <= MOST_BITS and 1 << bits <= max(SMALL_TABLE, rows // ROWS_A_CODE)
 
 
@@ -183,7 +183,7 @@ class Groups:
     starts: Array
     machine: Machine
     table: Table | None = None
-    _made: dict[Hashable, Any] = field(default_factory=dict)
+    _cache: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
     def by(cls, frame: Frame, keys: Sequence[str], machine: Machine) -> Groups:
@@ -209,10 +209,10 @@ class Groups:
 
     def once(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return what was made under this name, made when it is first asked for."""
-        if what not in self._made:
-            self._made[what] = make()
-        made: T = self._made[what]
-        return made
+        if what not in self._cache:
+            self._cache[what] = make()
+        cached: T = self._cache[what]
+        return cached
 
     def keys(self, names: Sequence[str]) -> dict[str, Vector]:
         """Return the values of each group in the columns that it is made by: floats with one zero and one NaN."""
@@ -256,7 +256,7 @@ class Groups:
         return valid_rows(column, self.machine) if column.nulls else None
 
     def true(self, argument: Expr) -> Array | None:
-        """Return where (uint8) a truth value is true, None for the constant; null is not."""
+        """Return where (uint8) a boolean is true, None for the constant; null is not."""
         if argument == Literal(True, BOOL):
             return None
         return both(self.column(argument).data, self.valid(argument), self.machine)
@@ -268,7 +268,7 @@ class Groups:
 
     def numbered(self, argument: Expr) -> Vector:
         """Return an argument's values, texts as their numbers."""
-        return self.once(("numbered", argument), lambda: numbered_texts(self.column(argument), self.machine))
+        return self.once(("numbered", argument), lambda: dictionary_codes(self.column(argument), self.machine))
 
 
 def both(left: Array | None, right: Array | None, machine: Machine) -> Array | None:

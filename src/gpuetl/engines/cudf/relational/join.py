@@ -14,19 +14,19 @@ from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow, single_row, to_arrow
 from gpuetl.engines.cudf.columns.kind import Kinds
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
-from gpuetl.engines.cudf.machine import Array, Machine, Text
+from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.join_lookup import (
     JoinKeys,
     KeyCodes,
     Lookup,
     Pairs,
-    comparable_texts,
+    comparable_sources,
     count_codes,
     join_keys,
-    lonely_rows,
     lookup_of,
     paired,
     single_partners,
+    unmatched_right,
 )
 from gpuetl.engines.no_result import written
 from gpuetl.errors import EvaluationError, listing
@@ -151,18 +151,18 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
         return combined(operation, left, right, pairs, none, machine)
     found, _ = lookup.find(keys.left, slots=True)
     codes = KeyCodes(found, lookup.slots, lookup.size)
-    lonely = lonely_rows(codes, machine) if operation.how == "full" else none
-    pairs = matching_pairs(operation, left, right, codes, len(lonely), machine)
-    return combined(operation, left, right, pairs, lonely, machine)
+    unmatched = unmatched_right(codes, machine) if operation.how == "full" else none
+    pairs = matching_pairs(operation, left, right, codes, len(unmatched), machine)
+    return combined(operation, left, right, pairs, unmatched, machine)
 
 
 @programs.register
 def join_programs(operation: Join, left: Kinds, right: Kinds) -> Needed:
     """List those of keys that are cast to compare."""
-    texts, keys = list[Text](), zip(operation.left_on, operation.right_on, strict=True)
+    sources, keys = list[KernelSource](), zip(operation.left_on, operation.right_on, strict=True)
     for ours, theirs in keys:
-        texts += comparable_texts(left.columns[ours], right.columns[theirs])
-    return Needed(texts, passed(operation.schema, left.columns, right.columns))
+        sources += comparable_sources(left.columns[ours], right.columns[theirs])
+    return Needed(sources, passed(operation.schema, left.columns, right.columns))
 
 
 def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> Pairs:
@@ -186,18 +186,20 @@ def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, m
     return paired(keys, counts, repeats, ends, total, machine)
 
 
-def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine) -> Frame:
+def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, unmatched: Array, machine: Machine) -> Frame:
     """Put the columns of paired rows beside each other, and below them the right rows that are alone."""
     keys = dict(zip(operation.left_on, operation.right_on, strict=True))
     wanted = {name: right.columns[name] for name in operation.schema if name not in left.columns}
     ours = {name: left.columns[name] for name in operation.schema if name in left.columns}
     columns = dict(ours) if pairs.left is None else take(ours, pairs.left, machine, missing=False)
     rows = left.rows if pairs.left is None else len(pairs.left)
-    if len(lonely):
-        below = take({name: right.columns[keys[name]] for name in ours if name in keys}, lonely, machine, missing=False)
+    if len(unmatched):
+        below = take(
+            {name: right.columns[keys[name]] for name in ours if name in keys}, unmatched, machine, missing=False
+        )
         for name, vector in columns.items():
-            alone = below[name] if name in below else from_arrow(pa.nulls(len(lonely), vector.dtype), machine)
+            alone = below[name] if name in below else from_arrow(pa.nulls(len(unmatched), vector.dtype), machine)
             columns[name] = stacked([vector, alone], machine)
-    others = joined([pairs.right, lonely], machine) if len(lonely) else pairs.right
+    others = joined([pairs.right, unmatched], machine) if len(unmatched) else pairs.right
     columns |= take(wanted, others, machine, missing=operation.how not in ("inner", "cross"))
-    return Frame({name: columns[name] for name in operation.schema}, rows + len(lonely))
+    return Frame({name: columns[name] for name in operation.schema}, rows + len(unmatched))

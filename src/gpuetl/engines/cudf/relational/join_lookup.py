@@ -22,14 +22,14 @@ from gpuetl.engines.cudf.columns.arrays import (
     scatter,
     set_marks,
 )
-from gpuetl.engines.cudf.columns.concat import numbered_together, stacked
+from gpuetl.engines.cudf.columns.concat import shared_codes, stacked
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.keys import MOST_DIGITS, Key, Keys, Layout, Words, launch_digits
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.order import sort_keys
 from gpuetl.engines.cudf.columns.packed_keys import launch_placed, measured
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.machine import Array, Machine, Text
+from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.plan.nodes import Join
 from gpuetl.records import dataclass
@@ -69,11 +69,11 @@ def count_codes(codes: Array, size: int, machine: Machine) -> Array:
     return counts
 
 
-def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
+def unmatched_right(keys: KeyCodes, machine: Machine) -> Array:
     """Return the numbers of the right rows whose code no left row has."""
-    met = machine.arrays.zeros(keys.size, "uint8")
-    set_marks(met, keys.left, machine)
-    return numbers_where(pick(met, keys.right, machine), machine, ZERO)
+    matched = machine.arrays.zeros(keys.size, "uint8")
+    set_marks(matched, keys.left, machine)
+    return numbers_where(pick(matched, keys.right, machine), machine, ZERO)
 
 
 def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
@@ -134,22 +134,22 @@ def comparable(left: Vector, right: Vector, machine: Machine) -> tuple[Vector, V
         left, right = as_type(left, dtype, machine), as_type(right, dtype, machine)
     if dtype != STRING:
         return left, right
-    ours, theirs = numbered_together([left, right], machine)
+    ours, theirs = shared_codes([left, right], machine)
     return ours, theirs
 
 
-def comparable_texts(left: Kind, right: Kind) -> list[Text]:
+def comparable_sources(left: Kind, right: Kind) -> list[KernelSource]:
     """List the programs of `comparable`."""
     dtype = common_type(left.dtype, right.dtype)
     assert dtype is not None
     if same_digits(left.dtype, right.dtype):
         return []
     casts = [(cast_to(kind.dtype, dtype), kind) for kind in (left, right) if kind.dtype != dtype]
-    return [text for cast, kind in casts for text in evaluated({"": cast}, Kinds({"": kind})).texts]
+    return [text for cast, kind in casts for text in evaluated({"": cast}, Kinds({"": kind})).sources]
 
 
 def same_digits(left: DataType, right: DataType) -> bool:
-    """Tell whether values of two types have the same digits where they are equal."""
+    """Return whether values of two types have the same digits where they are equal."""
     signed, unsigned = pa.types.is_signed_integer, pa.types.is_unsigned_integer
     return bool(left == right or (signed(left) and signed(right)) or (unsigned(left) and unsigned(right)))
 

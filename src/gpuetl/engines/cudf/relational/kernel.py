@@ -33,14 +33,14 @@ from gpuetl.engines.cudf.columns.validity import (
 )
 from gpuetl.engines.cudf.columns.vector import Vector, storage_type
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
-from gpuetl.engines.cudf.machine import Array, Machine, Text
+from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.kernel_scan import known_values, scan_source, scanned
 from gpuetl.engines.no_result import null_input
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.user_kernels.contract import KernelContract, device_type
-from gpuetl.user_kernels.kernel_texts import KernelTexts, null_argument
+from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
 
 MAX_OFFSET = 2**31 - 1
 
@@ -70,8 +70,8 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     inputs = {name: frame.columns[name] for name in operation.reads}
     if operation.nulls == "forbid":
         refuse_nulls(operation, inputs, machine)
-    if isinstance(operation.contract, KernelTexts):
-        outputs = run_texts(operation, operation.contract, inputs, new_group, frame.rows, machine)
+    if isinstance(operation.contract, KernelCode):
+        outputs = run_generated(operation, operation.contract, inputs, new_group, frame.rows, machine)
     elif operation.nulls == "masks":
         outputs = with_masks(operation, inputs, starts, frame.rows, machine)
     else:
@@ -86,13 +86,13 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
     inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
     contract, arguments = operation.contract, columns_of_kinds(needed.columns)
     if isinstance(contract, KernelContract):
-        text = Text(contract.source, contract.entry, contract.cuda)
+        text = KernelSource(contract.source, contract.entry, contract.cuda)
     elif operation.grouped:
-        text = Text(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
+        text = KernelSource(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
     else:
-        text = Text(elementwise_source(operation, contract, inputs, arguments), contract.entry)
-    made = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
-    return Needed([*needed.texts, text], passed(operation.schema, made, frame.columns))
+        text = KernelSource(elementwise_source(operation, contract, inputs, arguments), contract.entry)
+    new_vectors = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
+    return Needed([*needed.sources, text], passed(operation.schema, new_vectors, frame.columns))
 
 
 def argument_programs(operation: Kernel | KernelReduction) -> Needed:
@@ -100,8 +100,8 @@ def argument_programs(operation: Kernel | KernelReduction) -> Needed:
     return evaluated(operation.arguments, Kinds({}, 1))
 
 
-def run_texts(
-    operation: Kernel, contract: KernelTexts, inputs: dict[str, Vector], new_group: Array | None, rows: int,
+def run_generated(
+    operation: Kernel, contract: KernelCode, inputs: dict[str, Vector], new_group: Array | None, rows: int,
     machine: Machine,
 ) -> dict[str, Vector]:  # fmt: skip
     """Run what is generated around a user's texts; `new_group` marks (uint8) where the groups of a scan begin."""
@@ -156,13 +156,13 @@ def with_masks(
 ) -> dict[str, Vector]:
     """Run with each array's validity words after it; the kernel writes those of its outputs."""
     offsets = offsets_of(starts, None, rows, machine)
-    made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    masks = {name: empty_bits(rows, machine) for name in made}
-    written = {f"output '{n}'": v for n, v in made.items()} | {
+    new_vectors = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    masks = {name: empty_bits(rows, machine) for name in new_vectors}
+    written = {f"output '{n}'": v for n, v in new_vectors.items()} | {
         f"the validity words of '{n}'": v for n, v in masks.items()
     }
     arguments, bands = guarded(written, machine)
-    values, words = list(arguments.values())[: len(made)], list(arguments.values())[len(made) :]
+    values, words = list(arguments.values())[: len(new_vectors)], list(arguments.values())[len(new_vectors) :]
     pairs = [part for vector in inputs.values() for part in (vector.data, mask_of(vector, machine))]
     pairs += [part for pair in zip(values, words, strict=True) for part in pair]
     call(operation, pairs, offsets, rows, machine)
@@ -175,8 +175,9 @@ def with_masks(
 
 def mask_of(vector: Vector, machine: Machine) -> Array:
     """Return a column's validity words, also where it has no null."""
-    if vector.valid is not None:
-        return vector.valid
+    valid: Array | None = vector.valid
+    if valid is not None:
+        return valid
     return valid_words([], vector.rows, machine)[0]
 
 
@@ -189,8 +190,8 @@ def launched(
     operation: Kernel, inputs: dict[str, Vector], offsets: Array | None, rows: int, machine: Machine
 ) -> dict[str, Vector]:
     """Run on columns without nulls."""
-    made = {f"output '{name}'": empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    outputs, bands = guarded(made, machine)
+    new_vectors = {f"output '{name}'": empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    outputs, bands = guarded(new_vectors, machine)
     call(operation, [*(vector.data for vector in inputs.values()), *outputs.values()], offsets, rows, machine)
     check_guards(operation, bands)
     arrays = [array.copy() for array in outputs.values()] if bands else outputs.values()  # without their bands

@@ -12,15 +12,15 @@ from gpuetl.engines.cudf.codegen.user_kernels import (
     columns_of,
     finish_user_kernel,
     typed,
+    user_code,
     user_kernel,
-    users_text,
 )
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.columns.validity import empty_column, with_nulls
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
-from gpuetl.engines.cudf.machine import Machine, Text
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.engines.cudf.relational.aggregate_reduction import Kernels, Reduction, reduce_groups
 from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.engines.cudf.relational.kernel import argument_columns, argument_programs, refuse_nulls
@@ -52,7 +52,7 @@ def reduction_programs(operation: KernelReduction, frame: Kinds) -> Needed:
     inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
     source = reduction_source(operation, inputs, columns_of_kinds(needed.columns))
     keys = passed(operation.by, frame.columns)
-    return Needed([*needed.texts, Text(source, operation.contract.entry)], {**keys, name: Kind(dtype)})
+    return Needed([*needed.sources, KernelSource(source, operation.contract.entry)], {**keys, name: Kind(dtype)})
 
 
 def reduced(operation: KernelReduction, inputs: Mapping[str, Vector], groups: Groups) -> dict[str, Vector]:
@@ -62,14 +62,14 @@ def reduced(operation: KernelReduction, inputs: Mapping[str, Vector], groups: Gr
     ((name, dtype),) = operation.outputs.items()
     source = reduction_source(operation, inputs, arguments)
     module = machine.user_module(source, operation.contract.entry)
-    made, nulls = empty_column(dtype, groups.count, machine), machine.arrays.zeros(1, "uint64")
+    output, nulls = empty_column(dtype, groups.count, machine), machine.arrays.zeros(1, "uint64")
     with user_kernel(operation, machine):
         rows = Kernels(module, "reduce_chunks", "reduce_short_chunks", buffers_of(columns_of(inputs, arguments)))
         reduction = Reduction(state_bytes(dtype), rows, Kernels(module, "merge_chunks", "keep_chunks", ()))
         finals = reduce_groups(groups, reduction, partial(finish_user_kernel, machine))
-        outputs = [finals, nulls, made.data, made.valid, *buffers_of(arguments)]
+        outputs = [finals, nulls, output.data, output.valid, *buffers_of(arguments)]
         machine.launch(module, "finish", groups.count, [groups.count, *outputs])
-    return {name: with_nulls(made, int(nulls[0]))}
+    return {name: with_nulls(output, int(nulls[0]))}
 
 
 def state_bytes(dtype: DataType) -> int:
@@ -80,7 +80,7 @@ def state_bytes(dtype: DataType) -> int:
 def reduction_source(operation: KernelReduction, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector]) -> str:
     """Return the kernels' text: those that `relational/aggregate_reduction.py` runs, and `finish`."""
     ((_, dtype),) = operation.outputs.items()
-    value, stored, texts = c_type(dtype), stored_c_type(dtype), operation.contract.texts
+    value, stored, code = c_type(dtype), stored_c_type(dtype), operation.contract.snippets
     columns, own = columns_of(inputs, arguments), typed(arguments)
     seen = " && ".join(f"x{place}.valid" for place in range(len(inputs)))
     values = [*(f"x{p}.value" for p in range(len(inputs))), *argument_values(inputs, arguments)]
@@ -97,11 +97,11 @@ def reduction_source(operation: KernelReduction, inputs: Mapping[str, Vector], a
     ]
     post = ", ".join(["states[row].value", *argument_values({}, arguments)])
     return f"""{headers_text(["rows.cuh", "reduce.cuh", "words.cuh"])}
-DEVICE {value} mapped({", ".join([*typed(inputs), *own])}) {{ return {value}({users_text("map", texts["map"])}); }}
-DEVICE {value} reduced(const {value} a, const {value} b) {{ return {value}({users_text("reduce", texts["reduce"])}); }}
-DEVICE {value} neutral() {{ return {value}({users_text("identity", texts["identity"])}); }}
+DEVICE {value} mapped({", ".join([*typed(inputs), *own])}) {{ return {value}({user_code("map", code["map"])}); }}
+DEVICE {value} reduced(const {value} a, const {value} b) {{ return {value}({user_code("reduce", code["reduce"])}); }}
+DEVICE {value} neutral() {{ return {value}({user_code("identity", code["identity"])}); }}
 DEVICE {value} finished({", ".join([f"const {value} a", *own])}) {{
-    return {value}({users_text("post", texts["post"])});
+    return {value}({user_code("post", code["post"])});
 }}
 struct alignas(16) State {{
     {value} value = neutral();

@@ -16,20 +16,20 @@ from gpuetl.engines.cudf.codegen.cuda_types import (
     stored_c_type,
 )
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
-from gpuetl.engines.cudf.codegen.user_kernels import typed, user_kernel, users_text
+from gpuetl.engines.cudf.codegen.user_kernels import typed, user_code, user_kernel
 from gpuetl.engines.cudf.columns.validity import empty_values, null_where_any, with_nulls, words_of
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.window_scans import Reducing, launch_scan, totals_before
 from gpuetl.plan.nodes import Kernel, KernelReduction
-from gpuetl.user_kernels.kernel_texts import KernelTexts
+from gpuetl.user_kernels.kernel_code import KernelCode
 
 WIDEST, ALIGNMENT = 8, 16
 """Bytes of a field of a state at most, and what a state is padded to."""
 
 
 def scanned(
-    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Any],
+    operation: Kernel, contract: KernelCode, inputs: Mapping[str, Vector], arguments: Mapping[str, Any],
     new_group: Array, rows: int, machine: Machine,
 ) -> dict[str, Vector]:  # fmt: skip
     """Compute the outputs of each row; `new_group` marks (uint8) where groups begin among the sorted rows.
@@ -45,31 +45,31 @@ def scanned(
     """
     arrays, masks = machine.arrays, operation.nulls == "masks"
     module = machine.user_module(scan_source(operation, contract, inputs, arguments), contract.entry)
-    made = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
-    flags = [arrays.empty(rows, "uint8") for _ in made] if masks else []
-    outputs = [*(vector.data for vector in made.values()), *flags]
+    vectors = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
+    flags = [arrays.empty(rows, "uint8") for _ in vectors] if masks else []
+    outputs = [*(vector.data for vector in vectors.values()), *flags]
     if rows:
         with user_kernel(operation, machine):
             given = [new_group, *buffers_of(inputs), *outputs]
             before = totals_before(Reducing(lambda: module, given), rows, segment_bytes(contract), machine)
             launch_scan(module, rows, before, given, machine)
     if not masks:
-        return {name: null_where_any(vector, inputs.values(), machine) for name, vector in made.items()}
-    nulls = arrays.zeros(len(made), "uint64")
+        return {name: null_where_any(vector, inputs.values(), machine) for name, vector in vectors.items()}
+    nulls = arrays.zeros(len(vectors), "uint64")
     words = [words_of(flag, machine, nulls[place:]) for place, flag in enumerate(flags)]
     return {
         name: with_nulls(replace(vector, valid=valid), int(count))
-        for (name, vector), valid, count in zip(made.items(), words, nulls.tolist(), strict=True)
+        for (name, vector), valid, count in zip(vectors.items(), words, nulls.tolist(), strict=True)
     }
 
 
-def segment_bytes(contract: KernelTexts) -> int:
+def segment_bytes(contract: KernelCode) -> int:
     """Return as many bytes as a tile's total takes, or more: a state, and whether a group begins."""
     return -(-len(contract.state) * WIDEST // ALIGNMENT) * ALIGNMENT + ALIGNMENT
 
 
 def scan_source(
-    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Any]
+    operation: Kernel, contract: KernelCode, inputs: Mapping[str, Vector], arguments: Mapping[str, Any]
 ) -> str:
     """Return the kernels `reduce` and `totals` of `totals_before`, and `scan` of `launch_scan`."""
     stored = {f"r{place}": f"{stored_c_type(t)}*" for place, t in enumerate(operation.outputs.values())}
@@ -120,7 +120,7 @@ def constants(operation: Kernel, arguments: Mapping[str, Any]) -> str:
     )
 
 
-def users_functions(operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], declared: str) -> str:
+def users_functions(operation: Kernel, contract: KernelCode, inputs: Mapping[str, Vector], declared: str) -> str:
     """Return the state and the functions around the user's statements, which set parameters by their names."""
     masks, outputs = operation.nulls == "masks", operation.outputs
     types = {name: c_type(dtype) for name, dtype in contract.state.items()}
@@ -129,14 +129,14 @@ def users_functions(operation: Kernel, contract: KernelTexts, inputs: Mapping[st
     results = beside([f"{c_type(t)}& {n}" for n, t in outputs.items()], [f"bool& {n}_valid" for n in outputs], masks)
 
     def function(name: str, key: str, *parameters: str) -> str:
-        text = users_text(key, contract.texts[key])
+        text = user_code(key, contract.snippets[key])
         return f"DEVICE void {name}({', '.join(parameters)}) {{ {declared}{text}}}"
 
     return f"""struct Fields {{ {" ".join(f"{dtype} {name};" for name, dtype in types.items())} }};
 {function("neutral", "identity", fields)}
 {function("mapped", "map", *read, fields)}
 {function("combined", "combine", "const Fields& a", "const Fields& b", fields)}
-{function("finished", "post", list_of(types, "const {1} {0}"), *results) if contract.texts["post"] else ""}
+{function("finished", "post", list_of(types, "const {1} {0}"), *results) if contract.snippets["post"] else ""}
 DEVICE Fields no_row() {{
     Fields made{{}};
     neutral({made});
@@ -152,7 +152,7 @@ DEVICE State combine(const State& earlier, const State& later) {{
 }}"""
 
 
-def scanned_rows(operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector]) -> str:
+def scanned_rows(operation: Kernel, contract: KernelCode, inputs: Mapping[str, Vector]) -> str:
     """Return how a row becomes a state, and how a state becomes the row's outputs."""
     masks, outputs, reads = operation.nulls == "masks", operation.outputs, range(len(inputs))
     counts = " && ".join(["true", *(f"c{place}.valid(row)" for place in reads if not masks)])
@@ -160,7 +160,7 @@ def scanned_rows(operation: Kernel, contract: KernelTexts, inputs: Mapping[str, 
     given = beside([f"y{p}" for p in range(len(outputs))], [f"g{p}" for p in range(len(outputs))], masks)
     fields = list_of(contract.state, "state.of.{0}")
     copied = " ".join(f"y{place} = state.of.{name};" for place, name in enumerate(outputs))
-    finish = f"finished({', '.join([fields, *given])});" if contract.texts["post"] else copied
+    finish = f"finished({', '.join([fields, *given])});" if contract.snippets["post"] else copied
     declared = " ".join(f"{c_type(t)} y{p}{{}}; bool g{p} = counts(row);" for p, t in enumerate(outputs.values()))
     stores = [f"r{p}[row] = {stored_c_type(t)}(g{p} ? y{p} : {c_type(t)}{{}});" for p, t in enumerate(outputs.values())]
     stores += [f"s{p}[row] = g{p};" for p in range(len(outputs)) if masks]
@@ -179,7 +179,7 @@ def scanned_rows(operation: Kernel, contract: KernelTexts, inputs: Mapping[str, 
 
 
 def beside(values: Sequence[str], flags: Sequence[str], masks: bool) -> list[str]:
-    """Return values, with masks each with its truth value after it."""
+    """Return values, with masks each with its boolean after it."""
     return [text for pair in zip(values, flags, strict=True) for text in pair[: 1 + masks]]
 
 

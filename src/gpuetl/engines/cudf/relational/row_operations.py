@@ -25,8 +25,6 @@ from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Distinct, Explode, Filter, Limit, Project, Sort, Union
 from gpuetl.types.data_types import BOOL, INT64
 
-# Filter.
-
 
 @run_operation.register
 def filter_rows(operation: Filter, machine: Machine, frame: Frame) -> Frame:
@@ -39,15 +37,12 @@ def filter_rows(operation: Filter, machine: Machine, frame: Frame) -> Frame:
 @programs.register
 def filter_programs(operation: Filter, frame: Kinds) -> Needed:
     """List those of the predicate."""
-    return Needed(evaluated({"": is_true(operation.predicate)}, frame).texts, frame.columns)
+    return Needed(evaluated({"": is_true(operation.predicate)}, frame).sources, frame.columns)
 
 
 def is_true(predicate: Expr) -> Expr:
     """Return whether a predicate is true; null is not."""
     return Call(FUNCTIONS["scalar", "coalesce"], (predicate, Literal(False, BOOL)), BOOL)
-
-
-# Project.
 
 
 @run_operation.register
@@ -75,16 +70,10 @@ def first_failure(operation: Project, machine: Machine, frame: Frame) -> Evaluat
     return None
 
 
-# Limit.
-
-
 @run_operation.register
 def limit_rows(operation: Limit, machine: Machine, frame: Frame) -> Frame:
     """Keep the first rows."""
     return first_rows(frame, operation.count, machine)
-
-
-# Sort.
 
 
 @run_operation.register
@@ -99,9 +88,6 @@ def sort_frame(operation: Sort, machine: Machine, frame: Frame) -> Frame:
     return take_rows(frame, order.rows[: operation.limit], machine)
 
 
-# Distinct.
-
-
 @run_operation.register
 def distinct_rows(operation: Distinct, machine: Machine, frame: Frame) -> Frame:
     """Keep each key's first row, by `order_by` where it is given, else as rows come; float keys leave canonical."""
@@ -110,9 +96,6 @@ def distinct_rows(operation: Distinct, machine: Machine, frame: Frame) -> Frame:
     starts = order.group_starts(machine)
     kept = take_rows(frame, starts if order.rows is None else pick(order.rows, starts, machine), machine)
     return kept.updated({name: canonical(kept.columns[name], machine) for name in operation.on})
-
-
-# Explode.
 
 
 @run_operation.register
@@ -133,8 +116,8 @@ def explode_lists(operation: Explode, machine: Machine, frame: Frame) -> Frame:
     ends = scan(repeats, machine)
     total = int(ends[-1]) if frame.rows else 0
     if total > MAX_ROWS:
-        found = f"the explode would have {total:,} rows, more than {MAX_ROWS:,}"
-        raise EvaluationError(coded("GE2008", f"{found}.  Read smaller partitions, or filter before"))
+        message = f"the explode would have {total:,} rows, more than {MAX_ROWS:,}"
+        raise EvaluationError(coded("GE2008", f"{message}.  Read smaller partitions, or filter before"))
     rows, place, elements, found = (arrays.empty(total, each) for each in ("int32", "int64", "int32", "uint8"))
     machine.launch(module, "explode", total, [total, frame.rows, ends, *bounds, rows, place, elements, found])
     others = {name: vector for name, vector in frame.columns.items() if name != operation.column}
@@ -150,11 +133,8 @@ def explode_programs(operation: Explode, frame: Kinds) -> Needed:
     """List none."""
     elements = frame.columns[operation.column].elements
     assert elements is not None
-    made = {operation.column: elements, operation.index: Kind(INT64)}
-    return Needed([], passed(operation.schema, made, frame.columns))
-
-
-# Union.
+    output = {operation.column: elements, operation.index: Kind(INT64)}
+    return Needed([], passed(operation.schema, output, frame.columns))
 
 
 @run_operation.register

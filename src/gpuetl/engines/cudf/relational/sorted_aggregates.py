@@ -16,7 +16,7 @@ from gpuetl.engines.cudf.columns.validity import empty_column, with_nulls
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.grouping import Groups, both
-from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
+from gpuetl.expressions.functions.aggregates import BY_KEY, edge_arguments
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Aggregate
@@ -82,7 +82,7 @@ class Runs:
 # Aggregates that pick a row of each group after sorting: first, last, min_by, max_by, mode, and extremes of texts.
 
 
-def taken(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
+def values_at(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
     """Return a column's values at the rows of these places, null at -1."""
     return take({"": column}, pick(rows, places, groups.machine, missing=-1), groups.machine)[""]
 
@@ -101,26 +101,26 @@ def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector
     places = runs.edge(groups, last)
     ties = ties_at(places, numbers_where(runs.new, groups.machine), len(runs.rows), groups.machine)
     note_ties(operation, (*map(SortKey, operation.by), *map(as_written, order)), ties)
-    return taken(groups, groups.column(x), runs.rows, places)
+    return values_at(groups, groups.column(x), runs.rows, places)
 
 
 def as_written(key: SortKey) -> SortKey:
     """Return a key by the name that the user knows: one that partitions carry has more after a colon."""
-    return replace(key, column=key.column.partition(CARRIED)[0])
+    return replace(key, column=key.column.partition(BY_KEY)[0])
 
 
 def value_by(groups: Groups, call: Call, greatest: bool) -> Vector:
     """X of the first row by y, then by x; rows where y is null are left out."""
     x, y = call.args
     runs = Runs.of(groups, groups.valid(y), [groups.key(y, greatest), groups.key(x)])
-    return taken(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
+    return values_at(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
 
 
 def extreme(groups: Groups, call: Call, greatest: bool) -> Vector:
     """The least or greatest value of any type."""
     (x,) = call.args
     runs = Runs.of(groups, groups.valid(x), [groups.key(x, greatest)])
-    return taken(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
+    return values_at(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
 
 
 def mode(groups: Groups, call: Call) -> Vector:
@@ -134,7 +134,7 @@ def mode(groups: Groups, call: Call) -> Vector:
     order = machine.sorted_order([codes.view("uint32"), others])
     rows = pick(runs.rows, pick(starts, order, machine), machine)
     places = Runs(rows, pick(codes, order, machine), runs.new[:0]).edge(groups)
-    return taken(groups, canonical(groups.column(x), machine), rows, places)
+    return values_at(groups, canonical(groups.column(x), machine), rows, places)
 
 
 # Quantiles: each group's values sorted, and the value at a place among them, linear between the two beside it.
@@ -155,7 +155,7 @@ def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
     """Return the quantile of a float64 column, sorted once for all its quantiles; NaN is the greatest value."""
     machine, count = groups.machine, groups.count
     runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), [groups.key(x)]))
-    made, nulls = empty_column(FLOAT64, count, machine), machine.arrays.zeros(1, "uint64")
+    output, nulls = empty_column(FLOAT64, count, machine), machine.arrays.zeros(1, "uint64")
     (bits,) = struct.unpack("<q", struct.pack("<d", q))
     arguments = [
         count,
@@ -165,11 +165,11 @@ def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
         runs.rows,
         groups.column(x).data,
         nulls,
-        made.data,
-        made.valid,
+        output.data,
+        output.valid,
     ]
     machine.launch(machine.closed("groups"), "find_quantiles", count, arguments)
-    return with_nulls(made, int(nulls[0]))
+    return with_nulls(output, int(nulls[0]))
 
 
 # Distinct values counted: as bits of a table where they range narrowly, else sorted within their groups.

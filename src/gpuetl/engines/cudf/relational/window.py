@@ -19,18 +19,18 @@ from gpuetl.engines.cudf.columns.order import note_ties, sort_rows
 from gpuetl.engines.cudf.columns.validity import valid_rows
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
-from gpuetl.engines.cudf.machine import Array, Machine, Text
-from gpuetl.engines.cudf.relational.window_frames import WindowRows, Written, frame_source, run_frames
+from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
+from gpuetl.engines.cudf.relational.window_frames import KernelOutput, WindowRows, frame_source, run_frames
 from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS, WindowCall
 from gpuetl.engines.cudf.relational.window_scans import Known, Pass, pass_sources, reads_of, run_pass
 from gpuetl.engines.cudf.relational.window_steps import (
     CallPlan,
-    Framed,
-    Moved,
+    FrameFold,
     Output,
     PresentRows,
     RowNumbers,
     Scan,
+    ShiftedValues,
     Step,
 )
 from gpuetl.engines.no_result import window_overflow
@@ -59,15 +59,15 @@ class Results:
     faults: Mapping[Step, int]
 
     @classmethod
-    def of(cls, kernels: Sequence[Written], rows: WindowRows) -> Results:
+    def of(cls, kernels: Sequence[KernelOutput], rows: WindowRows) -> Results:
         """Ask the device once what it has to tell of all kernels."""
         columns: dict[Output, Vector] = {}
         faults: dict[Step, int] = {}
         if not kernels:
             return cls(columns, faults)
-        told = iter(joined([written.state for written in kernels], rows.machine).tolist())
+        counters = iter(joined([written.state for written in kernels], rows.machine).tolist())
         for written in kernels:
-            own_faults, own_columns = written.completed(list(islice(told, len(written.state))))
+            own_faults, own_columns = written.completed(list(islice(counters, len(written.state))))
             faults.update(own_faults)
             columns.update(own_columns)
         return cls(columns, faults)
@@ -77,12 +77,12 @@ def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
     """Compute outputs, and what their steps read."""
     work = Work.of(outputs)
     kernels = [run_pass(Pass(some, True, {}, rows)) for some in work.backward]
-    made = {output: column.data for written in kernels for output, column in written.columns.items()}
-    known: Known = {scan: [made[RowNumbers(scan)]] for scan in work.scans_read}
+    columns = {output: column.data for written in kernels for output, column in written.columns.items()}
+    known: Known = {scan: [columns[RowNumbers(scan)]] for scan in work.scans_read}
     known = {**known, **{each: present_rows(each, rows) for each in work.present}}
     kernels += [run_pass(Pass(some, False, known, rows)) for some in work.forward]
-    made = {output: column.data for written in kernels for output, column in written.columns.items()}
-    kernels += [run_frames(some, made[start], rows) for start, some in work.frames]
+    columns = {output: column.data for written in kernels for output, column in written.columns.items()}
+    kernels += [run_frames(some, columns[start], rows) for start, some in work.frames]
     return Results.of(kernels, rows)
 
 
@@ -92,8 +92,8 @@ def output_programs(outputs: Iterable[Output], rows: WindowRows) -> list[str]:
     known: Known = {**{scan: [] for scan in work.scans_read}, **{each: [] for each in work.present}}
     passes = [Pass(some, True, {}, rows) for some in work.backward]
     passes += [Pass(some, False, known, rows) for some in work.forward]
-    texts = [text for each in passes for text in pass_sources(each)]
-    return texts + [frame_source(some, rows) for _, some in work.frames]
+    sources = [text for each in passes for text in pass_sources(each)]
+    return sources + [frame_source(some, rows) for _, some in work.frames]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Work:
     def of(cls, outputs: Iterable[Output]) -> Work:
         """Divide outputs, and what their steps read, among kernels."""
         wanted = dict.fromkeys(outputs)
-        starts = {output: RowNumbers(output.step.start) for output in wanted if isinstance(output.step, Framed)}
+        starts = {output: RowNumbers(output.step.start) for output in wanted if isinstance(output.step, FrameFold)}
         passes = dict.fromkeys([*(output for output in wanted if output not in starts), *starts.values()])
         forward = [output for output in passes if not runs_backward(output.step)]
         read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
@@ -132,7 +132,7 @@ class Work:
 
 def runs_backward(step: Step) -> bool:
     """Whether a step is computed from the last row on."""
-    return not isinstance(step, Framed) and step.backward
+    return not isinstance(step, FrameFold) and step.backward
 
 
 def pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
@@ -153,9 +153,6 @@ def present_rows(step: PresentRows, rows: WindowRows) -> list[Any]:
     return [before, present, rows.rows]
 
 
-# Window: rows sorted by group and order once, then a few kernels for all calls.
-
-
 @run_operation.register
 def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     """Sort the rows, and add each call's column.
@@ -174,8 +171,8 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     rows = WindowRows(columns, frame.rows, order.new_group, order.new_value, machine)
     plans = call_plans(operation, calls, rows.rows)
     results = compute_outputs([output_of(plan, rows) for plan in plans.values()], rows)
-    made = {name: column_of(operation, name, calls[name], plan, results, rows) for name, plan in plans.items()}
-    return frame.updated(made)
+    outputs = {name: column_of(operation, name, calls[name], plan, results, rows) for name, plan in plans.items()}
+    return frame.updated(outputs)
 
 
 @programs.register
@@ -186,17 +183,17 @@ def window_programs(operation: Window, frame: Kinds) -> Needed:
     kinds, nothing = {**frame.columns, **needed.columns}, cast("Any", None)
     rows = WindowRows(columns_of_kinds(kinds), int(min(frame.rows, MAX_ROWS)), nothing, nothing, nothing)
     plans = call_plans(operation, calls, rows.rows)
-    texts = [Text(text) for text in output_programs([output_of(plan, rows) for plan in plans.values()], rows)]
-    made: dict[str, Kind] = {}
+    sources = [KernelSource(text) for text in output_programs([output_of(plan, rows) for plan in plans.values()], rows)]
+    outputs: dict[str, Kind] = {}
     for name, plan in plans.items():
-        made[name] = kinds[plan.column] if isinstance(plan, Moved) else Kind(calls[name].dtype)
-        if isinstance(plan, Moved) and plan.default and isinstance(output_of(plan, rows), RowNumbers):
-            taken = kinds[plan.column]
-            known = {":found": Kind(BOOL), ":taken": taken, ":default": kinds[plan.default]}
-            chosen = evaluated({"": or_default(taken.dtype)}, Kinds(known, frame.rows))
-            texts += chosen.texts
-            made[name] = chosen.columns[""]
-    return Needed([*needed.texts, *texts], passed(operation.schema, made, frame.columns))
+        outputs[name] = kinds[plan.column] if isinstance(plan, ShiftedValues) else Kind(calls[name].dtype)
+        if isinstance(plan, ShiftedValues) and plan.default and isinstance(output_of(plan, rows), RowNumbers):
+            gathered = kinds[plan.column]
+            known = {":found": Kind(BOOL), ":taken": gathered, ":default": kinds[plan.default]}
+            chosen = evaluated({"": or_default(gathered.dtype)}, Kinds(known, frame.rows))
+            sources += chosen.sources
+            outputs[name] = chosen.columns[""]
+    return Needed([*needed.sources, *sources], passed(operation.schema, outputs, frame.columns))
 
 
 def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[str, CallPlan]:
@@ -206,8 +203,8 @@ def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[
 
 
 def with_constants(calls: Mapping[str, Call]) -> tuple[dict[str, Call], dict[str, Expr]]:
-    """Return the calls with columns in the place of constants of which rows are moved or folded, and the constants."""
-    made: dict[Literal, Column] = {}
+    """Return the calls with columns in place of constants of which rows are moved or folded, and the constants."""
+    outputs: dict[Literal, Column] = {}
 
     def on_columns(call: Call) -> Call:
         slots = zip(call.function.arguments, call.args, strict=False)
@@ -216,10 +213,10 @@ def with_constants(calls: Mapping[str, Call]) -> tuple[dict[str, Call], dict[str
     def column(argument: Expr) -> Expr:
         if not isinstance(argument, Literal) or argument == ABSENT:
             return argument
-        return made.setdefault(argument, Column(f":constant {len(made)}", argument.dtype))
+        return outputs.setdefault(argument, Column(f":constant {len(outputs)}", argument.dtype))
 
     rewritten = {name: on_columns(call) for name, call in calls.items()}
-    return rewritten, {column.name: literal for literal, column in made.items()}
+    return rewritten, {column.name: literal for literal, column in outputs.items()}
 
 
 def order_time(operation: Window) -> Column | None:
@@ -243,13 +240,17 @@ def column_of(operation: Window, name: str, call: Call, plan: CallPlan, results:
         )
         raise EvaluationError.of_column(name, failed)
     output = output_of(plan, rows)
-    made = results.columns[output]
-    return moved(plan, made.data, rows) if isinstance(plan, Moved) and isinstance(output, RowNumbers) else made
+    outputs = results.columns[output]
+    return (
+        shifted_values(plan, outputs.data, rows)
+        if isinstance(plan, ShiftedValues) and isinstance(output, RowNumbers)
+        else outputs
+    )
 
 
 def output_of(plan: CallPlan, rows: WindowRows) -> Output:
     """Return what a kernel writes for a call: of texts and lists that are moved, the row numbers."""
-    if isinstance(plan, Moved):
+    if isinstance(plan, ShiftedValues):
         dtype = rows.columns[plan.column].dtype
         return RowNumbers(plan.step) if dtype == STRING or is_list(dtype) else plan
     return plan
@@ -264,14 +265,14 @@ def overflow(call: Call, row: int) -> str:
     return f"{name} leaves {dtype} at row {row}; cast the column to {'float64' if decimal else 'float64 or decimal'}"
 
 
-def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:
+def shifted_values(plan: ShiftedValues, numbers: Array, rows: WindowRows) -> Vector:
     """Return the values of the rows of some numbers, and the default where the number is -1."""
-    taken = take({"": rows.columns[plan.column]}, numbers, rows.machine)[""]
+    gathered = take({"": rows.columns[plan.column]}, numbers, rows.machine)[""]
     if plan.default is None:
-        return taken
+        return gathered
     found = Vector(BOOL, rows.rows, mark_not_negative(numbers, rows.machine))
-    known = {":found": found, ":taken": taken, ":default": rows.columns[plan.default]}
-    return evaluate({"": or_default(taken.dtype)}, known, rows.rows, rows.machine)[""]
+    known = {":found": found, ":taken": gathered, ":default": rows.columns[plan.default]}
+    return evaluate({"": or_default(gathered.dtype)}, known, rows.rows, rows.machine)[""]
 
 
 def or_default(dtype: DataType) -> Expr:

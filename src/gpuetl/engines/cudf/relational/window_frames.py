@@ -19,11 +19,11 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.window_steps import (
     Fold,
-    Framed,
-    Moved,
+    FrameFold,
     Output,
     PerRow,
     RowNumbers,
+    ShiftedValues,
     Step,
     Values,
     gives,
@@ -68,11 +68,11 @@ def constant_names(steps: Iterable[Fold | PerRow]) -> list[str]:
 def instance(folds: Sequence[Fold], columns: Mapping[str, Vector]) -> str:
     """Return the text of the folds' values, in terms of `marks`, `state`, the columns' accessors and the constants."""
     accessor, constants = {name: f"c{place}" for place, name in enumerate(columns)}, iter(constant_names(folds))
-    made = []
+    arguments = []
     for site, fold in enumerate(folds):
         of = ", ".join([*(accessor[name] for name in fold.columns), *islice(constants, len(fold.constants))])
-        made.append(f"{{marks, {{{of}}}{f', state + {site}' if fold.can_fail else ''}}}")
-    return f"Together{{{', '.join(made)}}}"
+        arguments.append(f"{{marks, {{{of}}}{f', state + {site}' if fold.can_fail else ''}}}")
+    return f"Together{{{', '.join(arguments)}}}"
 
 
 def state_bytes(folds: Sequence[Fold]) -> int:
@@ -125,7 +125,7 @@ def headers() -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class KernelOutput:
     """The columns that a kernel has written, of which nobody has yet asked what went wrong and how many are null.
 
     `state` (uint64) has the first fault of each step, 0 where there is none, and then the nulls of each column.
@@ -136,27 +136,33 @@ class Written:
     state: Array
 
     @classmethod
-    def empty(cls, steps: Sequence[Step], outputs: Sequence[Output], rows: WindowRows) -> Written:
+    def empty(cls, steps: Sequence[Step], outputs: Sequence[Output], rows: WindowRows) -> KernelOutput:
         """Return columns to be written."""
-        columns = {made: rows.empty(output_type(made, rows), not isinstance(made, RowNumbers)) for made in outputs}
+        columns = {
+            output: rows.empty(output_type(output, rows), not isinstance(output, RowNumbers)) for output in outputs
+        }
         return cls(steps, columns, rows.machine.arrays.zeros(len(steps) + len(outputs), "uint64"))
 
     @property
     def arguments(self) -> list[Array]:
         """The arguments that go with `output_parameters`."""
-        made = self.columns.values()
-        return [self.state, *(each.data for each in made), *(each.valid for each in made if each.valid is not None)]
+        vectors = self.columns.values()
+        return [
+            self.state,
+            *(each.data for each in vectors),
+            *(each.valid for each in vectors if each.valid is not None),
+        ]
 
-    def completed(self, told: Sequence[int]) -> tuple[dict[Step, int], dict[Output, Vector]]:
+    def completed(self, counters: Sequence[int]) -> tuple[dict[Step, int], dict[Output, Vector]]:
         """Return the faults and the columns, by what `state` holds."""
-        faults, nulls = dict(zip(self.steps, told, strict=False)), told[len(self.steps) :]
+        faults, nulls = dict(zip(self.steps, counters, strict=False)), counters[len(self.steps) :]
         counted = zip(self.columns.items(), nulls, strict=True)
-        return faults, {output: with_nulls(made, count) for (output, made), count in counted}
+        return faults, {output: with_nulls(vector, count) for (output, vector), count in counted}
 
 
 def output_type(output: Output, rows: WindowRows) -> DataType:
     """Return the type of what is stored."""
-    return rows.columns[output.column].dtype if isinstance(output, Moved) else gives(output.step).stored
+    return rows.columns[output.column].dtype if isinstance(output, ShiftedValues) else gives(output.step).stored
 
 
 def output_parameters(outputs: Sequence[Output], rows: WindowRows) -> list[str]:
@@ -167,21 +173,21 @@ def output_parameters(outputs: Sequence[Output], rows: WindowRows) -> list[str]:
 
 
 def store_statements(
-    outputs: Sequence[Output], step_texts: Mapping[Step, str], names: Mapping[str, str], rows: WindowRows
+    outputs: Sequence[Output], step_code: Mapping[Step, str], names: Mapping[str, str], rows: WindowRows
 ) -> tuple[str, str, str]:
     """Return statements: what to declare of a row, its values' stores, and its validity's, by all lanes together.
 
-    `step_texts` are those of what steps give for the `row`, and `names` those of columns' accessors.
+    `step_code` are those of what steps give for the `row`, and `names` those of columns' accessors.
     """
     values, stores, nullable = [], [], []
     for place, output in enumerate(outputs):
-        text, columns = step_texts[output.step], [names[name] for name in output.columns]
+        text, columns = step_code[output.step], [names[name] for name in output.columns]
         if isinstance(output, RowNumbers):
             values.append(f"const int32_t o{place} = place_of({text});")
             stores.append(f"r{place}[row] = o{place};")
             continue
         nullable.append(place)
-        given = f"moved(row, place_of({text}), {', '.join(columns)})" if isinstance(output, Moved) else text
+        given = f"moved(row, place_of({text}), {', '.join(columns)})" if isinstance(output, ShiftedValues) else text
         valid = [f"o{place}.valid", *(f"{column}.valid(row)" for column in columns if isinstance(output, Values))]
         values.append(f"const auto o{place} = {given}; g{place} = {' && '.join(valid)};")
         stores.append(f"r{place}[row] = {stored_c_type(output_type(output, rows))}(o{place}.value);")
@@ -203,11 +209,11 @@ LEAF = 3
 """The least blocks have 2^LEAF rows, as frames.cuh says."""
 
 
-def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> Written:
+def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> KernelOutput:
     """Write what folds give for each row's frame; `start` has the first row (int32) of each, in the row's group."""
     steps, columns = folded(outputs, rows)
     levels = max(min(steps[0].longest, rows.rows), 1).bit_length() - 1
-    written = Written.empty(steps, outputs, rows)
+    written = KernelOutput.empty(steps, outputs, rows)
     if rows.rows:
         halves = (rows.rows >> (LEAF - 1)) + 1 if levels >= LEAF else 1
         blocks = rows.machine.arrays.empty(halves * state_bytes([step.fold for step in steps]), "uint8")
@@ -219,9 +225,9 @@ def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> Wri
     return written
 
 
-def folded(outputs: Sequence[Output], rows: WindowRows) -> tuple[list[Framed], dict[str, Vector]]:
+def folded(outputs: Sequence[Output], rows: WindowRows) -> tuple[list[FrameFold], dict[str, Vector]]:
     """Return the steps of outputs, each once, and the columns that they and the outputs read."""
-    steps = list(dict.fromkeys(step for output in outputs if isinstance(step := output.step, Framed)))
+    steps = list(dict.fromkeys(step for output in outputs if isinstance(step := output.step, FrameFold)))
     return steps, rows.read_by([*(step.fold for step in steps), *outputs])
 
 
@@ -230,15 +236,17 @@ def frame_source(outputs: Sequence[Output], rows: WindowRows) -> str:
     steps, columns = folded(outputs, rows)
     folds = [step.fold for step in steps]
     names = {name: f"c{place}" for place, name in enumerate(columns)}
-    texts: dict[Step, str] = {step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)}
-    declared, values, words = store_statements(outputs, texts, names, rows)
-    parameter_texts = [
+    step_values: dict[Step, str] = {
+        step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)
+    }
+    declared, values, words = store_statements(outputs, step_values, names, rows)
+    parameters_code = [
         *("int64_t rows", "int64_t level", "void* memory"),
         *parameters(columns),
         "const int32_t* start",
         *output_parameters(outputs, rows),
     ]
-    begin = f"""({", ".join(parameter_texts)}) {{
+    begin = f"""({", ".join(parameters_code)}) {{
 {accessors(columns)}
     const Marks marks{{groups, runs, rows}};
     const Together together = {instance(folds, columns)};

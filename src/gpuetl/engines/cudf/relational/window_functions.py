@@ -17,11 +17,11 @@ from gpuetl.engines.cudf.relational.window_steps import (
     RUN_END,
     CallPlan,
     Fold,
-    Framed,
-    Moved,
+    FrameFold,
     PerRow,
     PresentRows,
     Scan,
+    ShiftedValues,
     Values,
     WindowCall,
     length_in,
@@ -113,7 +113,7 @@ def running(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
     def plan(call: WindowCall) -> CallPlan:
         fold = fold_of(call)
         if call.dtype == STRING:
-            return Moved(call.x.name, PerRow("row_if_valid", (call.x.name,), (Scan(fold),)))
+            return ShiftedValues(call.x.name, PerRow("row_if_valid", (call.x.name,), (Scan(fold),)))
         return Values(Scan(fold), null_where=(call.x.name,))
 
     return plan
@@ -124,21 +124,21 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
 
     def plan(call: WindowCall) -> CallPlan:
         step = framed(fold_of(call), call)
-        return Moved(call.x.name, step) if call.dtype == STRING else Values(step)
+        return ShiftedValues(call.x.name, step) if call.dtype == STRING else Values(step)
 
     return plan
 
 
-def framed(fold: Fold, call: WindowCall) -> Framed:
+def framed(fold: Fold, call: WindowCall) -> FrameFold:
     """Return the fold over frames of so many rows, or of an interval of the time."""
     frame = call.argument("frame")
     assert isinstance(frame, Literal)
     if frame.dtype != DURATION:
         length = min(frame.value, call.rows)
-        return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
+        return FrameFold(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
     assert call.time is not None  # the planner has checked the order
     interval = length_in(call.time, frame.value)
-    return Framed(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
+    return FrameFold(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
 
 
 # Ranks: of a row's place in its group.
@@ -181,28 +181,28 @@ def lag(call: WindowCall) -> CallPlan:
     """Go back by rows, or by rows that have a value; no row before is the row itself."""
     if call.constant("ignore_nulls", False) and call.offset:
         step = PerRow("present_before", (), (FIRST_ROW,), (PresentRows(call.x.name),), (call.offset,))
-        return moved(call, step)
-    return moved(call, PerRow("row_before", reads=(FIRST_ROW,), constants=(call.offset,)))
+        return shift_plan(call, step)
+    return shift_plan(call, PerRow("row_before", reads=(FIRST_ROW,), constants=(call.offset,)))
 
 
 def lead(call: WindowCall) -> CallPlan:
     """Go on by rows, as in `lag`."""
     if call.constant("ignore_nulls", False) and call.offset:
         step = PerRow("present_after", (call.x.name,), (LAST_ROW,), (PresentRows(call.x.name),), (call.offset,))
-        return moved(call, step)
-    return moved(call, PerRow("row_after", reads=(LAST_ROW,), constants=(call.offset,)))
+        return shift_plan(call, step)
+    return shift_plan(call, PerRow("row_after", reads=(LAST_ROW,), constants=(call.offset,)))
 
 
 def first(call: WindowCall) -> CallPlan:
     """Take the row of the group's first, or the nearest from there on that counts."""
     found = counting_rows("LastMet", call)
-    return moved(call, of_group(Scan(found, backward=True)) if found else FIRST_ROW)
+    return shift_plan(call, of_group(Scan(found, backward=True)) if found else FIRST_ROW)
 
 
 def last(call: WindowCall) -> CallPlan:
     """Take the row of the group's last, or the last in the group that counts."""
     found = counting_rows("FirstMet", call)
-    return moved(call, of_group(Scan(found, backward=True)) if found else LAST_ROW)
+    return shift_plan(call, of_group(Scan(found, backward=True)) if found else LAST_ROW)
 
 
 def of_group(scan: Scan) -> PerRow:
@@ -212,18 +212,18 @@ def of_group(scan: Scan) -> PerRow:
 
 def ffill(call: WindowCall) -> CallPlan:
     """Take the last row so far that has a value."""
-    return moved(call, Scan(present(call.x, "LastMet")))
+    return shift_plan(call, Scan(present(call.x, "LastMet")))
 
 
 def bfill(call: WindowCall) -> CallPlan:
     """Take the next row that has a value."""
-    return moved(call, Scan(present(call.x, "LastMet"), backward=True))
+    return shift_plan(call, Scan(present(call.x, "LastMet"), backward=True))
 
 
-def moved(call: WindowCall, step: PerRow | Scan) -> CallPlan:
+def shift_plan(call: WindowCall, step: PerRow | Scan) -> CallPlan:
     """Return the values of other rows, and of `default` where there is none."""
     default = call.argument("default") if call.call.function.name in ("lag", "lead") else None
-    return Moved(call.x.name, step, default.name if isinstance(default, Column) else None)
+    return ShiftedValues(call.x.name, step, default.name if isinstance(default, Column) else None)
 
 
 def counting_rows(state: str, call: WindowCall) -> Fold | None:
@@ -293,7 +293,7 @@ def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> Ca
     """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
     of = "Timed<{0}, Times<{1}>>" if time else "Untimed<{0}>"
     columns = (call.x.name, time.name) if time else (call.x.name,)
-    struct = f"Decayed<{of}, {decay}, {'FadingMean' if mean else 'FadingSum'}>"
+    struct = f"Decayed<{of}, {decay}, {'DecayedMean' if mean else 'DecayedSum'}>"
     return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48 if mean else 32)), null_where=columns)
 
 
@@ -313,9 +313,6 @@ def by_row(left: float, weight: float) -> str:
 def bits(value: float) -> str:
     """Return the bits of a float as a C++ constant."""
     return f"{struct.unpack('<Q', struct.pack('<d', value))[0]}ULL"
-
-
-# The window functions, as plans over scans, frames and functions of a row.
 
 
 __all__ = ["WINDOW_FUNCTIONS", "WindowCall"]

@@ -12,8 +12,8 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Module
 from gpuetl.engines.cudf.relational.window_frames import (
     ALIGNMENT,
+    KernelOutput,
     WindowRows,
-    Written,
     constant_names,
     constants_of,
     headers,
@@ -99,9 +99,6 @@ def blocks(warps: int) -> int:
     return -(-warps * FAN // THREADS)
 
 
-# Passes over all rows: scans of a direction, and in the same kernel what is a function of each row and of them.
-
-
 Known: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
 """The arguments that stand for what all rows are known to have: an array, or of rows that are present all three."""
 
@@ -162,10 +159,10 @@ def reads_of(step: Step) -> tuple[Scan | PresentRows, ...]:
 # The kernels of a pass, and their run.
 
 
-def run_pass(work: Pass) -> Written:
+def run_pass(work: Pass) -> KernelOutput:
     """Write a pass's outputs."""
     rows, machine = work.rows, work.rows.machine
-    written = Written.empty([*work.scans, *work.calls], work.outputs, rows)
+    written = KernelOutput.empty([*work.scans, *work.calls], work.outputs, rows)
     known = [buffer for each in work.read_known for buffer in work.known[each]]
     if rows.rows:
         folded = [*constants_of(work.folds), *rows.arguments(folded_columns(work))]
@@ -196,11 +193,11 @@ def reduce_source(work: Pass) -> str:
     """Return the kernels `reduce` and `totals` of `totals_before`, which know nothing of the outputs."""
     columns = folded_columns(work)
     constants = [f"int64_t {name}" for name in constant_names(work.folds)]
-    parameter_texts = ["int64_t rows", "void* totals", *constants, *parameters(columns)]
+    parameters_code = ["int64_t rows", "void* totals", *constants, *parameters(columns)]
     return f"""{headers()}{together(work.folds, columns)}
 typedef Together::State State;
 static_assert(sizeof(Segment<State>) <= {segment_bytes(work)}, "more than is allocated");
-KERNEL reduce({", ".join(parameter_texts)}) {{
+KERNEL reduce({", ".join(parameters_code)}) {{
 {accessors(columns)}
     const Marks marks{{groups, runs, rows}};
     const Direction<{str(work.backward).lower()}> order{{marks}};
@@ -219,12 +216,12 @@ def scan_source(work: Pass) -> str:
     constants = [f"int64_t {name}" for name in constant_names([*work.folds, *work.calls])]
     others = [text for place, each in enumerate(work.read_known) for text in known_parameters(place, each)]
     others += output_parameters(work.outputs, work.rows)
-    texts = ["int64_t rows", "const void* before", *constants, *parameters(work.columns), *others]
+    scan_arguments = ["int64_t rows", "const void* before", *constants, *parameters(work.columns), *others]
     others = [*constants[len(constants_of(work.folds)) :], *others]  # the folds have theirs
     given = [instance(work.folds, work.columns), *names.values(), *(text.split()[-1] for text in others)]
     return f"""{headers()}{together(work.folds, work.columns)}{scanned_struct(work, names, others)}
 static_assert(sizeof(Together::State) <= {segment_bytes(work)}, "more than is allocated");
-KERNEL scan({", ".join(texts)}) {{
+KERNEL scan({", ".join(scan_arguments)}) {{
 {accessors(work.columns)}
     const Marks marks{{groups, runs, rows}};
     Scanned scanned{{{", ".join(given)}}};
@@ -240,7 +237,7 @@ def scanned_struct(work: Pass, names: Mapping[str, str], others: list[str]) -> s
     members = [f"{accessor_type(vector)} {names[name]}" for name, vector in work.columns.items()]
     places = range(len(work.scans))
     results = " ".join(f"const auto v{place} = all.f{place}.result(row, own.s{place});" for place in places)
-    declared, values, words = store_statements(work.outputs, step_texts(work, names), names, work.rows)
+    declared, values, words = store_statements(work.outputs, step_code(work, names), names, work.rows)
     return f"""
 struct Scanned {{
     typedef Together::State State;
@@ -259,7 +256,7 @@ struct Scanned {{
 }};"""
 
 
-def step_texts(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
+def step_code(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
     """Return the texts of what steps give for the `row`, in terms of folds' results `v0`, `v1` and so on."""
     known = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
     rows: dict[Step, str] = {each: f"{text}[row]" for each, text in known.items() if isinstance(each, Scan)}

@@ -9,14 +9,11 @@ from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DATE, NAMED, DataType
 
-# What window functions are made of, as data: equal steps are computed once, and many of them in one kernel.
-
-
 ROW_NUMBER = NAMED["int32"]
 """How row numbers are stored, of which -1 is no row: rows are fewer than 2^31, as libcudf wants."""
 
 
-class Gives:
+class StepResult:
     """What a step gives: values of a type and their validity, or row numbers."""
 
     gives: DataType | None
@@ -33,7 +30,7 @@ class Gives:
 
 
 @dataclass(frozen=True)
-class Fold(Gives):
+class Fold(StepResult):
     """A fold of windows.cuh: the states of rows, how they combine, and what a state comes to.
 
     Parameters
@@ -76,7 +73,7 @@ class PresentRows:
 
 
 @dataclass(frozen=True)
-class PerRow(Gives):
+class PerRow(StepResult):
     """A device function of each row.
 
     It is called with the row, columns, what scans gave for the row, what others gave for all rows, and constants, which
@@ -98,7 +95,7 @@ class PerRow(Gives):
 
 
 @dataclass(frozen=True)
-class Framed:
+class FrameFold:
     """For each row, what the rows of its frame fold into: those from `start` up to it, `longest` of them at most."""
 
     fold: Fold
@@ -106,7 +103,7 @@ class Framed:
     longest: int
 
 
-Step: TypeAlias = Scan | PerRow | Framed
+Step: TypeAlias = Scan | PerRow | FrameFold
 
 
 def gives(step: Step) -> Fold | PerRow:
@@ -128,7 +125,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Moved:
+class ShiftedValues:
     """A call's values: a column's, of the rows that a step gives; of no row, the row's own in the column `default`."""
 
     column: str
@@ -149,10 +146,10 @@ class RowNumbers:
     columns: tuple[str, ...] = ()
 
 
-CallPlan: TypeAlias = Values | Moved
+CallPlan: TypeAlias = Values | ShiftedValues
 """How one call is computed."""
 
-Output: TypeAlias = Values | Moved | RowNumbers
+Output: TypeAlias = Values | ShiftedValues | RowNumbers
 """What a kernel writes."""
 
 

@@ -84,8 +84,8 @@ def own() -> Own:
     if not hasattr(_THREAD, "own"):
         pinned = cupy.cuda.alloc_pinned_memory(CHUNK_BYTES)
         _THREAD.own = Own(cupy.cuda.Stream(non_blocking=True), pinned)
-    made: Own = _THREAD.own
-    return made
+    storage: Own = _THREAD.own
+    return storage
 
 
 def begin_copies() -> WriteChunks:
@@ -105,16 +105,16 @@ def recorded() -> Any:
     return ready
 
 
-def write_chunks(ready: Any, store: Store, taken: Iterator[Chunk]) -> None:
+def write_chunks(ready: Any, store: Store, chunks: Iterator[Chunk]) -> None:
     """Copy chunks to the thread's memory, and from there to the file."""
     own().stream.wait_event(ready)
-    for offset, piece in taken:
+    for offset, piece in chunks:
         store(own().copied(piece), offset)
 
 
-def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], taken: Iterator[Chunk]) -> None:
+def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], chunks: Iterator[Chunk]) -> None:
     """Copy chunks of host memory to the thread's own, and from there to parts of arrays."""
     own().stream.wait_event(ready)
-    for offset, span in taken:
+    for offset, span in chunks:
         assert isinstance(span, Span)
         own().fill(memory[offset : offset + piece_bytes(span)], span)

@@ -20,7 +20,7 @@ from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, n
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.threaded_file import ThreadedFile, copy_from_host, copy_to_host, threaded_file
-from gpuetl.engines.cudf.machine import SLOW_S, Struct, Text, Work
+from gpuetl.engines.cudf.machine import SLOW_S, KernelSource, Struct, Work
 from gpuetl.engines.cudf.runtime import device_files, kernel_cache
 from gpuetl.engines.cudf.runtime import start as settings
 from gpuetl.engines.cudf.runtime.device_memory import count_pool, device_memory, limited, memory_use
@@ -70,9 +70,6 @@ def finished(stream: Any) -> Iterator[None]:
                     stream.synchronize()
             raise
         stream.synchronize()
-
-
-# The GPU that runs the engine: one memory pool, and the same streams, for CuPy, pylibcudf and our own kernels.
 
 
 LOST = "the GPU stopped, or a kernel on it did not end, earlier in this process"
@@ -140,9 +137,9 @@ class GpuMachine:
         kernel_cache.load_ahead(entries)
         return False
 
-    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
         """Take them from the cache, or compile them by processes of NVRTC's, and leave a mark."""
-        kernel_cache.make_ahead(texts, self.compiled_kernel, kernel_cache.mark_of(plan))
+        kernel_cache.make_ahead(strings, self.compiled_kernel, kernel_cache.mark_of(plan))
 
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""
@@ -172,8 +169,8 @@ class GpuMachine:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
-                made = kernel_cache.user_kernel(self.compiled_kernel, source, path, str(entry))
-                self.user_kernels[source, path, entry] = made
+                user_kernel_program = kernel_cache.user_kernel(self.compiled_kernel, source, path, str(entry))
+                self.user_kernels[source, path, entry] = user_kernel_program
         kernel = self.user_kernels[source, path, entry]
 
         def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
@@ -226,15 +223,15 @@ class GpuMachine:
         """Ask an event; a wait that is broken off leaves the device lost until the event has come."""
         event = self.arrays.cuda.Event(disable_timing=True)
         event.record()
-        start, pause, told = time.perf_counter(), SHORTEST_PAUSE_S, False
+        start, pause, warned = time.perf_counter(), SHORTEST_PAUSE_S, False
         try:
             while not event.done:
                 waited = time.perf_counter() - start
                 if timeout_s is not None and waited > timeout_s:
                     lose_device(partial(has_come, event))
                     return False
-                if not told and waited > SLOW_S:
-                    told = True
+                if not warned and waited > SLOW_S:
+                    warned = True
                     slow()
                 time.sleep(pause)
                 pause = min(max(waited / 20, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
@@ -243,7 +240,7 @@ class GpuMachine:
             raise
         return True
 
-    def moment(self) -> Any:
+    def record_event(self) -> Any:
         """Record an event."""
         event = self.arrays.cuda.Event()
         event.record()
@@ -283,14 +280,14 @@ class GpuMachine:
         self.has_read = True
         return read_parquet(files, types, self)
 
-    def sorted_texts(self, texts: Vector) -> Any:
+    def string_ranks(self, strings: Vector) -> Any:
         """Rank them by libcudf, which sorts all; its `encode` leaves 8 bytes behind where it runs out of memory."""
         import pylibcudf as plc
 
         dense, ascending, nulls = plc.aggregation.RankMethod.DENSE, plc.types.Order.ASCENDING, plc.types.NullOrder.AFTER
-        column, included = to_libcudf(texts, self), plc.types.NullPolicy.INCLUDE
+        column, included = to_libcudf(strings, self), plc.types.NullPolicy.INCLUDE
         ranks = plc.sorting.rank(column, dense, ascending, included, nulls, False, stream())
-        numbers = self.arrays.empty(texts.rows, "int32")
+        numbers = self.arrays.empty(strings.rows, "int32")
         shifted(column_array(ranks, "int32"), -1, numbers, self)
         return numbers
 
@@ -307,7 +304,7 @@ def as_passed(argument: Any) -> Any:
 
 
 def has_come(event: Any) -> bool:
-    """Tell whether the device has come to an event; never where it ended in a fault."""
+    """Return whether the device has come to an event; never where it ended in a fault."""
     try:
         return bool(event.done)
     except RuntimeError:

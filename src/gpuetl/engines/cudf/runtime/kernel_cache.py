@@ -18,7 +18,7 @@ from typing import Any
 
 from cupy.cuda import compiler, device, driver, function, nvrtc
 
-from gpuetl.engines.cudf.codegen.compile_ahead import Ahead, most_threads
+from gpuetl.engines.cudf.codegen.compile_ahead import CompilePool, most_threads
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source, common_programs
 from gpuetl.engines.cudf.codegen.machine_code import (
     OPTIONS,
@@ -31,7 +31,7 @@ from gpuetl.engines.cudf.codegen.machine_code import (
 )
 from gpuetl.engines.cudf.codegen.nvrtc import user_options
 from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcesses, loaded_library
-from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import compiling, note, show_progress
@@ -62,13 +62,13 @@ def loaded(source: str) -> Any:
     return module
 
 
-def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel, mark: Path) -> None:
+def make_ahead(kernel_sources: Iterable[KernelSource], compile_user_kernel: CompileUserKernel, mark: Path) -> None:
     """Begin to load or to compile texts that will be asked for, on other threads; return when all are compiled.
 
     The mark then tells later processes which entries to load.  It does not name users' kernels, which CuPy keeps.
     """
     futures, paths = list[Future[Any]](), [path_of(closed_source(program)) for program in common_programs()]
-    for text in texts:
+    for text in kernel_sources:
         if text.path is not None:
             make = partial(compile_user_kernel, text.source, text.path, text.kernel)
             futures.append(ahead().expect((text.source, text.path, text.kernel), make))
@@ -86,10 +86,10 @@ def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel, ma
 
 def start_processes() -> None:
     """Begin to start the first processes that compile, while the plan's programs are listed."""
-    made_for = target()
-    if not made_for.ptx:
+    compiled_for = target()
+    if not compiled_for.ptx:
         for number in range(min(AT_START, most_threads())):
-            ahead().expect(("process", number), partial(PROCESSES.compiled, EMPTY, made_for.apart_options()))
+            ahead().expect(("process", number), partial(PROCESSES.compiled, EMPTY, compiled_for.apart_options()))
 
 
 def load_ahead(paths: Iterable[Path]) -> None:
@@ -109,7 +109,7 @@ def make_text_ahead(source: str) -> Future[bytes] | None:
 
 
 def is_missing(source: str, expected: bool) -> bool:
-    """Tell whether no entry has a text's machine code yet; begin to compile one that is expected again."""
+    """Return whether no entry has a text's machine code yet; begin to compile one that is expected again."""
     path = path_of(source)
     if path.exists():
         return False
@@ -158,8 +158,8 @@ def compiled_here(source: str) -> bytes:
 
 def compiled_apart(source: str) -> bytes:
     """Compile a text in a process of NVRTC's own to what CuPy would make of it, or here where that gives nothing."""
-    made_for = target()
-    code = None if made_for.ptx else PROCESSES.compiled(source, made_for.apart_options())
+    compiled_for = target()
+    code = None if compiled_for.ptx else PROCESSES.compiled(source, compiled_for.apart_options())
     return code or compiled_here(source)
 
 
@@ -257,11 +257,11 @@ def show_closed_set(begun: list[Future[bytes]]) -> None:
     PROCESSES.rest()
 
 
-def ahead() -> Ahead:
+def ahead() -> CompilePool:
     """Return the threads that compile for the current device."""
     return _ahead(device.get_device_id())
 
 
 @cache
-def _ahead(number: int) -> Ahead:
-    return Ahead(lambda: device.Device(number).use())
+def _ahead(number: int) -> CompilePool:
+    return CompilePool(lambda: device.Device(number).use())

@@ -18,9 +18,6 @@ from gpuetl.engines.cudf.machine import Machine
 from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, is_list, language_type
 from gpuetl.types.decimal_types import is_decimal
 
-# Between the engine's columns and libcudf's, which share their memory.
-
-
 Id = plc.types.TypeId
 NUMBERS = {
     "int8": Id.INT8, "int16": Id.INT16, "int32": Id.INT32, "int64": Id.INT64,

@@ -62,7 +62,7 @@ class PackedFrame(NamedTuple):
         frame = unpacked_frame(self.header, taken_apart(self.places, whole))
         columns = dict(frame.columns)
         for name, content in self.dictionaries.items():
-            columns[name] = columns[name].numbering(dictionary_of(content, arrays_of([whole])))
+            columns[name] = columns[name].as_codes_of(dictionary_of(content, arrays_of([whole])))
         return Frame(columns, frame.rows)
 
 
@@ -82,7 +82,7 @@ def packed_piece(piece: PieceColumns) -> tuple[PackedFrame | PackedPiece, Buffer
 def packed_frame(frame: Frame) -> tuple[PackedFrame, Buffer]:
     """Copy a frame's buffers side by side; small dictionaries are sent by what they hold."""
     dictionaries = small_contents({n: v.dictionary for n, v in frame.columns.items() if v.dictionary})
-    numbers = {name: frame.columns[name].numbers for name in dictionaries}
+    numbers = {name: frame.columns[name].codes for name in dictionaries}
     header, buffers = packed(frame.updated(numbers))
     starts, whole = side_by_side(buffers)
     places = [(start, buffer.dtype.str, buffer.shape) for start, buffer in zip(starts, buffers, strict=True)]

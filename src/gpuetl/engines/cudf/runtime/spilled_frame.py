@@ -72,11 +72,11 @@ def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
     Dictionaries of texts stay where they are: they are small, and other frames share them.
     """
     dictionaries = {name: v.dictionary for name, v in frame.columns.items() if v.dictionary is not None}
-    header, buffers = packed_frame(Frame({n: v.numbers for n, v in frame.columns.items()}, frame.rows))
+    header, buffers = packed_frame(Frame({n: v.codes for n, v in frame.columns.items()}, frame.rows))
 
     def frame_of(arrays: Sequence[Buffer]) -> Frame:
-        made = unpacked_frame(header, arrays)
-        return Frame({n: v.numbering(dictionaries.get(n)) for n, v in made.columns.items()}, made.rows)
+        unpacked = unpacked_frame(header, arrays)
+        return Frame({n: v.as_codes_of(dictionaries.get(n)) for n, v in unpacked.columns.items()}, unpacked.rows)
 
     return frame_of, buffers
 

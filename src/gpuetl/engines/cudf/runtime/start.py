@@ -88,11 +88,11 @@ def warm_up() -> None:
     import pylibcudf as plc
 
     numbers, some = np.arange(WARM_UP_ROWS), np.full(WARM_UP_ROWS // 8, 0b01110111, "uint8")
-    texts = np.arange(WARM_UP_ROWS + 1, dtype="int32"), (numbers % 3 + ord("a")).astype("uint8")
+    strings = np.arange(WARM_UP_ROWS + 1, dtype="int32"), (numbers % 3 + ord("a")).astype("uint8")
     buffers: dict[str, tuple[Any, ...]] = {
         "number": (pa.int32(), some, numbers.astype("int32")),
         "wide": (pa.int64(), some, numbers),
-        "text": (pa.string(), some, *texts),
+        "text": (pa.string(), some, *strings),
     }
     table = pa.table({  # from buffers: pa.array imports pandas, to look whether it is given something of its
         name: pa.Array.from_buffers(kind, WARM_UP_ROWS, list(map(pa.py_buffer, arrays)))

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from numpy.typing import NDArray
+
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Module
@@ -29,7 +31,7 @@ class TracedMachine:
 
     def __init__(self, machine: Machine, trace: Trace, timed: bool) -> None:
         self.machine, self.trace, self.timed = machine, trace, timed
-        self.first = (machine.moment(), time.perf_counter())
+        self.first = (machine.record_event(), time.perf_counter())
         self.loaded: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
@@ -39,11 +41,11 @@ class TracedMachine:
     @contextmanager
     def launched(self, name: str, category: str, **details: Any) -> Iterator[None]:
         """Trace a call, and what the device does for it."""
-        start = self.machine.moment() if self.timed else None
+        start = self.machine.record_event() if self.timed else None
         with self.trace.span(name, category, **details):
             yield
         if self.timed:
-            end, track = self.machine.moment(), device_track()
+            end, track = self.machine.record_event(), device_track()
             self.trace.later.append(lambda: self.on_device(track, name, category, start, end, details))
 
     def on_device(self, track: str, name: str, category: str, start: Any, end: Any, details: dict[str, Any]) -> Event:
@@ -103,7 +105,7 @@ class TracedMachine:
         with self.launched("copy to host", "copy", bytes=int(array.nbytes)):
             return self.machine.host(array)
 
-    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+    def to_host(self, arrays: Sequence[Array], memory: NDArray[Any]) -> None:
         """Trace a copy to the host by threads."""
         with self.launched("copy to host", "copy", bytes=len(memory)):
             self.machine.to_host(arrays, memory)
@@ -113,10 +115,10 @@ class TracedMachine:
         with self.launched("sort", "libcudf", words=len(words), rows=len(words[0])):
             return self.machine.sorted_order(words)
 
-    def sorted_texts(self, texts: Vector) -> Array:
+    def string_ranks(self, strings: Vector) -> Array:
         """Trace the numbering of texts."""
-        with self.launched("number texts", "libcudf", rows=texts.rows):
-            return self.machine.sorted_texts(texts)
+        with self.launched("number texts", "libcudf", rows=strings.rows):
+            return self.machine.string_ranks(strings)
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Trace the reading of files."""

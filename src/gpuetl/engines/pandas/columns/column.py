@@ -79,13 +79,13 @@ def arange(count: int) -> NDArray[np.int64]:
 
 
 def with_column(frame: pa.Table, name: str, column: Column) -> pa.Table:
-    """Return the frame with the column in the place of one of that name, or at the end."""
+    """Return the frame with the column in place of one of that name, or at the end."""
     if name in frame.column_names:
         return frame.set_column(frame.column_names.index(name), name, column)
     return frame.append_column(name, column)
 
 
-# Arrays with masks: columns of numbers, truth values and times as NumPy computes with them.
+# Arrays with masks: columns of numbers, booleans and times as NumPy computes with them.
 
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
@@ -117,7 +117,7 @@ def storage_type(dtype: DataType) -> DataType:
 
 
 def has_numbers(dtype: DataType) -> bool:
-    """Tell whether a column is an array of numbers, truth values or times."""
+    """Return whether a column is an array of numbers, booleans or times."""
     return bool(pa.types.is_primitive(dtype)) and not pa.types.is_decimal(dtype)
 
 
@@ -192,7 +192,7 @@ def take_or_null(column: Column, rows: Masked) -> Column:
 def take_column(column: Column, rows: Any) -> Column:
     """Return the values at `rows`, an Arrow array; one array, since Arrow is slow in many pieces.
 
-    Texts that repeat are moved as numbers of a dictionary: Arrow moves texts one by one.
+    Strings that repeat are moved as numbers of a dictionary: Arrow moves strings one by one.
     """
     values = whole(column)
     if values.type != STRING or len(rows) < SAMPLE_ROWS or not _repeats(values):

@@ -68,12 +68,12 @@ def encode_column(column: Any) -> tuple[Codes, int]:
 
 
 def fits_table(size: int, rows: int) -> bool:
-    """Tell whether a table by code is worth its size for so many rows."""
+    """Return whether a table by code is worth its size for so many rows."""
     return size <= max(SMALL_TABLE, TABLE_SLOTS * rows)
 
 
 def mostly_differs(values: NDArray[Any]) -> bool:
-    """Tell whether more than half of the values differ, by a sample; few values are always hashed."""
+    """Return whether more than half of the values differ, by a sample; few values are always hashed."""
     step = len(values) // SAMPLE_ROWS
     return step > 0 and len(np.unique(values[::step])) * 2 > SAMPLE_ROWS
 

@@ -192,7 +192,7 @@ def rank_values(column: Any) -> RankedValues:
     bytes a row: it grows fourfold at once.
     """
     column = whole(column)
-    if column.type == STRING and not column.null_count and texts_mostly_differ(column):
+    if column.type == STRING and not column.null_count and strings_mostly_differ(column):
         return rank_by_sorting(column)
     encoded = column.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary)
@@ -204,8 +204,8 @@ def rank_values(column: Any) -> RankedValues:
     return RankedValues(ranks[indices], valid, encoded.dictionary.take(order))
 
 
-def texts_mostly_differ(column: Any) -> bool:
-    """Tell whether few strings have an equal one, on average less than a half; False where there are few strings.
+def strings_mostly_differ(column: Any) -> bool:
+    """Return whether few strings have an equal one, on average less than a half; False where there are few strings.
 
     Of n sampled rows of N, n² / 2N pairs are equal where each row is equal to one other.  Repeats in the sample count
     these pairs.  With two rows a value a dictionary takes half to nine tenths of the time of a sort.
@@ -230,7 +230,7 @@ def rank_by_sorting(column: Any) -> RankedValues:
     return RankedValues(ranks, np.ones(len(column), bool), values)
 
 
-def distinct_texts(columns: Sequence[Any]) -> Any:
+def distinct_strings(columns: Sequence[Any]) -> Any:
     """Return the distinct values of string columns, ascending, without null."""
     values = pa.chunked_array([whole(column) for column in columns], pa.string()).drop_null().unique()
     return values.take(pc.sort_indices(values))
@@ -241,20 +241,20 @@ def places_among(limits: Any, column: Any) -> Any:
 
     Null stays null.  A binary search of all rows at once: O(rows * log(limits)).
     """
-    texts = whole(column)
-    low, high = np.zeros(len(texts), np.int64), np.full(len(texts), len(limits))
+    strings = whole(column)
+    low, high = np.zeros(len(strings), np.int64), np.full(len(strings), len(limits))
     for _ in range(len(limits).bit_length()):
         middle = (low + high) // 2
-        is_less = _compared(pc.less, limits, middle, texts) & (low < high)
+        is_less = _compared(pc.less, limits, middle, strings) & (low < high)
         low, high = np.where(is_less, middle + 1, low), np.where(is_less, high, middle)
-    places = 2 * low + _compared(pc.equal, limits, low, texts)
-    return pa.array(places, mask=None if not texts.null_count else texts.is_null().to_numpy(zero_copy_only=False))
+    places = 2 * low + _compared(pc.equal, limits, low, strings)
+    return pa.array(places, mask=None if not strings.null_count else strings.is_null().to_numpy(zero_copy_only=False))
 
 
-def _compared(compare: Callable[[Any, Any], Any], limits: Any, places: Ints, texts: Any) -> Flags:
+def _compared(compare: Callable[[Any, Any], Any], limits: Any, places: Ints, strings: Any) -> Flags:
     """Compare the limits at some places with strings; false beside null, and where a place is behind the last limit."""
-    taken = limits.take(pa.array(places, mask=places >= len(limits)))
-    flags: Flags = compare(taken, texts).fill_null(False).to_numpy(zero_copy_only=False)
+    gathered = limits.take(pa.array(places, mask=places >= len(limits)))
+    flags: Flags = compare(gathered, strings).fill_null(False).to_numpy(zero_copy_only=False)
     return flags
 
 
@@ -273,5 +273,5 @@ def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:
 
 
 def _in_order(words: Sequence[Word]) -> bool:
-    """Tell whether rows are in order already, where one word holds the keys or there are none."""
+    """Return whether rows are in order already, where one word holds the keys or there are none."""
     return not words or (len(words) == 1 and bool((words[0].values[1:] >= words[0].values[:-1]).all()))

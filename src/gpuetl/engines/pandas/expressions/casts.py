@@ -2,7 +2,7 @@
 
 Rounding from a wider to a narrower float, from a decimal to a float, and from an integer to a float that typing put
 in, is no error; a finite number that becomes infinite is.  A float becomes the decimal that it is written as: the
-shortest one that reads back as it.  What texts are read is in docs/language.md; Arrow reads a few more.
+shortest one that reads back as it.  What strings are read is in docs/language.md; Arrow reads a few more.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _as_decimal(value: Any, dtype: DataType) -> Any:
     if is_integer(value.type):
         return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
     if is_floating(value.type):
-        _refuse_where(pc.invert(pc.is_finite(value)), "it is no number")
+        _refuse_where(pc.invert(pc.is_finite(value)), "it is not a valid number")
         value = pc.cast(value, STRING)
     return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
 
@@ -83,7 +83,7 @@ def _integers_from_text(text: Any, dtype: DataType) -> Any:
     signs = "+" if pa.types.is_signed_integer(dtype) else "+-"
     if any(_is_any(pc.starts_with(text, sign)) for sign in signs):
         text = pc.replace_substring_regex(text, r"^(?:\+([0-9])|-(0+)$)", r"\1\2")
-    _refuse_where(pc.or_(pc.starts_with(text, "0x"), pc.starts_with(text, "0X")), "it is no whole number")
+    _refuse_where(pc.or_(pc.starts_with(text, "0x"), pc.starts_with(text, "0X")), "it is not a whole number")
     return pc.cast(text, dtype)
 
 
@@ -93,7 +93,7 @@ def _floats_from_text(text: Any, dtype: DataType) -> Any:
     other = pc.invert(pc.is_finite(result))
     if _is_any(other):
         unnamed = pc.invert(pc.match_substring_regex(text, "(?i)^[-+]?(inf|infinity|nan)$"))
-        _refuse_where(pc.and_(other, unnamed), f"it is no number that {type_name(dtype)} holds")
+        _refuse_where(pc.and_(other, unnamed), f"it is out of range for {type_name(dtype)} holds")
     return result
 
 
@@ -102,8 +102,8 @@ def _as_float(value: Any, dtype: DataType) -> Any:
     try:
         other = pc.not_equal(pc.cast(result, value.type), value)
     except pa.ArrowInvalid:
-        raise EvaluationError(coded("GE2002", f"{type_name(dtype)} does not hold it exactly")) from None
-    _refuse_where(other, f"{type_name(dtype)} does not hold it exactly")
+        raise EvaluationError(coded("GE2002", f"{type_name(dtype)} cannot hold it exactly")) from None
+    _refuse_where(other, f"{type_name(dtype)} cannot hold it exactly")
     return result
 
 
@@ -138,7 +138,7 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_decimal, "^[-+0-9.eE]+$"),
     (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
-"""What texts that convert look like: the many that do not are told at once."""
+"""What strings that convert look like: the many that do not are told at once."""
 
 
 def _where_exact(values: Any, dtype: DataType) -> Any:

@@ -123,9 +123,9 @@ def by_row(compute: Callable[..., Any], dtype: DataType, *values: Any) -> Any:
 def _by_valid_row(compute: Callable[..., Any], dtype: DataType, columns: Sequence[Masked]) -> Any:
     valid = np.logical_and.reduce(np.broadcast_arrays(*(column.valid for column in columns)))
     if len(valid) and valid.all():  # of no rows, constants have no result that is wanted
-        made = np.broadcast_to(compute(*(column.values for column in columns)), valid.shape)
+        computed = np.broadcast_to(compute(*(column.values for column in columns)), valid.shape)
     else:
         found = compute(*(np.broadcast_to(column.values, valid.shape)[valid] for column in columns))
-        made = np.zeros(valid.shape, found.dtype)
-        made[valid] = found
-    return from_masked(Masked(made, valid), dtype)
+        computed = np.zeros(valid.shape, found.dtype)
+        computed[valid] = found
+    return from_masked(Masked(computed, valid), dtype)

@@ -124,14 +124,14 @@ def first_true_branch(expr: Call, frame: pa.Table) -> Any:
     """CASE: each row takes the first branch whose condition is true; what can fail sees only its rows."""
     pairs = [(expr.args[i], expr.args[i + 1]) for i in range(0, len(expr.args) - 1, 2)]
     rest: Expr = expr.args[-1] if len(expr.args) % 2 else Literal(None, expr.dtype)
-    taken: list[Any] = []
+    condition_rows: list[Any] = []
     left = pa.scalar(True)
     for condition, _ in pairs:
         true = pc.and_(left, pc.fill_null(branch_value(condition, frame, left), False))
         left = pc.and_not(left, true)
-        taken.append(true)
+        condition_rows.append(true)
     result = branch_value(rest, frame, left)
-    for (_, value), rows in zip(reversed(pairs), reversed(taken), strict=True):
+    for (_, value), rows in zip(reversed(pairs), reversed(condition_rows), strict=True):
         result = pc.if_else(rows, branch_value(value, frame, rows), result)
     return result
 
@@ -159,5 +159,5 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
     except NoResult as error:
         row = None if error.row is None else pc.indices_nonzero(mask)[error.row].as_py()
         raise error.in_row(row) from None
-    taken = mask.to_numpy(zero_copy_only=False)
-    return take_or_null(values, Masked(np.cumsum(taken) - taken, taken))
+    condition_rows = mask.to_numpy(zero_copy_only=False)
+    return take_or_null(values, Masked(np.cumsum(condition_rows) - condition_rows, condition_rows))

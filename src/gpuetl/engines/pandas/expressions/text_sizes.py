@@ -70,19 +70,19 @@ def chunks_of(columns: Sequence[Any]) -> list[Any]:
 def most_bytes(function: str, values: Sequence[Any]) -> float:
     """Return how many bytes all strings of a result have at most, from the sizes of whole columns alone."""
     rows = max((len(value) for value in values if not isinstance(value, pa.Scalar)), default=1)
-    texts = sum(
+    strings = sum(
         len(value.as_py().encode()) * rows if isinstance(value, pa.Scalar) else value.nbytes
         for value in values
         if pa.types.is_string(value.type) and (not isinstance(value, pa.Scalar) or value.is_valid)
     )
     if function in ("concat", "concat_ws"):
-        return texts * (len(values) if function == "concat_ws" else 1)
+        return strings * (len(values) if function == "concat_ws" else 1)
     if function == "repeat":
-        return float(texts * values[1].as_py())
+        return float(strings * values[1].as_py())
     if function in ("lpad", "rpad"):
-        return float(texts + 4 * rows * values[1].as_py())
+        return float(strings + 4 * rows * values[1].as_py())
     longest = max((len(value.as_py().encode()) for value in values[1:] if value.is_valid), default=0)
-    return float((texts + rows) * (longest + 1))
+    return float((strings + rows) * (longest + 1))
 
 
 def lengths(text: Any) -> Any:
@@ -100,14 +100,14 @@ def counted(text: Any, count: Callable[[Any], Any]) -> Any:
     return pc.fill_null(found, 0).to_numpy().astype(np.int64)
 
 
-def concat(*texts: Any) -> Any:
-    """Return the sum of the texts' bytes."""
-    return sum(map(lengths, texts))
+def concat(*strings: Any) -> Any:
+    """Return the sum of the strings' bytes."""
+    return sum(map(lengths, strings))
 
 
-def concat_with(separator: Any, *texts: Any) -> Any:
-    """Return the bytes of the texts, with the separators between them."""
-    return sum(map(lengths, texts)) + lengths(separator) * (len(texts) - 1)
+def concat_with(separator: Any, *strings: Any) -> Any:
+    """Return the bytes of the strings, with the separators between them."""
+    return sum(map(lengths, strings)) + lengths(separator) * (len(strings) - 1)
 
 
 def repeat(text: Any, count: Any) -> Any:

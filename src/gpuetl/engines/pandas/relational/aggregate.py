@@ -98,7 +98,7 @@ def count_true(groups: Groups, values: Any) -> Any:
 
 
 def least(groups: Groups, values: Any) -> Any:
-    """The least value, NaN only where all are; of truth values, whether all are true."""
+    """The least value, NaN only where all are; of booleans, whether all are true."""
     if not has_numbers(values.type):
         return grouped(groups, values, "min")
     masked = to_masked(canonical(values))
@@ -106,7 +106,7 @@ def least(groups: Groups, values: Any) -> Any:
 
 
 def greatest(groups: Groups, values: Any) -> Any:
-    """The greatest value, NaN if any is; of truth values, whether any is true."""
+    """The greatest value, NaN if any is; of booleans, whether any is true."""
     if not has_numbers(values.type):
         return grouped(groups, values, "max")
     masked = to_masked(canonical(values))

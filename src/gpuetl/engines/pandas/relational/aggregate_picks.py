@@ -14,7 +14,7 @@ from gpuetl.engines.pandas.columns.column import INT64_MAX, Masked, canonical, f
 from gpuetl.engines.pandas.columns.keys import Groups, encode_keys
 from gpuetl.engines.pandas.columns.order import note_ties, ordinal
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, Ints
-from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
+from gpuetl.expressions.functions.aggregates import BY_KEY, edge_arguments
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
@@ -24,14 +24,14 @@ from gpuetl.types.data_types import FLOAT64
 
 
 @dataclass(frozen=True)
-class Picked:
+class SelectedRows:
     """Each group's row, null where it has no candidate; `ties` counts the others that no key tells from it."""
 
     rows: Masked
     ties: int
 
 
-def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = False) -> Picked:
+def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = False) -> SelectedRows:
     """Pick each group's least one of `rows` by `digits`, the first key first; of those that tie, the first or `last`.
 
     Each key narrows the rows down to those of its least value in their group: O(rows) a key, nothing is sorted.
@@ -42,10 +42,10 @@ def least_rows(groups: Groups, rows: Ints, digits: Sequence[Ints], last: bool = 
         np.minimum.at(least, codes, values)
         rows = rows[values == least[codes]]
     codes = groups.codes[rows]
-    picked, found = np.zeros(groups.count, np.int64), np.zeros(groups.count, np.bool_)
-    picked[codes if last else codes[::-1]] = rows if last else rows[::-1]
+    selected_rows, found = np.zeros(groups.count, np.int64), np.zeros(groups.count, np.bool_)
+    selected_rows[codes if last else codes[::-1]] = rows if last else rows[::-1]
     found[codes] = True
-    return Picked(Masked(picked, found), len(rows) - int(found.sum()))
+    return SelectedRows(Masked(selected_rows, found), len(rows) - int(found.sum()))
 
 
 def first_value(rows: GroupedRows, call: Call) -> Any:
@@ -63,19 +63,19 @@ def edge(rows: GroupedRows, call: Call, last: bool) -> Any:
     x, ignore_nulls, only = edge_arguments(call)
     order = rows.order_of(call)
 
-    def pick() -> Picked:
+    def pick() -> SelectedRows:
         digits = [~rows.digits(key) if last else rows.digits(key) for key in order]
         kept = rows.condition(only) & rows.valid(x) if ignore_nulls else rows.condition(only)
         return least_rows(rows.groups, np.flatnonzero(kept), digits, last)
 
-    picked = rows.once(("edge", last, order, only, x if ignore_nulls else None), pick)
-    note_ties(rows.operation, (*map(SortKey, rows.operation.by), *map(as_written, order)), picked.ties)
-    return take_or_null(rows.column(x), picked.rows)
+    selected_rows = rows.once(("edge", last, order, only, x if ignore_nulls else None), pick)
+    note_ties(rows.operation, (*map(SortKey, rows.operation.by), *map(as_written, order)), selected_rows.ties)
+    return take_or_null(rows.column(x), selected_rows.rows)
 
 
 def as_written(key: SortKey) -> SortKey:
     """Return a key by the name that the user knows: one that partitions carry has more after a colon."""
-    return replace(key, column=key.column.partition(CARRIED)[0])
+    return replace(key, column=key.column.partition(BY_KEY)[0])
 
 
 def value_of_least(rows: GroupedRows, call: Call) -> Any:
@@ -92,8 +92,8 @@ def value_by(rows: GroupedRows, call: Call, key: SortKey) -> Any:
     """X of the first row by y, then by x; rows where y is null are left out."""
     x, y = call.args
     digits = [ordinal(rows.column(y), key), ordinal(rows.column(x), replace(key, descending=False))]
-    picked = least_rows(rows.groups, np.flatnonzero(rows.valid(y)), digits)
-    return take_or_null(canonical(rows.column(x)), picked.rows)
+    selected_rows = least_rows(rows.groups, np.flatnonzero(rows.valid(y)), digits)
+    return take_or_null(canonical(rows.column(x)), selected_rows.rows)
 
 
 # Aggregates over the distribution of a group's values: quantiles and the mode.  NaN is the greatest value.
@@ -160,5 +160,5 @@ def mode(rows: GroupedRows, call: Call) -> Any:
     owners = replace(rows.groups, codes=codes[distinct.first_rows])
     frequent = -np.bincount(distinct.codes, minlength=distinct.count)
     digits = [frequent, ordinal(values.take(distinct.first_rows), SortKey("x"))]
-    picked = least_rows(owners, np.arange(distinct.count), digits)
-    return take_or_null(values.take(distinct.first_rows), picked.rows)
+    selected_rows = least_rows(owners, np.arange(distinct.count), digits)
+    return take_or_null(values.take(distinct.first_rows), selected_rows.rows)

@@ -74,7 +74,7 @@ def decimal_sums(groups: Groups, values: Any) -> Any:
 
 
 def fits_int64(values: Any) -> bool:
-    """Tell whether no sum of any of the values can leave int64."""
+    """Return whether no sum of any of the values can leave int64."""
     limits = pc.min_max(values).as_py()
     greatest = max(abs(limits["min"] or 0), abs(limits["max"] or 0))
     return bool(greatest * len(values) < 1 << 63)

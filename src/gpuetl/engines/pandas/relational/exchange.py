@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import take_rows, with_column
 from gpuetl.engines.pandas.columns.keys import hash_rows
-from gpuetl.engines.pandas.columns.order import distinct_texts, places_among, sorted_order
+from gpuetl.engines.pandas.columns.order import distinct_strings, places_among, sorted_order
 from gpuetl.plan.node import SortKey
 from gpuetl.types.data_types import STRING
 
@@ -28,9 +28,9 @@ def split_by_order(frame: pa.Table, by: Sequence[SortKey], before: pa.Table, aft
     """
     names = list(dict.fromkeys(key.column for key in by))
     parts = [part.select(names) for part in (before, frame, after)]
-    texts = [name for name in names if frame.schema.field(name).type == STRING]
-    for name in texts:
-        limits = distinct_texts([part.column(name) for part in (before, after)])
+    strings = [name for name in names if frame.schema.field(name).type == STRING]
+    for name in strings:
+        limits = distinct_strings([part.column(name) for part in (before, after)])
         parts = [with_column(part, name, places_among(limits, part.column(name))) for part in parts]
     order = sorted_order(pa.concat_tables(parts), by)
     numbers = order - before.num_rows

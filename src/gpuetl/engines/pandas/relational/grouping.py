@@ -31,21 +31,21 @@ class GroupedRows:
     operation: Aggregate
     frame: pa.Table
     groups: Groups
-    _made: dict[Hashable, Any] = field(default_factory=dict)
+    _cache: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return what was made under this name, made when it is first asked for."""
-        if what not in self._made:
-            self._made[what] = make()
-        made: T = self._made[what]
-        return made
+        if what not in self._cache:
+            self._cache[what] = make()
+        cached: T = self._cache[what]
+        return cached
 
     def column(self, argument: Expr) -> Any:
         """Return an argument's values as one Arrow array."""
         return self.once(argument, lambda: whole(evaluate_column(argument, self.frame)))
 
     def condition(self, argument: Expr) -> Flags:
-        """Return where a truth value is true; null is not."""
+        """Return where a boolean is true; null is not."""
 
         def true() -> Flags:
             masked = to_masked(self.column(argument))

@@ -188,10 +188,10 @@ def join_tables(operation: Join, left: pa.Table, right: pa.Table) -> pa.Table:
     if operation.how in ("semi", "anti"):
         kept = has_match(keys.left, keys.right, keys.size) == (operation.how == "semi")
         return combined(operation, left, right, Pairs(np.flatnonzero(kept), arange(0)), arange(0))
-    lonely = arange(0)
+    unmatched = arange(0)
     if operation.how == "full":
-        lonely = np.flatnonzero(~has_match(keys.right, keys.left, keys.size))
-    return combined(operation, left, right, matching_pairs(operation, left, right, keys, len(lonely)), lonely)
+        unmatched = np.flatnonzero(~has_match(keys.right, keys.left, keys.size))
+    return combined(operation, left, right, matching_pairs(operation, left, right, keys, len(unmatched)), unmatched)
 
 
 def every_pair(operation: Join, left: pa.Table, right: pa.Table) -> Pairs:
@@ -236,25 +236,25 @@ def matching_pairs(operation: Join, left: pa.Table, right: pa.Table, keys: KeyCo
     return pairs_of_many(counts, repeats, keys)
 
 
-def combined(operation: Join, left: pa.Table, right: pa.Table, pairs: Pairs, lonely: Rows) -> pa.Table:
+def combined(operation: Join, left: pa.Table, right: pa.Table, pairs: Pairs, unmatched: Rows) -> pa.Table:
     """Put the columns of paired rows beside each other, and below them the right rows that are alone."""
     keys = dict(zip(operation.left_on, operation.right_on, strict=True))
-    right_rows = pairs.right if not len(lonely) else np.concatenate([pairs.right, lonely])
+    right_rows = pairs.right if not len(unmatched) else np.concatenate([pairs.right, unmatched])
 
     def column(name: str) -> Any:
         if name not in left.column_names:
-            return taken(right.column(name), right_rows)
-        top = left.column(name) if pairs.left is None else taken(left.column(name), pairs.left)
-        if not len(lonely):
+            return take_values(right.column(name), right_rows)
+        top = left.column(name) if pairs.left is None else take_values(left.column(name), pairs.left)
+        if not len(unmatched):
             return top
-        below = taken(right.column(keys[name]), lonely) if name in keys else pa.nulls(len(lonely), top.type)
+        below = take_values(right.column(keys[name]), unmatched) if name in keys else pa.nulls(len(unmatched), top.type)
         return pa.chunked_array([whole(top), below])
 
     names = operation.schema.names
     return pa.table(in_threads(column, names), schema=operation.schema.to_arrow())
 
 
-def taken(column: Any, rows: Rows) -> Any:
+def take_values(column: Any, rows: Rows) -> Any:
     """Return the values at `rows`, null at -1."""
     missing = rows < 0
     return take_column(column, pa.array(rows, mask=missing if missing.any() else None))

@@ -26,7 +26,7 @@ from gpuetl.engines.pandas.relational.window import sorted_segments
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Kernel, KernelReduction
-from gpuetl.user_kernels.kernel_texts import null_argument
+from gpuetl.user_kernels.kernel_code import null_argument
 from gpuetl.user_kernels.twin import call_twin
 
 # Kernel: the NumPy twin stands in for the CUDA source.

@@ -30,8 +30,6 @@ from gpuetl.plan.nodes import Distinct, Explode, Filter, Limit, Project, Sort, U
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import INT64
 
-# Filter.
-
 
 @run_operation.register
 def filter_rows(operation: Filter, frame: pa.Table) -> pa.Table:
@@ -40,9 +38,6 @@ def filter_rows(operation: Filter, frame: pa.Table) -> pa.Table:
     if isinstance(mask, pa.Scalar):
         return frame if mask.as_py() else frame.slice(0, 0)
     return frame.filter(mask)
-
-
-# Project.
 
 
 @run_operation.register
@@ -58,9 +53,6 @@ def named(name: str, expr: Expr, frame: pa.Table) -> pa.ChunkedArray:
         return evaluate_column(expr, frame)
     except EvaluationError as error:
         raise EvaluationError.of_column(name, error) from None
-
-
-# Sort and limit.
 
 
 @run_operation.register
@@ -79,9 +71,6 @@ def limit_rows(operation: Limit, frame: pa.Table) -> pa.Table:
     return frame.slice(0, operation.count)
 
 
-# Distinct.
-
-
 @run_operation.register
 def distinct_rows(operation: Distinct, frame: pa.Table) -> pa.Table:
     """Keep each key's first row, by `order_by` where it is given, else as rows come; float keys leave canonical."""
@@ -91,9 +80,6 @@ def distinct_rows(operation: Distinct, frame: pa.Table) -> pa.Table:
     for name in operation.on:
         kept = with_column(kept, name, canonical(kept.column(name)))
     return kept
-
-
-# Explode.
 
 
 @run_operation.register
@@ -122,9 +108,6 @@ def explode_lists(operation: Explode, frame: pa.Table) -> pa.Table:
     if operation.index:
         columns[operation.index] = from_masked(Masked(place, found), INT64)
     return pa.table({name: columns[name] for name in operation.schema}, schema=operation.schema.to_arrow())
-
-
-# Union.
 
 
 MOST_CHUNKS = 4096

@@ -37,8 +37,8 @@ class Blocks:
     last_rows: Ints  # the last row of each block
     slot_of_row: Ints
     widths: list[int]  # blocks with a row at this place
-    carried: Ints  # blocks that do not start their segment
-    carried_rows: Ints
+    continued: Ints  # blocks that do not start their segment
+    continued_rows: Ints
 
     @classmethod
     def of(cls, segment_starts: Ints, n_rows: int, block_rows: int) -> Blocks:
@@ -59,8 +59,8 @@ class Blocks:
             last_rows=starts + lengths - 1,
             slot_of_row=(np.cumsum(widths) - widths)[place] + np.repeat(rank, lengths),
             widths=widths[widths > 0].tolist(),
-            carried=np.flatnonzero(position > 0),
-            carried_rows=np.flatnonzero(np.repeat(position > 0, lengths)),
+            continued=np.flatnonzero(position > 0),
+            continued_rows=np.flatnonzero(np.repeat(position > 0, lengths)),
         )
 
     @cached_property
@@ -71,12 +71,12 @@ class Blocks:
     def scan(self, combine: Combine, states: States) -> States:
         """Return the scan of every segment: of its blocks by themselves, and carried from block to block."""
         local = self.scan_each(combine, states)
-        if self.carried_rows.size == 0:
+        if self.continued_rows.size == 0:
             return local
         prefixes = self.totals.scan(combine, _take(local, self.last_rows))
-        repeats = self.lengths[self.carried]
-        left = tuple(np.repeat(prefix[self.carried - 1], repeats) for prefix in prefixes)
-        _put(local, self.carried_rows, combine(left, _take(local, self.carried_rows)))
+        repeats = self.lengths[self.continued]
+        left = tuple(np.repeat(prefix[self.continued - 1], repeats) for prefix in prefixes)
+        _put(local, self.continued_rows, combine(left, _take(local, self.continued_rows)))
         return local
 
     def scan_each(self, combine: Combine, states: States) -> States:

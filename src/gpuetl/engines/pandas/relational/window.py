@@ -129,7 +129,7 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -
     if not columns:
         return from_masked(WINDOW_FUNCTIONS[name](rows, **constants), call.dtype)
     if name in MOVES_VALUES:
-        return moved(name, columns, rows, constants)
+        return shifted(name, columns, rows, constants)
     if is_decimal(columns["x"].type) and name in DECIMAL_WINDOWS:
         return DECIMAL_WINDOWS[name](rows, columns["x"], **constants)
     if columns["x"].type == DURATION and name in DURATION_WINDOWS:
@@ -140,7 +140,7 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -
 
 
 def is_absent(slot: Argument, argument: Any) -> bool:
-    """Tell whether a constant was left out before another argument."""
+    """Return whether a constant was left out before another argument."""
     return slot.constant and argument.value is None
 
 
@@ -151,7 +151,7 @@ def constant(argument: Any, slot: str) -> Any:
     return argument.value / timedelta(seconds=1) if slot == "half_life" else argument.value // MICROSECOND
 
 
-def moved(name: str, columns: dict[str, Any], rows: WindowRows, constants: dict[str, Any]) -> Any:
+def shifted(name: str, columns: dict[str, Any], rows: WindowRows, constants: dict[str, Any]) -> Any:
     """Move values of any type by their row numbers; `default` stands where there is no such row.
 
     The row itself, at offset 0, is there whatever its value.

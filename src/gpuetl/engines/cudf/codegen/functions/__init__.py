@@ -14,9 +14,9 @@ from gpuetl.engines.cudf.codegen.functions import (
     logic,
     mathematics,
     means,
-    moments,
     regex,
     strings,
+    timestamps,
     zones,
 )
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
@@ -24,7 +24,7 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, means, moments,
+    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, means, timestamps,
     regex, strings, zones,
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from gpuetl.expressions.ir import Call, Cast
 from gpuetl.records import dataclass
 
 Spelling = Callable[[Any, Sequence[str]], str]
-"""Gives the C++ text of a call or cast from its arguments' texts."""
+"""Gives the C++ code of a call or cast from its arguments' texts."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Device:
     fails: bool = False
 
     def can_fail(self, expr: Call | Cast) -> bool:
-        """Tell whether there are values without a result, of which `at` is told."""
+        """Return whether there are values without a result, of which `at` is told."""
         return expr.function.can_fail if isinstance(expr, Call) else self.fails
 
     def text(self, expr: Call | Cast, arguments: Sequence[str]) -> str:
-        """Return the C++ text of a call."""
+        """Return the C++ code of a call."""
         if not isinstance(self.spelling, str):
             return self.spelling(expr, arguments)
         before = ["out"] * self.writes + ["at"] * self.can_fail(expr)

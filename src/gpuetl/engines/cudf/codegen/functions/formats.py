@@ -24,12 +24,12 @@ def strftime(expr: Call, arguments: Sequence[str]) -> str:
 
 def strptime(expr: Call, arguments: Sequence[str]) -> str:
     """Spell what reads each field."""
-    return f"moment_of(at, {read(format_of(expr), arguments[0])})"
+    return f"timestamp_of(at, {read(format_of(expr), arguments[0])})"
 
 
 def try_strptime(expr: Call, arguments: Sequence[str]) -> str:
     """Spell what reads each field."""
-    return f"moment_of({read(format_of(expr), arguments[0])})"
+    return f"timestamp_of({read(format_of(expr), arguments[0])})"
 
 
 FUNCTIONS: dict[str, Device | Library] = {

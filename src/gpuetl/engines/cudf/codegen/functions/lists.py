@@ -12,9 +12,9 @@ from gpuetl.expressions.ir import Call, Literal
 
 def split(call: Call, arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
     """Cut texts at every separator, by kernels whose writers import this table."""
-    from gpuetl.engines.cudf.codegen.list_columns import split_texts
+    from gpuetl.engines.cudf.codegen.list_columns import split_strings
 
-    return split_texts(arguments, rows, machine)
+    return split_strings(arguments, rows, machine)
 
 
 HEADER = "lists.cuh"

@@ -26,7 +26,7 @@ COMPARING = frozenset((
 
 
 def has_scales(call: Call) -> bool:
-    """Tell whether a call compares decimals of two scales."""
+    """Return whether a call compares decimals of two scales."""
     compares = call.function.name in COMPARING
     return compares and any(gained_digits(call, place) for place in range(1, len(call.args)))
 
@@ -61,9 +61,11 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     constants = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
     if len(constants) <= FEW or not all(isinstance(value, Literal) for value in values):
         return f"is_member({arguments[0]}, {{{', '.join(arguments[1:])}}})"
-    kind, texts = table(constants, operand.dtype)
-    made = f"[]() -> auto& {{ static constexpr {kind} sorted[] = {{{', '.join(texts)}}}; return sorted; }}()"
-    return f"is_member({arguments[0]}, {made}, {'true' if len(constants) < len(values) else 'false'})"
+    kind, values_text = table(constants, operand.dtype)
+    member_call = (
+        f"[]() -> auto& {{ static constexpr {kind} sorted[] = {{{', '.join(values_text)}}}; return sorted; }}()"
+    )
+    return f"is_member({arguments[0]}, {member_call}, {'true' if len(constants) < len(values) else 'false'})"
 
 
 def table(constants: Sequence[Any], dtype: DataType) -> tuple[str, list[str]]:

@@ -140,7 +140,7 @@ class Program:
 
 
 def compiled(root: Node, captured: Collection[int] = ()) -> str:
-    """Return the C++ text of the program that finds a pattern, and the places of some of its groups."""
+    """Return the C++ code of the program that finds a pattern, and the places of some of its groups."""
     program = Program(sorted(captured))
     program.add(root)
     program.put(Op.MATCH)
@@ -148,7 +148,7 @@ def compiled(root: Node, captured: Collection[int] = ()) -> str:
 
 
 def begins_at_start(node: Node) -> bool:
-    """Tell whether every match begins at the start of the text."""
+    """Return whether every match begins at the start of the text."""
     match node:
         case Anchor():
             return not node.end

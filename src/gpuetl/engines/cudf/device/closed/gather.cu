@@ -95,7 +95,7 @@ DEVICE uint32_t store_valid(uint32_t* words, int64_t end, int64_t start, uint32_
 }
 
 template <class T, int N, class NUMBER>
-DEVICE void gather_values(const Item& item, const NUMBER* from, const Column& column, uint64_t* told) {
+DEVICE void gather_values(const Item& item, const NUMBER* from, const Column& column, uint64_t* counters) {
     const T* const source = (const T*)column.source;
     T* const target = (T*)column.target;
     uint32_t missing = 0;
@@ -115,11 +115,11 @@ DEVICE void gather_values(const Item& item, const NUMBER* from, const Column& co
         }
         missing += store_valid<N>(column.words, end, start, valid);
     }
-    if (column.words) add_nulls(told, missing);
+    if (column.words) add_nulls(counters, missing);
 }
 
 template <class OFFSET, int N, class NUMBER>
-DEVICE void gather_sizes(const Item& item, const NUMBER* from, const Column& column, uint64_t* told) {
+DEVICE void gather_sizes(const Item& item, const NUMBER* from, const Column& column, uint64_t* counters) {
     const OFFSET* const source = (const OFFSET*)column.source;
     int32_t* const target = (int32_t*)column.target;
     uint32_t missing = 0;
@@ -143,43 +143,43 @@ DEVICE void gather_sizes(const Item& item, const NUMBER* from, const Column& col
         missing += store_valid<N>(column.words, end, start, valid);
     }
     if (item.start == 0 && LANE == 0) target[0] = 0;
-    if (column.words) add_nulls(told, missing);
-    amount.store(told + 1);
+    if (column.words) add_nulls(counters, missing);
+    amount.store(counters + 1);
 }
 
 template <class NUMBER>
-DEVICE void gather_tile(const Item& item, const NUMBER* from, const Column& column, uint64_t* told) {
+DEVICE void gather_tile(const Item& item, const NUMBER* from, const Column& column, uint64_t* counters) {
     switch (column.kind) {
-        case BYTES_1: return gather_values<uint8_t, AT_ONCE>(item, from, column, told);
-        case BYTES_2: return gather_values<uint16_t, AT_ONCE>(item, from, column, told);
-        case BYTES_4: return gather_values<uint32_t, AT_ONCE>(item, from, column, told);
-        case BYTES_8: return gather_values<uint64_t, AT_ONCE>(item, from, column, told);
-        case BYTES_16: return gather_values<Wide, AT_ONCE / 2>(item, from, column, told);
-        case OFFSETS_4: return gather_sizes<int32_t, AT_ONCE / 2>(item, from, column, told);
-        case OFFSETS_8: return gather_sizes<int64_t, AT_ONCE / 2>(item, from, column, told);
+        case BYTES_1: return gather_values<uint8_t, AT_ONCE>(item, from, column, counters);
+        case BYTES_2: return gather_values<uint16_t, AT_ONCE>(item, from, column, counters);
+        case BYTES_4: return gather_values<uint32_t, AT_ONCE>(item, from, column, counters);
+        case BYTES_8: return gather_values<uint64_t, AT_ONCE>(item, from, column, counters);
+        case BYTES_16: return gather_values<Wide, AT_ONCE / 2>(item, from, column, counters);
+        case OFFSETS_4: return gather_sizes<int32_t, AT_ONCE / 2>(item, from, column, counters);
+        case OFFSETS_8: return gather_sizes<int64_t, AT_ONCE / 2>(item, from, column, counters);
     }
 }
 
 template <class NUMBER>
-DEVICE void gather(int64_t rows, int64_t tile_rows, const NUMBER* from, uint64_t* told, const Columns& columns) {
+DEVICE void gather(int64_t rows, int64_t tile_rows, const NUMBER* from, uint64_t* counters, const Columns& columns) {
     const Tiles tiles{rows, tile_rows, uint32_t(columns.count)};
     const uint32_t count = tiles.count(), a_chunk = tiles.a_chunk();
     FOR_EACH_WARP(item, int64_t(count) * columns.count) {
         const Item own(uint32_t(item), tiles, count, a_chunk);
-        gather_tile(own, from, columns.of[own.column], told + 2 * own.column);
+        gather_tile(own, from, columns.of[own.column], counters + 2 * own.column);
     }
 }
 
 }  // namespace gathering
 
-// A negative number in `from` gives null, and nulls are written as zeros.  `told` has two numbers a column, to which are
+// A negative number in `from` gives null, and nulls are written as zeros.  `counters` has two numbers a column, to which are
 // added its nulls, and its texts' bytes or lists' elements; none are where no column has words or sizes.  The rows of a
 // tile are a multiple of 256.
-KERNEL gather_int32(int64_t rows, int64_t tile_rows, const int32_t* from, uint64_t* told,
+KERNEL gather_int32(int64_t rows, int64_t tile_rows, const int32_t* from, uint64_t* counters,
                     const gathering::Columns columns) {
-    gathering::gather(rows, tile_rows, from, told, columns);
+    gathering::gather(rows, tile_rows, from, counters, columns);
 }
-KERNEL gather_int64(int64_t rows, int64_t tile_rows, const int64_t* from, uint64_t* told,
+KERNEL gather_int64(int64_t rows, int64_t tile_rows, const int64_t* from, uint64_t* counters,
                     const gathering::Columns columns) {
-    gathering::gather(rows, tile_rows, from, told, columns);
+    gathering::gather(rows, tile_rows, from, counters, columns);
 }

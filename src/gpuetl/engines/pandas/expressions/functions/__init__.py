@@ -14,18 +14,18 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     logic,
     mathematics,
     means,
-    moments,
     parsing,
     regex,
     strings,
+    timestamps,
     zones,
 )
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
-    **calendar.HANDLERS, **moments.HANDLERS,
+    **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
-SCALARS |= {name: moments.in_microseconds(SCALARS[name], dtype) for name, dtype in moments.OPERATORS.items()}
+SCALARS |= {name: timestamps.in_microseconds(SCALARS[name], dtype) for name, dtype in timestamps.OPERATORS.items()}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

@@ -24,7 +24,7 @@ HOUR, MINUTE = 3600 * SECOND, 60 * SECOND
 
 @cache
 def digits(width: int) -> Any:
-    """Return the texts of the numbers of so many digits, each at its place."""
+    """Return the strings of the numbers of so many digits, each at its place."""
     return pa.array([f"{number:0{width}}" for number in range(10**width)])
 
 
@@ -51,11 +51,11 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Clock], Ints]]] = {
     "a": (lambda: SHORT_DAYS, lambda clock: clock.weekday),
     "A": (lambda: DAY_NAMES, lambda clock: clock.weekday),
 }
-"""The texts of each specifier and the place, on a clock, of the one that is written."""
+"""The strings of each specifier and the place, on a clock, of the one that is written."""
 
 
 def strftime(x: Any, form: Any) -> Any:
-    """X as text, exactly; an error in a year that has not 4 digits."""
+    """X as text, exactly; an error in a year without 4 digits."""
     return over_columns(lambda times: _written(times, form.as_py()), x)
 
 
@@ -69,14 +69,14 @@ def _written(times: Any, form: str) -> Any:
     return compose(form, clock, column.valid, offset)
 
 
-def compose(form: str, clock: Clock, valid: Any, texts: Mapping[str, Any]) -> Any:
-    """Return the texts of a clock, null where not `valid` or a year has not 4 digits; `texts` has other fields."""
+def compose(form: str, clock: Clock, valid: Any, strings: Mapping[str, Any]) -> Any:
+    """Return the texts of a clock, null where not `valid` or a year has not 4 digits; `strings` has other fields."""
     pieces: list[Any] = []
     for part in parse_format(form):
         if isinstance(part, str):
             pieces.append(part)
-        elif part.letter in texts:
-            pieces.append(texts[part.letter])
+        elif part.letter in strings:
+            pieces.append(strings[part.letter])
         elif part.letter == "f":
             micros = clock.micros % SECOND
             pieces += [chosen(digits(3), micros // 1000, valid), chosen(digits(3), micros % 1000, valid)]
@@ -86,10 +86,10 @@ def compose(form: str, clock: Clock, valid: Any, texts: Mapping[str, Any]) -> An
     return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")
 
 
-def chosen(texts: Any, places: Ints, valid: Any) -> Any:
-    """Return the texts at places, null where there is none."""
-    within = valid & (places >= 0) & (places < len(texts))
-    return texts.take(from_masked(Masked(places, within), INT64))
+def chosen(strings: Any, places: Ints, valid: Any) -> Any:
+    """Return the strings at places, null where there is none."""
+    within = valid & (places >= 0) & (places < len(strings))
+    return strings.take(from_masked(Masked(places, within), INT64))
 
 
 def offsets(column: Masked, dtype: DataType) -> Any:
@@ -98,8 +98,8 @@ def offsets(column: Masked, dtype: DataType) -> Any:
     if (seconds % 60).any():
         raise EvaluationError(OFFSET_SECONDS)
     distinct, places = np.unique(seconds // 60, return_inverse=True)
-    texts = [f"{'-' if m < 0 else '+'}{abs(m) // 60:02}{abs(m) % 60:02}" for m in distinct]
-    return chosen(pa.array(texts, STRING), places, column.valid)
+    strings = [f"{'-' if m < 0 else '+'}{abs(m) // 60:02}{abs(m) % 60:02}" for m in distinct]
+    return chosen(pa.array(strings, STRING), places, column.valid)
 
 
 def iso_text(x: Any) -> Any:

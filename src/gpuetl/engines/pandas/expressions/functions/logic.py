@@ -84,7 +84,7 @@ def least(*values: Any) -> Any:
 
 
 def element_wise(choose: Callable[..., Any], values: Sequence[Any]) -> Any:
-    """Choose among values of one type; Arrow does not for truth values, zoned timestamps and nulls alone."""
+    """Choose among values of one type; Arrow does not for booleans, zoned timestamps and nulls alone."""
     dtype = values[0].type
     if dtype == NULL:
         return values[0]

@@ -40,9 +40,9 @@ def try_strptime(text: Any, form: Any) -> Any:
 
 def _parsed(column: Any, form: str) -> Any:
     found = pc.extract_regex(column, pattern=pattern_of(form))
-    texts = {letter: pc.struct_field(found, [index]) for index, letter in enumerate(letters_of(form))}
-    offset = {"z": texts.pop("z")} if "z" in texts else {}
-    clock = clock_of({letter: numbers(letter, field) for letter, field in texts.items()})
+    strings = {letter: pc.struct_field(found, [index]) for index, letter in enumerate(letters_of(form))}
+    offset = {"z": strings.pop("z")} if "z" in strings else {}
+    clock = clock_of({letter: numbers(letter, field) for letter, field in strings.items()})
     written = compose(form, clock, to_masked(pc.is_valid(found)).values, offset)
     same = to_masked(pc.fill_null(pc.equal(written, column), False)).values
     micros = clock.days * DAY + clock.micros - (ahead(offset["z"]) if offset else 0)
@@ -58,11 +58,11 @@ def pattern_of(form: str) -> str:
     return rf"\A{''.join(parts)}\z"
 
 
-def numbers(letter: str, texts: Any) -> Ints:
-    """Return the numbers that texts of a field stand for: of names, their places; 0 under a null."""
+def numbers(letter: str, strings: Any) -> Ints:
+    """Return the numbers that strings of a field stand for: of names, their places; 0 under a null."""
     if letter in NAMES:
-        return to_masked(pc.index_in(texts, value_set=WRITERS[letter][0]()).cast(INT64)).values
-    return to_masked(texts.cast(INT64)).values
+        return to_masked(pc.index_in(strings, value_set=WRITERS[letter][0]()).cast(INT64)).values
+    return to_masked(strings.cast(INT64)).values
 
 
 def clock_of(fields: Mapping[str, Ints]) -> Clock:

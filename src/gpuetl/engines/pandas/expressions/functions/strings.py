@@ -52,8 +52,8 @@ def write_points(points: Points, counts: Counts, text: Any) -> Any:
     widths = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     ends = np.concatenate([[0], np.cumsum(widths)])
     offsets = pa.array(ends[row_bounds(counts)], pa.int32())  # raises where they do not fit
-    made = pa.StringArray.from_buffers(len(counts), offsets.buffers()[1], pa.py_buffer(content))
-    return pc.if_else(text.is_valid(), made, pa.scalar(None, text.type))
+    result = pa.StringArray.from_buffers(len(counts), offsets.buffers()[1], pa.py_buffer(content))
+    return pc.if_else(text.is_valid(), result, pa.scalar(None, text.type))
 
 
 def row_bounds(counts: Counts) -> Counts:
@@ -110,20 +110,17 @@ def translate(text: Any, old: Any, new: Any) -> Any:
     return write_points(replaced[~removed], np.diff(kept_before[row_bounds(counts)]), text)
 
 
-# String functions on Arrow values; constants arrive as scalars.
-
-
 MAX_PARTS = 2**31 - 1
 
 
-def concat(*texts: Any) -> Any:
-    """Join texts; null if any is."""
-    return pc.binary_join_element_wise(*texts, "", null_handling="emit_null")
+def concat(*strings: Any) -> Any:
+    """Join strings; null if any is."""
+    return pc.binary_join_element_wise(*strings, "", null_handling="emit_null")
 
 
-def concat_with(separator: Any, *texts: Any) -> Any:
-    """Join the texts that are not null; an empty one goes before them, since Arrow drops the rows that have none."""
-    joined = pc.binary_join_element_wise("", *texts, separator, null_handling="skip")
+def concat_with(separator: Any, *strings: Any) -> Any:
+    """Join the strings that are not null; an empty one goes before them, since Arrow drops the rows that have none."""
+    joined = pc.binary_join_element_wise("", *strings, separator, null_handling="skip")
     return pc.utf8_slice_codeunits(joined, len(separator.as_py()))
 
 
@@ -240,7 +237,7 @@ def ilike(text: Any, pattern: Any, escape: Any = None) -> Any:
 
 
 def parts_of(pattern: Any, escape: Any) -> Sequence[Part]:
-    """Return the pattern's texts and wildcards."""
+    """Return the pattern's strings and wildcards."""
     return parse_like(pattern.as_py(), escape.as_py() if escape is not None else None)
 
 

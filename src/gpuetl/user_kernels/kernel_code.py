@@ -26,8 +26,8 @@ REDUCED = ("a", "b")
 
 
 @dataclass(frozen=True)
-class KernelTexts:
-    """The C++ texts that a kernel is generated around, and its NumPy twin.
+class KernelCode:
+    """The C++ codes that a kernel is generated around, and its NumPy twin.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class KernelTexts:
         The text of the twin's file when the pipeline was planned: all partitions are computed by one text.
     """
 
-    texts: Mapping[str, str]
+    snippets: Mapping[str, str]
     reference: Path
     function: str
     state: Mapping[str, DataType] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class KernelTexts:
 def unusable_names(roles: Mapping[str, Iterable[str]], masked: Container[str] = ()) -> Iterator[str]:
     """Yield, in words, each name that a text cannot have for a value of its own.
 
-    `roles` are the names by what they are, such as `input`; those of the roles that are `masked` have a truth value
+    `roles` are the names by what they are, such as `input`; those of the roles that are `masked` have a boolean
     beside them.
     """
     seen: dict[str, str] = {}
@@ -71,7 +71,7 @@ def unusable_names(roles: Mapping[str, Iterable[str]], masked: Container[str] = 
 
 
 def names(text: str, name: str) -> bool:
-    """Tell whether a text has a name in it."""
+    """Return whether a text has a name in it."""
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 

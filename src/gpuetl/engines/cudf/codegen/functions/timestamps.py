@@ -10,7 +10,7 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 from gpuetl.expressions.ir import Call, Literal
 from gpuetl.types.data_types import DATE, DataType
 
-HEADER = "moments.cuh"
+HEADER = "timestamps.cuh"
 SECOND, DAY = 1_000_000, 86_400_000_000
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND, "day": DAY,

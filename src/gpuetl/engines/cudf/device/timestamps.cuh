@@ -51,21 +51,21 @@ template <class T> DEVICE T naive(Fault at, Clock clock);
 template <> DEVICE int32_t naive<int32_t>(Fault at, Clock clock) { return date_of(at, clock.days); }
 template <> DEVICE int64_t naive<int64_t>(Fault at, Clock clock) { return timestamp_of(at, clock); }
 
-template <class T> DEVICE T add_days(Fault at, T moment, int64_t days) {
+template <class T> DEVICE T add_days(Fault at, T timestamp, int64_t days) {
     if (days < -FAR_DAY || days > FAR_DAY) {
         at(OUT_OF_DATES);
         return 0;
     }
-    const Clock clock = clock_of(moment);
+    const Clock clock = clock_of(timestamp);
     return naive<T>(at, {clock.days + days, clock.micros});
 }
 
-template <class T> DEVICE T add_months(Fault at, T moment, int64_t months) {
+template <class T> DEVICE T add_months(Fault at, T timestamp, int64_t months) {
     if (months < -12 * FAR_YEAR || months > 12 * FAR_YEAR) {
         at(OUT_OF_DATES);
         return 0;
     }
-    const Clock clock = clock_of(moment);
+    const Clock clock = clock_of(timestamp);
     const Civil date = civil(clock.days);
     const int64_t month = date.months() + months;
     const int64_t day = first_day(month) + date.day, next = first_day(month + 1);

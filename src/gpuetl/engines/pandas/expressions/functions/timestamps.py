@@ -40,9 +40,6 @@ def in_microseconds(handler: Callable[..., Any], dtype: DataType) -> Callable[..
     return lambda *values: handler(*map(converted, values))
 
 
-# Dates and timestamps made, moved and truncated, and durations.
-
-
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND,
     "day": DAY, "week": 7 * DAY,

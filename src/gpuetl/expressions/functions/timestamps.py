@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.calendar import DAY, MOMENT, with_clock
+from gpuetl.expressions.functions.calendar import A_TIMESTAMP, DAY, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Expr, Literal
@@ -46,10 +46,10 @@ def check_unit(unit: Expr) -> None:
 def truncated(args: Sequence[Expr]) -> Typing:
     """A unit's name, then a date or timestamp, whose type is kept."""
     check_unit(args[0])
-    return [STRING, dtype := moment_type(args[1])], dtype
+    return [STRING, dtype := timestamp_type(args[1])], dtype
 
 
-def moment_type(arg: Expr) -> DataType:
+def timestamp_type(arg: Expr) -> DataType:
     """Return the type of a date or a timestamp."""
     if arg.dtype != NULL and not is_temporal(arg.dtype):
         raise TypeMismatch(f"takes a date or a timestamp, got {type_name(arg.dtype)}")
@@ -60,7 +60,7 @@ def between(args: Sequence[Expr]) -> Typing:
     """A unit's name, then two dates or timestamps that meet in one type."""
     check_unit(args[0])
     for arg in args[1:]:
-        moment_type(arg)
+        timestamp_type(arg)
     return [STRING, *[meet(args[1:], "compare")] * 2], INT64
 
 
@@ -69,10 +69,10 @@ def bucketed(args: Sequence[Expr]) -> Typing:
     if args[0].dtype != DURATION or (isinstance(args[0], Literal) and args[0].value <= timedelta(0)):
         got = args[0].value if isinstance(args[0], Literal) else type_name(args[0].dtype)
         raise TypeMismatch(coded("GE1106", f"takes an interval above zero, got {got}"))
-    dtype = moment_type(args[1])
+    dtype = timestamp_type(args[1])
     dtype = TIMESTAMP if dtype == DATE else dtype
     for origin in args[2:]:
-        if common_type(moment_type(origin), dtype) is None:
+        if common_type(timestamp_type(origin), dtype) is None:
             got = f"takes an origin of {type_name(dtype)}, got {type_name(origin.dtype)}"
             raise TypeMismatch(coded("GE1111", got))
     return [DURATION, dtype, dtype][: len(args)], dtype
@@ -80,7 +80,7 @@ def bucketed(args: Sequence[Expr]) -> Typing:
 
 def moved(args: Sequence[Expr]) -> Typing:
     """A date or a naive timestamp, whose type is kept, and a whole number; on a zone's clock the result may not exist."""
-    dtype = moment_type(args[0])
+    dtype = timestamp_type(args[0])
     if pa.types.is_timestamp(dtype) and dtype.tz:
         hint = "Move what its clock shows, local_time(x), and give the result its zone: … AT TIME ZONE '{}'."
         raise TypeMismatch(
@@ -113,10 +113,10 @@ def lasting(unit: str, example: str, result: timedelta) -> Function:
 
 
 FUNCTIONS = (
-    Function("make_date", "year month day", parts_of_day, "The date of the parts; an error where they are no date.",
+    Function("make_date", "year month day", parts_of_day, "The date of the parts; an error if they are not a valid date.",
              "make_date(2013, 3, 9)", date(2013, 3, 9), can_fail=True),
     Function("make_timestamp", "year month day hour minute second?", parts_of_time,
-             "The naive timestamp of the parts; an error where they are no date and time.  Seconds may have a fraction.",
+             "The naive timestamp of the parts; an error if they are not a valid date and time.  Seconds may have a fraction.",
              "make_timestamp(2013, 3, 9, 17, 5)", datetime(2013, 3, 9, 17, 5), can_fail=True),
     Function("from_epoch", "seconds", since_1970,
              "The naive timestamp, in UTC, of seconds since 1970; a fraction is rounded to microseconds, half to even.",
@@ -125,17 +125,17 @@ FUNCTIONS = (
              "The naive timestamp, in UTC, of whole milliseconds since 1970.",
              "from_epoch_ms(60500)", datetime(1970, 1, 1, 0, 1, 0, 500_000), can_fail=True),
     Function("add_days", "x n", moved, "n days later; a date stays a date.", f"add_days({DAY}, -9)", date(2013, 2, 28), can_fail=True),
-    Function("add_months", "x n", moved, "n months later, on the month's last day where it has no such day.",
+    Function("add_months", "x n", moved, "n months later; the month's last day if it has no such day.",
              "add_months(DATE '2013-01-31', 1)", date(2013, 2, 28), can_fail=True),
     Function("date_diff", "unit! a b", with_clock(between),
              f"How many units ({LISTED}) begin after a and up to b: the `date_trunc` of b less that of a, in units.",
              f"date_diff('month', {DAY}, DATE '2013-05-01')", 2, can_fail=True),
     Function("date_trunc", "unit! x", with_clock(truncated),
-             f"The start of the unit: {LISTED}.  On a zone's clock a day starts with its first moment; smaller units keep the offset.",
+             f"The start of the unit: {LISTED}.  On a zone's clock a day starts with its first instant; smaller units keep the offset.",
              f"date_trunc('month', {DAY})", date(2013, 3, 1), can_fail=True),
     Function("time_bucket", "width! x origin?!", bucketed,
              "The start of the bucket: buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).",
-             f"time_bucket(INTERVAL '15 minutes', {MOMENT})", datetime(2013, 3, 9, 17), can_fail=True),
+             f"time_bucket(INTERVAL '15 minutes', {A_TIMESTAMP})", datetime(2013, 3, 9, 17), can_fail=True),
     lasting("days", "days(2)", timedelta(days=2)),
     lasting("hours", "hours(1.5)", timedelta(minutes=90)),
     lasting("minutes", "minutes(90)", timedelta(minutes=90)),
