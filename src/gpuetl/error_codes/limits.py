@@ -25,6 +25,7 @@ gpuetl.errors.RunFailed: example.py:6: stage 'pairs', step 1: this gives 2,500,0
 Filter, aggregate or limit the rows before.""",
         fixed="""\
 import pyarrow as pa
+from gpuetl import Pipeline
 
 pipeline = Pipeline("example")
 numbers = pipeline.from_frame("numbers", pa.table({"n": range(50_000)}))

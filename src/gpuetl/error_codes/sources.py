@@ -154,6 +154,7 @@ gpuetl.errors.RunFailed: example.py:9: source 'sales': sales-2.parquet: column '
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gpuetl import Pipeline
 
 pq.write_table(pa.table({"id": [1, 2]}), "sales-1.parquet")
 pq.write_table(pa.table({"id": [3, 4]}), "sales-2.parquet")
@@ -178,6 +179,7 @@ pipeline.run(engine="pandas")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gpuetl import Pipeline
 
 pq.write_table(pa.table({"id": [1, 2], "place": [{"x": 1}, {"x": 2}]}), "shops.parquet")
 pipeline = Pipeline("example")
@@ -192,6 +194,7 @@ Leave it out: name the columns to read in the source's columns, or in its schema
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gpuetl import Pipeline
 
 pq.write_table(pa.table({"id": [1, 2], "place": [{"x": 1}, {"x": 2}]}), "shops.parquet")
 pipeline = Pipeline("example")
@@ -472,6 +475,7 @@ Run again when no other program changes the files of the source.""",
         example="""\
 import os
 
+from gpuetl import Pipeline
 
 os.mkfifo("rows.csv")
 pipeline = Pipeline("example")
@@ -485,6 +489,7 @@ Write the rows to a file, or take it out of the source's path.""",
         fixed="""\
 from pathlib import Path
 
+from gpuetl import Pipeline
 
 Path("rows.csv").write_text("id\\n1\\n")
 pipeline = Pipeline("example")

@@ -97,6 +97,7 @@ for warning in pipeline.run(engine="pandas").report.warnings:
             "run_key: [run_date]; a second append then replaces the first one's files  [GE1704]"
         ),
         fixed="""\
+from gpuetl import Pipeline
 
 pipeline = Pipeline("example")
 pipeline.param("day", "date")
@@ -277,6 +278,7 @@ sinks:
         example="""\
 from pathlib import Path
 
+from gpuetl import Pipeline
 
 Path("lake").mkdir()
 Path("archive").mkdir()
@@ -299,7 +301,9 @@ for warning in pipeline.run(engine="pandas").report.warnings:
         fix="Remove the link, or choose a path that matches one of the two names.",
         kind="python",
         example="""\
+from pathlib import Path
 
+from gpuetl import Pipeline
 
 Path("lake").mkdir()
 Path("lake/a.csv").write_text("id\\n1\\n")
