@@ -59,8 +59,8 @@ def test_which_way_is_taken_is_known_from_a_sample():
     assert keys.mostly_differs(rng.integers(0, 1 << 60, ROWS))
     assert not keys.mostly_differs(rng.integers(0, 100, ROWS))
     assert not keys.mostly_differs(rng.integers(0, 1 << 60, 100))  # few are hashed
-    assert order.texts_mostly_differ(pa.array([str(number) for number in range(ROWS)]))
-    assert not order.texts_mostly_differ(pa.array(["a", "b"] * (ROWS // 2)))
+    assert order.strings_mostly_differ(pa.array([str(number) for number in range(ROWS)]))
+    assert not order.strings_mostly_differ(pa.array(["a", "b"] * (ROWS // 2)))
 
 
 @pytest.mark.parametrize("rows", [50_000, 1_000_000])
@@ -68,4 +68,4 @@ def test_which_way_is_taken_is_known_from_a_sample():
 def test_strings_of_two_rows_each_do_not_mostly_differ(rows, equal, expected):
     """A sample of them has few repeats, and sorting them all would take up to twice as long as a dictionary."""
     numbers = np.arange(rows) if not equal else np.random.default_rng(1).integers(0, int(rows / equal), rows)
-    assert order.texts_mostly_differ(pa.array(numbers).cast(pa.string())) == expected
+    assert order.strings_mostly_differ(pa.array(numbers).cast(pa.string())) == expected
