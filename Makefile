@@ -4,10 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint fuzz bench compare docs kernels clean
+.PHONY: help demo check test test-all lint coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,14 +22,39 @@ demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data
 	$(BIN)/gpuetl test pipelines/flights.yaml
 	$(BIN)/gpuetl run pipelines/flights.yaml
 
-lint: $(VENV)/.dev  ## ruff and mypy
+lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
-test: export PYTHONDONTWRITEBYTECODE =  # or each of the 200 Python processes that tests start compiles gpuetl
-test: lint       ## ruff, mypy and the whole test suite
-	$(BIN)/pytest -n auto --dist worksteal -rsx
+# Without this each of the 200 Python processes that tests start compiles gpuetl.
+check test test-all coverage: export PYTHONDONTWRITEBYTECODE =
+
+PYTEST := $(BIN)/pytest -n auto --dist worksteal -rsx
+QUICK  := $(addprefix tests/,spec expressions optimize physical io)
+
+check: lint      ## lint, and the quick tests of spec, expressions, optimizer, plan and io: a minute on 2 cores
+	$(PYTEST) --quick $(QUICK)
+
+test: lint       ## lint, and the tests on every engine that is here; what CI runs
+	$(PYTEST)
+
+test-all: lint   ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
+	$(PYTEST) --full
+
+coverage: $(VENV)/.dev ## branches that tests take: htmlcov/index.html, coverage.txt, and the functions they take least
+	$(BIN)/coverage erase
+	$(PYTEST) --cov --cov-report= --ignore tests/cli/test_ending.py
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report > coverage.txt
+	$(BIN)/coverage json --quiet -o coverage.json
+	$(BIN)/python tests/least_covered.py coverage.json | tee -a coverage.txt
+
+gpu: $(VENV)/.dev ## the tests that need a GPU, fuzzing and kills on it, in SECONDS; logs in OUT
+	bash tests/on_gpus.sh $(BIN)/python $(OUT) $(SECONDS)
+SECONDS ?= 1500
+OUT     ?= /tmp/gpuetl-on-gpus
 
 N ?= 50000
 fuzz: $(VENV)/.dev  ## N random pipelines against DuckDB (N=50000), or one again (SEED=1234)
@@ -58,4 +83,4 @@ kernels: $(VENV)/.dev ## precompiled kernels for a release's wheel, into src/gpu
 	$(BIN)/python -m gpuetl.engines.cudf.codegen.kernel_build
 
 clean:           ## remove the virtual environment and what runs wrote
-	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels
+	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels htmlcov coverage.json coverage.txt .coverage*

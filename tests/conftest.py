@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import os
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -40,11 +42,95 @@ CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
 
 
+def pytest_addoption(parser):
+    """Add --full and --quick."""
+    parser.addoption("--full", action="store_true", help="also run what `make test` leaves to `make test-all`")
+    parser.addoption(
+        "--quick", action="store_true", help="leave slow tests and other engines than pandas to `make test`"
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Start half as many processes again as there are cores: some tests wait for other processes, or for a timeout."""
+    return cores() * 3 // 2
+
+
+def cores():
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
 def pytest_collection_modifyitems(config, items):
-    """Leave out layouts that show nothing new: on clusters what is different is between partitions."""
-    chosen = [item for item in items if not is_left_out(item)]
-    config.hook.pytest_deselected(items=[item for item in items if is_left_out(item)])
+    """Leave out what is marked `full`, which the end of the run counts, and skip what needs a GPU where there is none."""
+    chosen, left = [], []
+    full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
+    for item in items:
+        why = why_left_out(item, full, quick)
+        if not why and not driver and item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU: see the README"))
+        (left if why else chosen).append(item)
+        config.stash[LEFT_OUT].update([why] if why else [])
+    if left:
+        config.hook.pytest_deselected(items=left)
     items[:] = chosen
+
+
+def why_left_out(item, full, quick):
+    """Return why a test is left out; nothing where it is not."""
+    marker = item.get_closest_marker("full")
+    if marker and not full:
+        return f"left to `make test-all`: {marker.kwargs['reason']}"
+    if quick and engine_of(item) not in (None, "pandas"):
+        return "left to `make test`: other engines than pandas"
+    return "left to `make test`: slow ones" if quick and item.get_closest_marker("slow") else ""
+
+
+def engine_of(item):
+    """Return the engine that a test is for; None where it is for all or any."""
+    params = getattr(item, "callspec", None) and item.callspec.params
+    return params.get("engine", params.get("local_engine")) if params else None
+
+
+LEFT_OUT = pytest.StashKey[Counter]()
+ONE_WAY = pytest.StashKey[list[int]]()
+"""How many tests in tiny partitions did not also run their plan as it is written, by process."""
+
+
+def pytest_configure(config):
+    """Begin to count."""
+    config.stash[LEFT_OUT] = Counter()
+    config.stash[ONE_WAY] = []
+
+
+def pytest_sessionfinish(session):
+    """Hand over the counts of a process of pytest-xdist."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left out"] = dict(session.config.stash[LEFT_OUT])
+        session.config.workeroutput["one way"] = sum(session.config.stash[ONE_WAY])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    """Take over the counts: each process collects all tests, so any one's are those of the run, and runs its own."""
+    output = getattr(node, "workeroutput", {})
+    node.config.stash[LEFT_OUT] |= Counter(output.get("left out", {}))
+    node.config.stash[ONE_WAY].append(output.get("one way", 0))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many tests were left out, and why."""
+    counts, one_way = config.stash[LEFT_OUT], sum(config.stash[ONE_WAY])
+    if one_way:
+        terminalreporter.section(f"{one_way:,} tests in tiny partitions did not run their plan as it is written")
+    if counts:
+        terminalreporter.section(f"{counts.total():,} tests were left out")
+        for why, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
+            terminalreporter.line(f"{count:7,} {why}")
+        terminalreporter.line(
+            "pytest runs what is left to `make test`, and pytest --full what is left to `make test-all`."
+        )
 
 
 def pytest_collection_finish():
@@ -53,25 +139,23 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-OF_VALUES = {
-    f"test_{name}.py"
-    for name in (
-        "cast", "decimals", "drop", "exact_numbers", "fill_null", "filter", "names", "rename", "select", "semantics", "times",
-        "with_columns",
-    )
-}  # fmt: skip
-"""Tests of single rows, most of them: a task computes these as a run in one process does."""
-
-
-def is_left_out(item):
-    """Tell whether a test is of a layout that shows nothing new: of single rows, or on a cluster."""
+def pytest_itemcollected(item):
+    """Mark a test `full` in a layout that another one covers, or where a cluster does what one process does."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
-        return False
-    of_values, in_layouts = item.path.name in OF_VALUES, "layout" in callspec.params
-    if callspec.params.get("engine") in CLUSTERED:
-        return of_values or (in_layouts and CLUSTER_LAYOUT not in callspec.id)
-    return of_values and in_layouts and "2-rows-a-partition" in callspec.id and CLUSTER_LAYOUT not in callspec.id
+        return
+    single_rows, in_layouts = item.get_closest_marker("single_rows"), "layout" in callspec.params
+    in_tiny_partitions = in_layouts and "2-rows-a-partition" in callspec.id
+    in_cluster_layout = in_layouts and CLUSTER_LAYOUT in callspec.id
+    engine = engine_of(item)
+    if engine in CLUSTERED and single_rows:
+        item.add_marker(pytest.mark.full(reason="single rows on a cluster, whose tasks compute as one process does"))
+    elif engine in CLUSTERED and in_layouts and not in_cluster_layout:
+        item.add_marker(pytest.mark.full(reason="other layouts on a cluster than the one with every exchange"))
+    elif single_rows and in_tiny_partitions and not in_cluster_layout:
+        item.add_marker(pytest.mark.full(reason="single rows in a second layout of tiny partitions"))
+    elif engine == ON_CPU and in_tiny_partitions and not in_cluster_layout:
+        item.add_marker(pytest.mark.full(reason="kernels on the CPU in a second layout of tiny partitions"))
 
 
 @contextmanager
@@ -184,9 +268,14 @@ def answer(engine, layout):
 
 
 @pytest.fixture
-def ways(engine):
-    """Whether to optimize: both ways, but on a cluster, where it makes no difference."""
-    return (True,) if engine in CLUSTERED else (True, False)
+def ways(engine, layout, pytestconfig):
+    """Whether to optimize: both ways, but on a cluster, where it makes no difference, and without --full in partitions."""
+    if engine in CLUSTERED:
+        return (True,)
+    if pytestconfig.getoption("full") or layout == LAYOUTS["one partition"]:
+        return (True, False)
+    pytestconfig.stash[ONE_WAY].append(1)
+    return (True,)
 
 
 @pytest.fixture

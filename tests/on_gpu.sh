@@ -5,7 +5,7 @@ python=$1 logs=$2; shift 2
 export PYTHONPATH=$PWD/src:$PWD/tests
 one() {
     log=$2/$(echo "$3" | tr / _).log
-    timeout 500 "$1" -m pytest "$3" -q -m gpu -k "not dask-cuda" -p no:cacheprovider --maxfail=15 > "$log" 2>&1
+    timeout 500 "$1" -m pytest "$3" --full -q -m gpu -k "not dask-cuda" -p no:cacheprovider --maxfail=15 > "$log" 2>&1
     local status=$?
     echo "$3: $(tail -1 "$log")"
     [ $status = 5 ] || return $status  # 5: the file has no test for a GPU

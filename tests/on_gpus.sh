@@ -17,7 +17,7 @@ others_s=$((seconds - cluster_s))
 left() { echo $((others_s - SECONDS)); }
 
 "$python" -m gpuetl kernel build > "$out/build.log" 2>&1
-part faults "$python" -m pytest tests/hostile/test_kernel_faults.py -n 2 -m gpu -p no:cacheprovider
+part faults "$python" -m pytest tests/hostile/test_kernel_faults.py --full -n 2 -m gpu -p no:cacheprovider
 wait
 
 first=(tests/gpu_engine/test_allocations.py tests/io/test_source_states.py tests/hostile/test_parquet_files.py
@@ -37,7 +37,7 @@ part mutants "$python" -m hostile.mutants --engine cudf --count 5000 --workers 3
 wait
 
 cd "$root" || exit
-part clusters "$python" -m pytest tests -q -m gpu -k dask-cuda -p no:cacheprovider --ignore tests/hostile/test_kernel_faults.py
+part clusters "$python" -m pytest tests --full -q -m gpu -k dask-cuda -p no:cacheprovider --ignore tests/hostile/test_kernel_faults.py
 wait
 tail -n 2 "$out"/*.log
 failed=$(grep -L "^exit status 0," $(ls "$out"/*.log | grep -v /build.log))

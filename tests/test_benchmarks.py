@@ -85,6 +85,7 @@ def test_answers_that_differ_are_told(tmp_path):
             assert_same_answers(tmp_path / name, tmp_path / "expected")
 
 
+@pytest.mark.full(reason="benchmarks that run many kernels or clusters")
 def test_the_pipeline_in_less_memory_is_measured(tmp_path):
     """With its outputs compared: what differs, or does not fit, is told in the place of a time."""
     results = tmp_path / "memory.json"
@@ -100,6 +101,7 @@ def test_the_pipeline_in_less_memory_is_measured(tmp_path):
     assert all(run.get("best_s", 1) > 0 for run in runs)
 
 
+@pytest.mark.full(reason="benchmarks that run many kernels or clusters")
 def test_the_pipeline_on_one_worker_and_two_is_measured(tmp_path):
     """With its totals compared, and an exchange between the two."""
     pytest.importorskip("distributed")

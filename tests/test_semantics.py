@@ -15,6 +15,8 @@ from gpuetl.engines.pandas.relational import join as join_checks
 from gpuetl.engines.pandas.relational import kernel
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
+pytestmark = pytest.mark.single_rows
+
 INT, FLOAT = {"x": "int64"}, {"x": "float64"}
 KEYED = {"k": "float64", "x": "int64"}
 

@@ -47,9 +47,9 @@ def speed_rows(results: Results) -> Iterator[str]:
     for suite in suites_of(first_runs):
         ours, theirs = means_of(first_runs, suite)
         count = sum(name.startswith(f"{suite}/") for name in first_runs["jobs"])
-        found = f"{theirs['best_s'] / ours['best_s']:.1f} ({count})"
+        faster = f"{theirs['best_s'] / ours['best_s']:.1f} ({count})"
         name = f"[{NAMES[suite]}](#group-by-and-pds-h-first-and-best-runs)"
-        yield speed_row(name, f"{1e3 * ours['best_s']:.0f} ms", {"cudf-polars": found}, first_runs)
+        yield speed_row(name, f"{1e3 * ours['best_s']:.0f} ms", {"cudf-polars": faster}, first_runs)
     for suite in SUITES:
         if suite in NAMES and suite not in suites_of(first_runs) and (jobs := of_suite(gpu, suite)):
             yield suite_row(NAMES[suite], jobs, gpu)

@@ -347,7 +347,7 @@ load({str(HELLO)!r}).plan({{}})
 print(*sys.modules)
 """
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    own = ("gpuetl.engines.cudf.cudf_engine",)
+    own = ("gpuetl.engines.cudf.cudf_engine", "gpuetl.engines.cudf.runtime")  # CuPy is named by itself
     never = [package for package in NEVER if package not in own]
     assert not needless(modules, *never, "pandas", "pyarrow.compute", "gpuetl.engines.pandas")
 

@@ -16,7 +16,7 @@ from gpuetl.memory_limits import planned_in_memory
 WORDS = re.compile(r"out of memory: .*3\.5 GiB were asked for, with [\d.]+ [kMG]?B in use of [\d.]+ [kMG]B")
 """What all of these errors say."""
 PLACES = {
-    "binding": "gpuetl.pipeline.bind",
+    "binding": "gpuetl.spec.definition.bind",
     "optimizing": "gpuetl.run.planning.optimize",
     "cutting into partitions": "gpuetl.run.planning.fitted",
     "reading footers": "gpuetl.io.footers.footer_of",

@@ -105,6 +105,7 @@ def csv_values(pipeline, text, dtype):
     return pipeline.run(keep=[rows.named()])["s"].to_arrow().column("x").to_pylist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "dtype", "held"), [case for case in CASES if not re.search(r"^\s|\s$|\0", case[0])])
 def test_a_csv_file_s_values_are_read_the_same(pipeline, text, dtype, held):
     if held is None:

@@ -24,6 +24,8 @@ from gpuetl.types.data_types import DATE, DURATION, STRING
 from gpuetl.verify.tolerance import equal_values
 from tables import INT64_MAX, INT64_MIN
 
+pytestmark = pytest.mark.slow
+
 NAMES = [name for kind, name in FUNCTIONS if kind == "scalar"]
 MICROSECOND = timedelta(microseconds=1)
 INTEGERS = (INT64_MIN, INT64_MAX, -1, 0, -2, 2**31, -(2**31), 10**12)

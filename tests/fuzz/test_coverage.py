@@ -21,8 +21,8 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Kernel, KernelReduction, Write
 from gpuetl.spec import steps
 
-CASES, MOST_CASES = 600, 2400
-"""Seeds that test_fuzz.py compares, and those that are drawn.  `make fuzz` compares more."""
+CASES, CASES_OF_FULL, MOST_CASES = 200, 600, 2400
+"""Seeds that test_fuzz.py compares, those that `make test-all` does, and those that are drawn."""
 
 
 @pytest.mark.parametrize(("kind", "name"), FUNCTIONS, ids=lambda value: value)
@@ -80,6 +80,7 @@ def test_a_case_can_be_replayed():
     assert repr(first) == repr(again)
 
 
+@pytest.mark.full(reason="the fuzzer's search for a small case")
 def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
     """The fuzzer is tested by an engine that is wrong."""
     from gpuetl.engines.pandas.relational import aggregate

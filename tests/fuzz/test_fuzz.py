@@ -7,12 +7,15 @@ import pytest
 
 from fuzz import __main__ as command
 from fuzz.search import Failure, run_seed
-from fuzz.test_coverage import CASES
+from fuzz.test_coverage import CASES, CASES_OF_FULL
 
 BLOCK = 20
+MORE = pytest.mark.full(reason=f"{CASES_OF_FULL - CASES} of {CASES_OF_FULL} random pipelines, in blocks of {BLOCK}")
 
 
-@pytest.mark.parametrize("start", range(0, CASES, BLOCK))
+@pytest.mark.parametrize(
+    "start", [pytest.param(start, marks=[MORE] * (start >= CASES)) for start in range(0, CASES_OF_FULL, BLOCK)]
+)
 def test_random_pipelines_have_the_answers_of_the_second_oracle_and_of_other_layouts(start):
     """Each seed of the block is a case; the message has the smallest one that fails, and how to replay it."""
     outcomes = {seed: run_seed(seed, shrink=False) for seed in range(start, start + BLOCK)}

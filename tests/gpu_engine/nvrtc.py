@@ -5,12 +5,20 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--device-int128", "-fmad=false")
 """Those of `runtime/kernel_cache.py`, and the one that CuPy adds."""
 ARCHITECTURES = ("sm_75", "sm_100")
 """The oldest and the newest that RAPIDS runs on: no text asks which one it is compiled for."""
 QUICKLY = "--Ofast-compile=max"
 """Leaves out optimizations.  With it a text compiles in a third of the time; the oldest architecture has them all."""
+
+CHECKED = [
+    pytest.param(ARCHITECTURES[0], marks=pytest.mark.full(reason="kernels by NVRTC with all optimizations")),
+    ARCHITECTURES[-1],
+]
+"""Architectures as parameters of tests: a text compiles for both or for none, but for what only optimizing finds."""
 
 
 @cache

@@ -14,6 +14,7 @@ from command import gpuetl
 from gpu_engine import nvrtc
 from gpu_engine.host_machine import COMPILER as HOST_COMPILER
 from gpu_engine.host_machine import ON_CPU, HostMachine, folder
+from gpu_engine.nvrtc import QUICKLY
 from gpu_engine.test_programs import until_listed
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.capacity import Capacity
@@ -84,12 +85,18 @@ class StandIn:
 
 
 class Remembered:
-    """NVRTC, which compiles a text once for all tests: it takes 20 s for the closed set.  Its process starts at need."""
+    """NVRTC, which compiles a text once for all tests: it takes 20 s for the closed set, and a third of that quickly.
+
+    Its process starts at need.
+    """
+
+    more_options: tuple[str, ...] = (QUICKLY,)
 
     def __init__(self, library):
         self.library, self.process = library, None
 
     def compiled(self, source, options):
+        options = (*options, *self.more_options)
         name = hashlib.sha256("\0".join((self.library, *options, source)).encode()).hexdigest()[:24]
         if code := read_entry(path := folder() / f"{name}.cubin"):
             return code, ""
@@ -105,7 +112,9 @@ class Remembered:
 
 
 @pytest.fixture(autouse=True)
-def _stand_ins(monkeypatch, tmp_path):
+def _stand_ins(monkeypatch, tmp_path, pytestconfig):
+    if pytestconfig.getoption("full"):
+        monkeypatch.setattr(Remembered, "more_options", ())
     StandIn.started = []
     monkeypatch.setattr(kernel_build, "NvrtcProcess", Remembered)
     monkeypatch.setenv("GPUETL_KERNEL_CACHE", str(tmp_path / "cache"))
@@ -269,6 +278,7 @@ def test_nvrtc_is_looked_for_where_cupy_does(monkeypatch):
 
 
 @needs_nvrtc
+@pytest.mark.full(reason="kernels by NVRTC with all optimizations")
 def test_every_program_of_the_closed_set_compiles(tmp_path):
     """Into machine code with all of its kernels; for other architectures in test_compilation.py."""
     found = find_nvrtc()
@@ -284,6 +294,7 @@ def test_every_program_of_the_closed_set_compiles(tmp_path):
 
 
 @needs_nvrtc
+@pytest.mark.full(reason="kernels by NVRTC with all optimizations")
 def test_the_wheel_has_the_closed_set_of_each_architecture(tmp_path, monkeypatch, capsys):
     """Under names without the compiler; what was there before is gone."""
     wheel = machine_code.SHIPPED

@@ -18,6 +18,7 @@ def in_one_ms(clear, work):
     return 1.0
 
 
+@pytest.mark.full(reason="benchmarks that run many kernels or clusters")
 @pytest.mark.skipif(COMPILER is None, reason="needs g++")
 @pytest.mark.parametrize("machine", [HostMachine, EmulatedMachine])
 def test_closed_kernels_write_what_was_generated_before(machine, monkeypatch):

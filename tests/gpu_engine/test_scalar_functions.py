@@ -12,7 +12,12 @@ MADE_BY_THE_COMPILER = {"case", "coalesce"}
 NAMES = [name for kind, name in FUNCTIONS if kind == "scalar"]
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [0, pytest.param(1, marks=pytest.mark.full(reason="compiled functions of more types"))],
+    ids=["", "more types"],
+)
 @pytest.mark.parametrize("name", [n for n in NAMES if isinstance(DEVICE_FUNCTIONS.get(n), Device)])
-def test_function_has_the_values_and_refusals_of_the_pandas_engine(name):
-    for expr, table in expressions(name, most=6):
+def test_function_has_the_values_and_refusals_of_the_pandas_engine(name, seed):
+    for expr, table in expressions(name, most=3, seed=seed):
         assert_same(expr, table)

@@ -98,7 +98,17 @@ def test_presorted_rows_stay_where_they_are():
     assert assert_same(replace(windowed(table, calls, ("g",), ORDERS[0]), presorted=True), table)
 
 
-@pytest.mark.parametrize("by", [(), ("g",), ("g", "h")], ids=["one group", "few groups", "many groups"])
+EMULATED = pytest.mark.full(reason="all window functions on the emulated GPU over one group and over many")
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param((), id="one group", marks=EMULATED),
+        pytest.param(("g",), id="few groups"),
+        pytest.param(("g", "h"), id="many groups", marks=EMULATED),
+    ],
+)
 def test_the_gpus_side_of_the_kernels_gives_the_same(by):
     calls, table = many(1100, "emulated")  # two tiles
     assert assert_same(windowed(table, calls, by, ORDERS[0]), table, EmulatedMachine())
@@ -144,7 +154,8 @@ def test_decays_look_back_over_nulls_of_values_and_of_times(by):
 
 
 @pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")
-def test_the_kernels_compile_for_gpus(monkeypatch):
+@pytest.mark.parametrize("architecture", nvrtc.CHECKED)
+def test_the_kernels_compile_for_gpus(monkeypatch, architecture):
     sources, compiled = set(), HostMachine.compiled
 
     def recorded(machine, source):
@@ -157,8 +168,7 @@ def test_the_kernels_compile_for_gpus(monkeypatch):
     of_windows = [source for source in sources if "struct Marks" in source]
     assert len(of_windows) >= 6
     for source in of_windows:
-        for architecture in nvrtc.ARCHITECTURES:
-            assert nvrtc.problems(source, architecture) == ""
+        assert nvrtc.problems(source, architecture) == ""
 
 
 @pytest.mark.parametrize(

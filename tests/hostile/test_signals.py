@@ -47,6 +47,15 @@ def k(x):
     return {"y": x + 1}
 """
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+MAIN = "from gpuetl.cli import main; main()"
+HEARING = f"""\
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+{MAIN}
+"""
+"""Runs the command line with the usual handlers: a child of `nohup` or of a shell's job ignores what its parent does."""
 
 
 @pytest.fixture
@@ -68,15 +77,7 @@ def state(folder):
 
 
 def started(folder, *arguments):
-    command = [
-        sys.executable,
-        "-c",
-        "from gpuetl.cli import main; main()",
-        "run",
-        "-q",
-        str(folder / "p.yaml"),
-        *arguments,
-    ]
+    command = [sys.executable, "-c", HEARING, "run", "-q", str(folder / "p.yaml"), *arguments]
     return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -112,7 +113,7 @@ def test_a_second_signal_does_not_break_off_what_the_first_one_cleans_up(folder)
 
 
 def test_a_signal_that_is_ignored_stays_ignored(folder):
-    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from gpuetl.cli import main; main()"
+    code = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); {MAIN}"
     process = subprocess.Popen([sys.executable, "-c", code, "run", "-q", str(folder / "p.yaml")])
     wait_for(folder / "begun", process)
     process.send_signal(signal.SIGHUP)
@@ -269,8 +270,7 @@ def test_a_pipe_that_nobody_reads_is_no_traceback(folder, command):
     (folder / "go").touch()
     read, write = os.pipe()
     os.close(read)
-    code = "from gpuetl.cli import main; main()"
-    line = [sys.executable, "-c", code, command, str(folder / "p.yaml")]
+    line = [sys.executable, "-c", MAIN, command, str(folder / "p.yaml")]
     done = subprocess.run(line, check=False, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert "Traceback" not in done.stderr

@@ -12,6 +12,8 @@ from gpuetl.io.commit.commit_sinks import finish_dead_runs
 from sink_files import leftovers, refuse_moves
 from text_sinks import NEW, NEW_RUN, OLD, OLD_RUN, SINKS, state, write
 
+pytestmark = pytest.mark.slow
+
 EVERY = 3
 """Of the changes, which are killed in turn: the longer proof is in tests/hostile."""
 CHANGES = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link", "os.chmod", "os.chown", "os.truncate"}

@@ -247,7 +247,7 @@ def test_another_user_is_told_what_it_may_not_see(here, path, message):
     code = f"""
         import os
         from pathlib import Path
-        from gpuetl.io.dataset import DatasetError
+        from gpuetl.io.data_file import DatasetError
         from gpuetl.io.listing import list_files
         os.seteuid(65534)
         try:
@@ -362,6 +362,7 @@ def on_a_terminal(folder, *command):
     return process.returncode, without_codes(shown.decode()).replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_that_run_nothing_show_long_looks_on_a_terminal(here, command):
     (here / "p.yaml").write_text(PIPELINE)
@@ -374,6 +375,7 @@ def test_commands_that_run_nothing_show_long_looks_on_a_terminal(here, command):
     assert looks[-1].strip() == ""  # nothing stays
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_long_look_stops_at_once(here, command):
     (here / "p.yaml").write_text(PIPELINE)
@@ -384,6 +386,7 @@ def test_a_long_look_stops_at_once(here, command):
     assert shown.split("\r\x1b[K")[-1].startswith("interrupted (SIGINT)")
 
 
+@pytest.mark.slow
 def test_no_look_is_shown_elsewhere(here):
     (here / "p.yaml").write_text(PIPELINE)
     code = textwrap.dedent(SLOW_LAKE.format(interrupted=0))

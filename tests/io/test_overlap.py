@@ -1,19 +1,21 @@
 """Sinks that reach a source by another name: a link, a mount, `..`."""
 
 import os
+import re
 import subprocess
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline, RunFailed
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, messages
 from messages import without_place
 
 
 @pytest.fixture
-def here(tmp_path):
-    """A folder with a source and links to it."""
+def here(tmp_path, monkeypatch):
+    """A folder with a source and links to it; messages show its whole path, however long it is."""
+    monkeypatch.setattr(messages, "LONG", re.compile("(?!)"))
     (tmp_path / "project").mkdir()
     for name in ("data/a.parquet", "data/b.parquet", "data/more/c.parquet"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

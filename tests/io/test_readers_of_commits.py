@@ -16,6 +16,8 @@ from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import close_writers
 from text_sinks import NEW_RUN, OLD_RUN, writer_of
 
+pytestmark = pytest.mark.slow
+
 CHANGES = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link"}
 LOOK_S = 0.2
 """A listing that has not ended after this many seconds waits for the commit."""

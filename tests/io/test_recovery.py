@@ -26,7 +26,7 @@ WRITE = """
 import os, sys
 from pathlib import Path
 from text_sinks import *
-from gpuetl.io.commit import moves, sinks
+from gpuetl.io.commit import moves; from gpuetl.io.commit import commit_sinks as sinks
 
 def stop(*arguments):
     print("there", flush=True)

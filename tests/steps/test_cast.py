@@ -8,6 +8,8 @@ import pytest
 from gpuetl import RunFailed, col, expr, loads
 from tables import NAN, table
 
+pytestmark = pytest.mark.single_rows
+
 
 @pytest.mark.parametrize(
     ("before", "after", "values", "expected"),

@@ -9,6 +9,8 @@ import pytest
 from gpuetl import Pipeline, RunFailed, col, expr, load
 from tables import INT64_MAX, INT64_MIN, table
 
+pytestmark = pytest.mark.single_rows
+
 EXACT = Context(prec=200)
 MOST, LEAST = Decimal("9" * 38), Decimal("-" + "9" * 38)
 CENTS, LEAST_CENTS = "9" * 36 + ".99", "-" + "9" * 36 + ".99"

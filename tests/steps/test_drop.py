@@ -4,6 +4,8 @@ import pytest
 
 from tables import table
 
+pytestmark = pytest.mark.single_rows
+
 TYPES = {"a": "int64", "b": "string", "n": "null"}
 
 

@@ -9,6 +9,8 @@ import pytest
 from gpuetl import RunFailed, col, expr, lit, load
 from tables import table
 
+pytestmark = pytest.mark.single_rows
+
 TYPES = {"p": "decimal(15,2)", "i": "int64", "f": "float64", "s": "float32", "b": "bool"}
 ROWS = [
     (Decimal("0.05"), 2**53 + 1, 0.3, 2.675, True),

@@ -8,6 +8,8 @@ import pytest
 from gpuetl import InvalidPipeline, col, expr, loads, param
 from tables import NAN, table
 
+pytestmark = pytest.mark.single_rows
+
 TYPES = {"a": "int64", "b": "string", "c": "float64"}
 
 

@@ -7,6 +7,8 @@ import pytest
 from gpuetl import InvalidPipeline, RunFailed, expr, param
 from tables import NAN, table
 
+pytestmark = pytest.mark.single_rows
+
 TYPES = {"id": "int64", "x": "float64", "s": "string"}
 ROWS = [(1, 1.0, "a"), (2, None, "b"), (3, NAN, None), (4, -0.0, "A"), (5, 5.0, "")]
 

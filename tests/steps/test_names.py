@@ -5,6 +5,8 @@ import pytest
 from gpuetl import col, count, expr
 from tables import table
 
+pytestmark = pytest.mark.single_rows
+
 
 @pytest.fixture
 def rows(source):

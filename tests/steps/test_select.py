@@ -5,6 +5,8 @@ import pytest
 from gpuetl import RunFailed, col, expr
 from tables import INT64_MAX, table
 
+pytestmark = pytest.mark.single_rows
+
 TYPES = {"a": "int64", "b": "string", "c": "null"}
 
 

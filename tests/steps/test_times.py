@@ -2,9 +2,13 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 import gpuetl as ge
 from gpuetl import RunFailed, col, expr
 from tables import table
+
+pytestmark = pytest.mark.single_rows
 
 
 def test_times_are_read_moved_to_a_zone_and_truncated(source, check):

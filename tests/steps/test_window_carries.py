@@ -12,6 +12,7 @@ from gpuetl.testing import assert_same, assert_tables_equal
 from tables import INT64_MAX, NAN, table
 
 BY_CARRIES = RunOptions(partition_rows=2, carried_share=inf)
+MORE = pytest.mark.full(reason="windows by carries, with two keys or orders")
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def events(source):
     return source(rows_in_time(seed=4, count=41))
 
 
-@pytest.mark.parametrize("by", ["k", ["g", "k"], []])
+@pytest.mark.parametrize("by", ["k", pytest.param(["g", "k"], marks=MORE), []])
 def test_every_function_goes_on_from_partition_to_partition(events, pipeline, engine, by):
     """With groups that begin late, and that rest for some partitions."""
     events.window(by, "ts", **{name: expr(call) for name, call in CALLS.items()}).stage("rows")
@@ -28,7 +29,7 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
-@pytest.mark.parametrize("by", ["k", ["g", "k"], []])
+@pytest.mark.parametrize("by", ["k", pytest.param(["g", "k"], marks=MORE), []])
 def test_workers_combine_what_partitions_carry_on(events, pipeline, engine, by):
     """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
     events.window(by, "ts", **{name: expr(call) for name, call in COMBINED.items()}).stage("rows")
@@ -80,7 +81,7 @@ def test_rows_are_counted_where_a_constant_is_their_value(few, answer):
     assert set(found.column("none").to_pylist()) == {0}
 
 
-@pytest.mark.parametrize("order_by", ["x desc", ["f", "ts"], "g nulls first"])
+@pytest.mark.parametrize("order_by", ["x desc", pytest.param(["f", "ts"], marks=MORE), "g nulls first"])
 def test_without_keys_rows_in_any_order_go_by_carries(events, pipeline, engine, order_by):
     """Sorted by ranges; nulls and ties are in the order."""
     calls = {name: expr(call) for name, call in CALLS.items() if "interval" not in call and "half_life" not in call}

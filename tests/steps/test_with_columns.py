@@ -5,6 +5,8 @@ import pytest
 from gpuetl import RunFailed, col, expr, when
 from tables import INF, NAN, table
 
+pytestmark = pytest.mark.single_rows
+
 TYPES = {"a": "int64", "b": "float64"}
 ROWS = [(1, 0.0), (None, NAN), (3, None), (-7, -0.0), (7, 2.0)]
 

@@ -55,7 +55,8 @@ def verify(
     **cluster: Any,
 ) -> None:
     """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
-    from gpuetl.cli.render import Screen, show_report
+    from gpuetl.cli.render import Screen
+    from gpuetl.cli.render_verify import show_report
     from gpuetl.pipeline import load
 
     pipeline, screen = load(file, root), Screen(quiet=json)

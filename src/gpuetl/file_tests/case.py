@@ -27,7 +27,7 @@ from gpuetl.spec.tests import Cell, RowsFile, RowsSpec, TestSpec
 from gpuetl.spec.values import BadValue, node_of
 from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
 from gpuetl.types.schema import Schema
-from gpuetl.verify.compare import stage_keys
+from gpuetl.verify.keys import stage_keys
 
 
 class Unwritten(PipelineDefinition):

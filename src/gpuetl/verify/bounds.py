@@ -19,7 +19,8 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import INT64, is_floating
-from gpuetl.verify.compare import names_below, numbered_names
+from gpuetl.verify.compare import numbered_names
+from gpuetl.verify.keys import names_below
 
 EPSILON = 2.0**-52
 

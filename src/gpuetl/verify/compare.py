@@ -10,45 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.plan.node import Node, SingleInput
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, Project, Sort
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import is_floating, is_list
 from gpuetl.value_texts import shown
 from gpuetl.verify.tolerance import Tolerance, equal_values, in_canonical_order
-
-# The columns that identify the rows of a stage.
-
-
-def stage_keys(node: Node) -> tuple[str, ...]:
-    """Return the columns of a stage that come from its last group or join keys, or else its sort keys."""
-    names = {name: name for name in node.schema}
-    sorted_by: tuple[str, ...] = ()
-    while True:
-        if own := own_keys(node):
-            return tuple(names[name] for name in own if name in names) or sorted_by
-        if isinstance(node, Sort) and not sorted_by:
-            sorted_by = tuple(names[key.column] for key in node.by if key.column in names)
-        if not isinstance(node, SingleInput):
-            return sorted_by
-        names = names_below(node, names)
-        node = node.source
-
-
-def own_keys(node: Node) -> tuple[str, ...]:
-    """Return the keys by which an operation brings rows together; with those of its order, where it has one."""
-    if isinstance(node, Grouped) and node.keys:
-        return tuple(dict.fromkeys(key.column for key in node.sort_keys))
-    return node.keys if isinstance(node, Aggregate | Distinct | Join) else ()
-
-
-def names_below(node: Node, names: dict[str, str]) -> dict[str, str]:
-    """Return what the columns of a node's input are called in the end, given what its own are."""
-    if isinstance(node, Project):
-        return {source: names[name] for name, source in node.passed.items() if name in names}
-    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
-    return {inner: outer for inner, outer in names.items() if inner not in new_columns}
-
 
 # Two tables by the contract: the rows that one has more often, the values that differ, the order.
 

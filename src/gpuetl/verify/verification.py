@@ -26,7 +26,8 @@ from gpuetl.run.planning import lowered, lowered_again
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
 from gpuetl.user_kernels.kernel_options import kernel_options
 from gpuetl.verify.bounds import SumBounds, sum_bounds
-from gpuetl.verify.compare import Contract, Difference, compare_tables, stage_keys
+from gpuetl.verify.compare import Contract, Difference, compare_tables
+from gpuetl.verify.keys import stage_keys
 from gpuetl.verify.sample import sampled
 
 if TYPE_CHECKING:

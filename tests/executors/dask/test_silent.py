@@ -94,6 +94,7 @@ def test_a_worker_that_is_stopped_before_the_run_is_started_again(pipeline, engi
             os.kill(min(pids.values()), 0)
 
 
+@pytest.mark.full(reason="silent workers and schedulers, in more situations")
 def test_a_worker_that_is_busy_for_longer_is_not_given_up(folder, run):
     """Each task takes as long as a worker may be silent, or longer; heartbeats come from another thread."""
     (folder / "k.py").write_text(SLOW)
@@ -103,7 +104,9 @@ def test_a_worker_that_is_busy_for_longer_is_not_given_up(folder, run):
     assert json.loads((folder / "report.json").read_text())["warnings"] == []
 
 
-@pytest.mark.parametrize("workers", [2, 1])
+@pytest.mark.parametrize(
+    "workers", [2, pytest.param(1, marks=pytest.mark.full(reason="silent workers and schedulers, in more situations"))]
+)
 def test_a_local_worker_that_is_stopped_is_killed_and_started_again(folder, run, workers):
     """Its tasks run again, and the report says so; also where it was the only one."""
     process = run("--workers", workers, *SILENT, "--report", folder / "report.json")
@@ -166,6 +169,7 @@ def test_a_run_whose_scheduler_is_stopped_ends_with_its_address(folder, run):
         check_nothing_changed(folder)
 
 
+@pytest.mark.full(reason="silent workers and schedulers, in more situations")
 def test_an_interrupt_while_the_scheduler_is_stopped_ends_the_run(folder, run):
     """At once, however long a silent one is waited for."""
     with processes(folder, 1) as (address, (scheduler, _)):

@@ -1,0 +1,61 @@
+"""What a run leaves out is counted at its end, by reason."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from least_covered import least_covered
+from least_covered import main as print_least_covered
+
+ROOT = Path(__file__).parents[1]
+ON_A_CLUSTER = "left to `make test-all`: single rows on a cluster, whose tasks compute as one process does"
+
+
+def output_of(*arguments):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, "tests/steps/test_drop.py"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("processes", [("-n", "2"), ("-p", "no:xdist")], ids=" ".join)
+def test_tests_that_are_left_out_are_counted(processes):
+    """In one process and in several, of what -k chooses."""
+    found = output_of(*processes, "-k", "pandas-one or dask-2")
+    assert f"6 {ON_A_CLUSTER}" in found
+    assert "6 tests were left out" in found
+    assert "3 tests in tiny partitions did not run their plan as it is written" in output_of(
+        "-k", "pandas-2", *processes
+    )
+
+
+def test_all_of_them_can_be_run():
+    assert "left to `make test-all`:" not in output_of("--full", "--collect-only")
+
+
+def test_the_quick_ones_are_of_one_engine():
+    assert "left to `make test`: other engines than pandas" in output_of("--quick", "--collect-only")
+
+
+def function(percent, missing, statements=3):
+    counts = {"num_statements": statements, "missing_lines": missing, "missing_branches": 1, "percent_covered": percent}
+    return {"summary": counts, "start_line": 7}
+
+
+def test_the_least_covered_functions_are_listed(tmp_path, capsys):
+    """Without what stands outside of functions, and those of a line or two."""
+    functions = {
+        "": function(0.0, 9),
+        "whole": function(100.0, 0),
+        "half": function(50.0, 1),
+        "never": function(0.0, 3),
+    }
+    report = {"files": {"a.py": {"functions": functions | {"short": function(0.0, 1, statements=2)}}}}
+    assert [name for *_, name in least_covered(report)] == ["never", "half", "whole"]
+    (tmp_path / "coverage.json").write_text(json.dumps(report | {"totals": {"percent_covered": 96.04}}))
+    print_least_covered(tmp_path / "coverage.json")
+    assert capsys.readouterr().out.splitlines()[1:3] == [
+        "96.0 % of lines and branches.  The 20 least covered functions:",
+        "    0 %    4 not taken  a.py:7 never",
+    ]
