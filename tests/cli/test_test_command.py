@@ -109,7 +109,7 @@ def test_results_are_written_as_junit_xml(file: Path):
         ([], PIPELINE, "no tests in "),
         (["--test", "twicee"], PIPELINE + TESTS, "no test is named 'twicee'"),
         (["--engine", "panda"], PIPELINE + TESTS, "Did you mean 'pandas'?"),
-        (["--junit", "none/tests.xml"], PIPELINE + TESTS, "folder none does not exist"),
+        (["--junit", "none/tests.xml"], PIPELINE + TESTS, "none does not exist"),
         ([], PIPELINE.replace("x * 2", "xx * 2") + TESTS, "small.yaml:6:69: stage 'kept', step 2: unknown column 'xx'"),
         ([], PIPELINE.replace("x * 2", "xx * 2"), "small.yaml:6:69: stage 'kept', step 2: unknown column 'xx'"),
         ([], PIPELINE + TESTS.replace("y: 6", "z: 6"), "test 'twice', expect 'kept': unknown column 'z'"),

@@ -87,7 +87,7 @@ def test_expected_columns_and_values_are_checked():
         ("{name: a, expect: {clean: {columns: [x], rows: [{x: 1}]}}}",
          "53: test 'a', expect 'clean': row 1 takes a list of values with columns, got a map", ""),
         ("{name: a, expect: {clean: [[1]]}}",
-         "32: test 'a', expect 'clean': row 1 takes a map of columns to values, got a list", "beside columns: [a, b]."),
+         "32: test 'a', expect 'clean': row 1 takes a map of columns to values, got a list", "with columns: [a, b]."),
         ("{name: a, expect: {clean: [{txn_id: 1, status: a}, {txn_id: 2}]}}",
          "56: test 'a', expect 'clean': row 2 leaves out 'status', which another row has", "Write status: null where"),
         ("{name: a, expect: {clean: [{txn_id: {a: 1}}]}}",

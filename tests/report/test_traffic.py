@@ -158,7 +158,10 @@ def test_the_command_tells_limits_where_ceilings_are_kept_and_else_how_to_get_th
     whole.root.joinpath("out.parquet").unlink(missing_ok=True)
     run = ("run", tmp_path / "p.yaml", "--engine", "pandas", "--report")
     first = gpuetl(*run, tmp_path / "r.json", "--profile")
-    assert "note: run `gpuetl bench device` once, and reports compare stages with the limits of this machine" in first.stdout
+    assert (
+        "note: run `gpuetl bench device` once, and reports compare stages with the limits of this machine"
+        in first.stdout
+    )
     assert [stage["limit"] for stage in json.loads((tmp_path / "r.json").read_text())["stages"]] == [None] * 3
     save_limits(HardwareLimits(machine_name("CPU"), CEILINGS.measured))
     whole.root.joinpath("out.parquet").unlink()

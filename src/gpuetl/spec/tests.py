@@ -225,7 +225,7 @@ class _Reader:
         rows: list[dict[str, Cell | None]] = []
         for number, row in enumerate(node.value, 1):
             if not isinstance(row.value, dict):
-                hint = "Write {column: value, …}, or lists as rows: with columns: [a, b]."
+                hint = "Write {column: value, …}, or lists as rows with columns: [a, b]."
                 self.problem(
                     coded("GE1605", f"row {number} takes a map of columns to values, got {row.kind}"), hint, row
                 )

@@ -15,9 +15,6 @@ from gpuetl.types.data_types import is_floating, is_list
 from gpuetl.value_texts import shown
 from gpuetl.verify.tolerance import Tolerance, equal_values, in_canonical_order
 
-# The columns that identify the rows of a stage.
-
-
 # Two tables by the contract: the rows that one has more often, the values that differ, the order.
 
 

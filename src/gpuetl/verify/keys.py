@@ -32,5 +32,5 @@ def names_below(node: Node, names: dict[str, str]) -> dict[str, str]:
     """Return what the columns of a node's input are called in the end, given what its own are."""
     if isinstance(node, Project):
         return {source: names[name] for name, source in node.passed.items() if name in names}
-    made = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
-    return {inner: outer for inner, outer in names.items() if inner not in made}
+    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
+    return {inner: outer for inner, outer in names.items() if inner not in new_columns}
