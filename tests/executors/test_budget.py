@@ -212,10 +212,10 @@ def test_what_there_is_no_room_to_read_ahead_is_read_when_it_is_asked_for(tmp_pa
     own = Budget(100, Meter(taken=95), {id(scan): 10})
     with ReadAhead(Runner(PandasBackend(), Recorder(), budget=own), [gather]) as reader:
         frames = [reader.scan(scan, 0)]
-        assert reader.taken(1) is None
+        assert reader.take(1) is None
         own.meter.taken = 0
         frames += [reader.scan(scan, 1)]
-        frames += [reader.taken(2)]
+        frames += [reader.take(2)]
     assert [frame.column("x").to_pylist() for frame in frames] == [[0, 1], [2, 3], [4, 5]]
     assert own.reserved == 0
 

@@ -181,6 +181,7 @@ def test_a_few_rest_and_end_if_nothing_is_asked_of_them(processes, monkeypatch):
 
 CODE = """
 import os, sys, time
+from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcesses
 processes = NvrtcProcesses(lambda: sys.argv[1])
 assert processes.compiled(sys.argv[2], sys.argv[3:])
 (process,) = processes.started  # as a thread that waits for its answer has it

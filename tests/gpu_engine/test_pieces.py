@@ -122,7 +122,7 @@ def test_pieces_are_put_below_each_other_without_an_array_of_a_column(machine):
         pieces = [piece for each in frames for piece in split_rows(each, order, ends, machine)]
         assert sum(piece.nbytes for piece in pieces) > 0
         whole = concat(pieces, schema, machine)
-        assert all(list(piece.columns.made) == (made if piece.rows else []) for piece in pieces)
+        assert all(list(piece.columns.loaded_vectors) == (made if piece.rows else []) for piece in pieces)
         expected = pa.concat_tables([backend.to_arrow(each) for each in frames]).combine_chunks()
         assert backend.to_arrow(whole).equals(expected)
 

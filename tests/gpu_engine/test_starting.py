@@ -217,6 +217,8 @@ def test_an_error_of_the_search_is_that_of_who_asks():
 def test_a_process_that_ends_waits_for_the_current_step_alone():
     code = """
 import threading
+from dataclasses import replace
+from gpuetl.engines.starting import Phase, Starting
 entered = threading.Event()
 def step():
     entered.set()

@@ -153,7 +153,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
         (PIPELINE.replace("gpuetl: 1", "gpuetl: [1]"), "a list as a version of the language is not supported"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: 2"), "version 2 of the language is not supported"),
         (PIPELINE.replace("gpuetl: 1\n", ""), "the key 'gpuetl' is missing"),
-        (PIPELINE.replace("name: p", "name: p\ndescription: [{a: 1}]"), "takes a text, got a map"),
+        (PIPELINE.replace("name: p", "name: p\ndescription: [{a: 1}]"), "takes a string, got a map"),
         (PIPELINE.replace("name: p", "name: p\nparams: {p: {type: int64, required: maybe}}"), "takes true or false, got text 'maybe'"),
         (PIPELINE.replace("name: p", f"name: p\nparams: {{p: {{type: int64, default: {'9' * 5_000}}}}}"), "has too many digits for a number"),
         (PIPELINE.replace("filter: x > 0", f"limit: {'9' * 20}"), "takes a whole number that fits int64"),

@@ -51,6 +51,7 @@ def at_work(folder):
 def test_a_process_is_killed_before_each_call_and_the_files_are_as_they_were(tmp_path):
     """In a process without threads, since it forks."""
     code = f"""
+from pathlib import Path
 from hostile.system_calls import run_stopped, why_not
 from hostile.test_kills import at_work
 folder = Path({str(tmp_path)!r})

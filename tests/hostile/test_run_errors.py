@@ -238,7 +238,7 @@ def test_what_nobody_expects_names_the_step_and_what_to_report(root, monkeypatch
 
 SCRIPT = """\
 import gpuetl
-from gpuetl import col
+from gpuetl import col, expr
 
 p = gpuetl.Pipeline("p")
 t = p.read_parquet("t", "t.parquet")

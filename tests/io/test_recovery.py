@@ -27,6 +27,7 @@ import os, sys
 from pathlib import Path
 from text_sinks import *
 from gpuetl.io.commit import commit_sinks
+from gpuetl.places.local.commit import moves
 
 def stop(*arguments):
     print("there", flush=True)
@@ -291,6 +292,8 @@ def test_a_commit_waits_for_another_one(tmp_path):
 
 MANY = """
 import sys
+from pathlib import Path
+from text_sinks import *
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
 for turn in range(15):
     run_id = f"202601{number:02}T{turn:06}-0000000{number}"

@@ -38,7 +38,7 @@ MISTYPED = [
     ('s = "AA"', "unknown column 'AA'", f"Columns: {NAMES}. Text is written in single quotes: 'AA'."),
     ("s = “AA”", "gpuetl does not support quotes such as “", "Write straight quotes: 'AA'."),
     ("`a` > 1", "gpuetl does not support '`'", 'Write a name with spaces in double quotes: "a b".'),
-    ("f'x'", "gpuetl does not support the prefix f of a text", "Write 'x'."),
+    ("f'x'", "gpuetl does not support the prefix f of a string", "Write 'x'."),
     ("s = 'abc", "this quote is not closed", "Close it; write a quote inside a string twice: 'it''s'."),
     ("s = 'it's'", "this quote is not closed", "Close it; write a quote inside a string twice: 'it''s'."),
     ("t.a > 1", "'t.a': columns have plain names", "Write a: after a join, columns have no prefix."),

@@ -79,7 +79,7 @@ def test_an_unknown_column_is_told_with_the_nearest(t, problem):
 def test_an_overflow_names_the_step_and_the_row(t, failure):
     message = failure(t.filter(expr("id * 9223372036854775807 > 0")), RunFailed)
     assert message.startswith("stage 'result', step 1")
-    assert re.search(r"has no result, for ([23]), .*(?s:.*)\nRow \1 of .*: id = \1\n", message)  # in two partitions
+    assert re.search(r"has no result, for ([2-6]), .*(?s:.*)\nRow \1 of .*: id = \1\n", message)  # of any partition
 
 
 def test_a_filter_sees_only_what_an_earlier_one_left(t, check):

@@ -1,5 +1,7 @@
 """with_columns: columns added or replaced."""
 
+import re
+
 import pytest
 
 from gpuetl import RunFailed, col, expr, when
@@ -56,7 +58,8 @@ def test_an_all_null_column_gives_nulls(source, check):
 
 
 def test_a_cast_that_loses_is_an_error_with_the_value(t, failure):
-    assert "for 0.5: " in failure(t.with_columns(c=expr("CAST(b + 0.5 AS int64)")), RunFailed)
+    message = failure(t.with_columns(c=expr("CAST(b + 0.5 AS int64)")), RunFailed)
+    assert re.search(r"for [02]\.5: ", message)  # workers that are other processes may fail first in either partition
 
 
 def test_aggregates_cannot_stand_in_a_row(t, problem):
@@ -85,7 +88,7 @@ def test_a_pattern_outside_the_language_is_a_problem_of_the_plan(source, problem
         "regexp_like cannot take the pattern '\\bword\\b': a word boundary '\\b' does not mean the same on all engines"
         in text
     )
-    assert "Write what may stand beside the word" in text
+    assert "Write what can stand next to the word" in text
 
 
 def test_coalesce_does_not_compute_what_no_row_needs(source, check):

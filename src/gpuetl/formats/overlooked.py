@@ -91,7 +91,7 @@ def links_warning(dataset: Dataset) -> str | None:
     if not links:
         return None
     count = "1 link to a folder is" if len(links) == 1 else f"{len(links):,} links to folders are"
-    fix = "Read such a folder by a source of its own, or name the link in a glob."
+    fix = "Read such a folder as a separate source, or name the link in a glob."
     return coded("GE1725", f"{count} not followed: {named(links)}.  {fix}")
 
 

@@ -17,6 +17,9 @@ from gpuetl.signals import Stopped, stopping
 pytest.importorskip("distributed")
 SAID = """
 import dask
+from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.local_cluster import quiet
+from gpuetl.options import Cluster
 
 if __name__ == "__main__":
     with connected("dask", Cluster(workers=1)) as client:

@@ -98,10 +98,10 @@ class PieceColumns(Mapping[str, Vector]):
         self.loaded_vectors: dict[str, Vector] = {}
 
     def __getitem__(self, name: str) -> Vector:
-        vector_loaded = self.loaded_vectors.get(name)
-        if vector_loaded is None:
-            vector_loaded = self.loaded_vectors[name] = self.vector(name)
-        return vector_loaded
+        loaded = self.loaded_vectors.get(name)
+        if loaded is None:
+            loaded = self.loaded_vectors[name] = self.vector(name)
+        return loaded
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.layout.names)
