@@ -290,8 +290,8 @@ for warning in pipeline.run(engine="pandas").report.warnings:
     print(f"warning: {warning}")
 """,
         message=(
-            "warning: source 'sales': 1 link to a folder is not followed: lake/old.  Read such a folder by a source of "
-            "its own, or name the link in a glob.  [GE1725]"
+            "warning: source 'sales': 1 link to a folder is not followed: lake/old.  Read such a folder as a separate "
+            "source, or name the link in a glob.  [GE1725]"
         ),
     ),
     ErrorPage(
