@@ -127,7 +127,7 @@ def test_operations_in_device_memory_are_measured(tmp_path):
     found = json.loads(results.read_text())["operations"]
     assert all(each["ms"] > 0 and each["bytes"] > 0 for each in found)
     assert [each["name"] for each in found if each["libcudf_ms"]] == [
-        "order by user and time", "count, sum and mean by 20 strings", "distinct users by 20 texts",
+        "order by user and time", "count, sum and mean by 20 strings", "distinct users by 20 strings",
         "count, sum and mean by user", "join with 1 M users, one column", "4 pieces by user, put together again",
         "64 pieces by user, put together again",
     ]  # fmt: skip
