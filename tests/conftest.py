@@ -161,9 +161,14 @@ def pytest_itemcollected(item):
 @contextmanager
 def workers_here(count, **options):
     """Give a client of so many workers in this process, which is quick, each with one thread."""
-    distributed = pytest.importorskip("distributed")
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     options |= {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
-    with distributed.LocalCluster(n_workers=count, **options) as made, distributed.Client(made) as client:
+    with (
+        # The profiler calls sys._current_frames(), which can hang Python 3.11: garbage that it frees there needs its lock.
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        distributed.LocalCluster(n_workers=count, **options) as made,
+        distributed.Client(made) as client,
+    ):
         yield client
 
 
