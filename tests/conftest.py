@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import os
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
@@ -48,17 +47,6 @@ def pytest_addoption(parser):
     parser.addoption(
         "--quick", action="store_true", help="leave slow tests and other engines than pandas to `make test`"
     )
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """Start half as many processes again as there are cores: some tests wait for other processes, or for a timeout."""
-    return cores() * 3 // 2
-
-
-def cores():
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 @pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
