@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from gpuetl import Pipeline, expr
 from tables import table, write_source
@@ -155,3 +156,9 @@ def is_worker(pid: int) -> bool:
         return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
+
+
+def needs_this_process(engine, what):
+    """Skip an engine whose workers are other processes: they do not have what a test sets or registers here."""
+    if engine == "dask-cuda":
+        pytest.skip(f"its workers are other processes, which do not have the {what} of this test")

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from clusters import needs_this_process
 from gpuetl import RunFailed, RunOptions, col, expr
 from gpuetl.engines.cudf.relational import join as cudf_checks
 from gpuetl.engines.cudf.relational import kernel as cudf_kernel
@@ -151,17 +152,11 @@ def test_a_join_larger_than_a_frame_is_refused_before_it_is_built(pipeline, engi
         pipeline.run(engine=engine)
 
 
-def here_only(engine):
-    """Skip an engine whose workers are other processes, which do not have the limit that a test sets."""
-    if engine == "dask-cuda":
-        pytest.skip("its workers are other processes, which do not have the limit of this test")
-
-
 def test_a_join_is_as_large_as_its_partitions_are_and_one_that_is_too_large_names_the_key(
     source, pipeline, engine, layout, monkeypatch
 ):
     """In partitions of 2 rows beside a side of 5, no partition of the result has more than 10 rows."""
-    here_only(engine)
+    needs_this_process(engine, "limit")
     monkeypatch.setattr(join_checks, "MAX_ROWS", 20)
     monkeypatch.setattr(cudf_checks, "MAX_ROWS", 20)
     rows = table({"k": "int64"}, *[(7,)] * 5)
@@ -779,7 +774,7 @@ def test_a_kernel_of_no_rows_gives_a_typed_empty_result(source, check, pipeline,
 
 
 def test_groups_of_more_rows_than_offsets_count_are_an_error(source, failure, pipeline, engine, monkeypatch):
-    here_only(engine)
+    needs_this_process(engine, "limit")
     monkeypatch.setattr(kernel, "MAX_OFFSET", 2)
     monkeypatch.setattr(cudf_kernel, "MAX_OFFSET", 2)
     (pipeline.root / "k.cu").write_text(

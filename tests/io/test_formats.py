@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import gpuetl as ge
+from clusters import needs_this_process
 from gpuetl.engines.registry import load_backend
 from gpuetl.formats.format import Format, Piece
 from gpuetl.formats.registry import FORMATS
@@ -84,15 +85,9 @@ def rows_of(folder):
     return pa.concat_tables(tables).to_pylist()
 
 
-def not_on(engine, name):
-    """Skip an engine whose workers are other processes: they do not know the format."""
-    if engine == name:
-        pytest.skip("its workers are other processes, which do not have the format of this test")
-
-
 @pytest.mark.parametrize("partition_rows", [2, None])
 def test_a_format_is_read_and_written(engine, lake, partition_rows):
-    not_on(engine, "dask-cuda")
+    needs_this_process(engine, "format")
     pipeline = loaded(
         lake,
         """
@@ -134,7 +129,7 @@ def test_columns_that_do_not_fit_are_worded(lake, arrow):
 
 
 def test_a_failing_row_is_found_in_its_file(engine, lake):
-    not_on(engine, "dask-cuda")
+    needs_this_process(engine, "format")
     text = "stages: {s: {from: t, steps: [{filter: x = 4}, {with_columns: {y: CAST(k AS int64)}}]}}"
     with pytest.raises(ge.GpuetlError) as caught:
         loaded(lake, text).run(engine=engine, options=RunOptions(partition_rows=2))

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clusters import needs_this_process
 from gpuetl import InvalidPipeline, Pipeline, RunFailed
 from gpuetl.formats.dataset import Dataset
 from gpuetl.places.file_state import DatasetError, size_and_time_difference
@@ -134,16 +135,10 @@ def source(pipeline, form, path):
     return (pipeline.read_parquet if form == "parquet" else pipeline.read_csv)("t", path, **keys)
 
 
-def here_only(engine):
-    """Skip an engine whose workers are other processes, which do not have the filesystem of these tests."""
-    if engine == "dask-cuda":
-        pytest.skip("its workers are other processes, which do not have the filesystem of this test")
-
-
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("path", ["mem://shop/{0}", "MEM://shop/{0}/*/a.{0}"])
 def test_files_of_another_filesystem_are_read(pipeline, store, check, engine, form, path):
-    here_only(engine)
+    needs_this_process(engine, "filesystem")
     steps = source(pipeline, form, path.format(form)).select("x", "s", "day")
     check(steps, ROWS.append_column("day", pa.array([0, 0, 1, 1])))
     assert f"mem://shop/{form}/day=1/a.{form}" in store.opened
@@ -151,7 +146,7 @@ def test_files_of_another_filesystem_are_read(pipeline, store, check, engine, fo
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_a_sink_is_written_from_another_filesystem(pipeline, store, engine, form):
-    here_only(engine)
+    needs_this_process(engine, "filesystem")
     source(pipeline, form, f"mem://shop/{form}").select("x", "s").sort("x").write_parquet("out", "out.parquet")
     pipeline.run(engine=engine)
     assert pq.read_table(pipeline.root / "out.parquet").equals(ROWS)
