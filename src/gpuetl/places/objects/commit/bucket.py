@@ -33,9 +33,9 @@ class StoredObject(NamedTuple):
     time: datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bucket:
-    """A bucket or container.  Keys have no slash at their ends."""
+    """A bucket or container.  Keys have no slash at their ends.  There is one object for a bucket and its options."""
 
     store: ObjectStore
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from datetime import timedelta
 from typing import NamedTuple
 
 from gpuetl.errors import RunFailed
 from gpuetl.messages import coded, size
 from gpuetl.places.local.commit.moves import RUN
 from gpuetl.places.objects.commit.bucket import Bucket
-from gpuetl.places.objects.commit.journal import ObjectJournal, UnreadableJournal, decide, settle
+from gpuetl.places.objects.commit.journal import ObjectJournal, UnreadableJournal, decide, finish_all, settle
 from gpuetl.places.objects.commit.leases import LockedTooLong, ObjectLease, locked, store_clock
 from gpuetl.places.objects.commit.manifests import BACK, FORWARD, ObjectManifest
 from gpuetl.places.objects.commit.staged_sink import ObjectStagedSink, SinkKeys, remove_staging
 from gpuetl.places.paths import StorePath
 from gpuetl.places.publishing import RecoveryRemarks
 from gpuetl.signals import held_signals
+
+KEPT_RECORD = timedelta(days=1)
+"""How long the record of a run that was undone stays, if the run may wake up: it must not decide otherwise."""
 
 
 class BucketCommit:
@@ -50,8 +54,7 @@ class BucketCommit:
 
     def finish(self) -> None:
         """Remove what is replaced."""
-        for journal in self.journals:
-            journal.finish(self.bucket)
+        finish_all(self.bucket, self.journals)
         for sink in self.sinks:
             sink.decided = False
 
@@ -123,11 +126,11 @@ def commit_sinks(sinks: Sequence[ObjectStagedSink], committed: Callable[[], None
     first = sinks[0]
     with held_signals() as held, ExitStack() as locks:
         try:
-            for sink in sinks:
-                finish_dead_runs(sink.path, sink.bucket, sink.failed, sink.run.run_id)
             for commit in commits:
                 keys = [(commit.bucket, key) for key in commit.locks]
                 locks.enter_context(locked(keys, first.lease, held.deliver))
+            for sink in sinks:
+                finish_dead_runs(sink.path, sink.bucket, sink.failed, sink.run.run_id)
             stage_all(commits, held.deliver)
         except LockedTooLong as error:
             why = f"run {error.run_id} has been changing {error.key} for minutes.  No sink has changed.  Run again"
@@ -179,11 +182,14 @@ def decide_and_finish(commit: BucketCommit) -> None:
 
 
 class FoundRun(NamedTuple):
-    """A run that staged files for a target: its staging prefix, and its lease, None where that cannot be read."""
+    """A run that staged files for a target.
+
+    One that is dead and not `over` may wake up: a machine that slept, or was cut off.  Then it must find its record.
+    """
 
     staging: str
-    lease: ObjectLease | None
     is_dead: bool
+    is_over: bool = False
 
 
 def runs_of(bucket: Bucket, keys: SinkKeys, but: str = "", hosts: Sequence[str] = ()) -> list[FoundRun]:
@@ -199,9 +205,12 @@ def runs_of(bucket: Bucket, keys: SinkKeys, but: str = "", hosts: Sequence[str] 
     for staging in staged:
         head, lease = bucket.head(f"{staging}/lease.json"), ObjectLease.read(bucket.get(f"{staging}/lease.json"))
         if head is None or lease is None:  # staged files come after the lease, and go before it
-            found.append(FoundRun(staging, None, is_dead=not bucket.has_any(staging)))
+            record = bucket.head(f"{staging}/record")
+            old = record is not None and now - record.time > KEPT_RECORD
+            found.append(FoundRun(staging, is_dead=old, is_over=old))
         else:
-            found.append(FoundRun(staging, lease, lease.host in hosts or lease.is_dead(head.time, now)))
+            over = lease.is_over or lease.host in hosts
+            found.append(FoundRun(staging, over or lease.is_dead(head.time, now), over))
     return found
 
 
@@ -233,20 +242,32 @@ def recover(path: StorePath, bucket: Bucket, run: FoundRun, remarks: RecoveryRem
     journal = ObjectJournal.read(bucket, run.staging)
     if journal is None:
         count = sum(one.size for one in bucket.objects_below(run.staging))
-        remove_staging(bucket, run.staging)
+        remove_run(bucket, run_id, [run.staging])
         remarks.notes.append(f"removed {size(count)} that run {run_id}, which died, left beside {path}")
         return
     journals = [found for one in journal.stagings if (found := ObjectJournal.read(bucket, one)) is not None]
     if bucket.head(journal.record) is None and len(journals) < len(journal.stagings):
         decide(bucket, journal.record, BACK)  # it died before all journals were written
     decision = settle(bucket, journals)
-    for staging in reversed(journal.stagings):
-        remove_staging(bucket, staging)
+    remove_run(bucket, run_id, journal.stagings, journal.record if decision == BACK and not run.is_over else "")
     targets = ", ".join(f"{path.scheme}://{path.parts[0]}/{one.target}" for one in journals)
     state = "with that run's rows" if decision == FORWARD else "as before that run"
     ending = "finished" if decision == FORWARD else "undone"
     what = f"run {run_id} died while it changed its sinks.  Its commit was {ending}: {targets} {state}"
     remarks.warnings.append(coded("GE1720", what))
+
+
+def remove_run(bucket: Bucket, run_id: str, stagings: Sequence[str], record: str = "") -> None:
+    """Remove what a dead run staged, the staging prefix with the record last, and the locks that it held.
+
+    A `record` that is named stays.
+    """
+    for staging in reversed(stagings):
+        remove_staging(bucket, staging, record)
+        lock = f"{staging.removesuffix(f'.{run_id}')}.lock"
+        holder = ObjectLease.read(bucket.get(lock))
+        if holder and holder.run_id == run_id:
+            bucket.delete([lock])
 
 
 def unfinished_commit(path: StorePath, bucket: Bucket) -> str | None:

@@ -163,6 +163,12 @@ def settle(bucket: Bucket, journals: Sequence[ObjectJournal]) -> bytes:
         for journal in reversed(journals):
             journal.undo(bucket)
         return BACK
+    finish_all(bucket, journals)
+    return FORWARD
+
+
+def finish_all(bucket: Bucket, journals: Sequence[ObjectJournal]) -> None:
+    """Finish a commit, and remove its journals: what is staged may stay longer, and is not committed again."""
     for journal in journals:
         journal.finish(bucket)
-    return FORWARD
+    bucket.delete([journal.key for journal in reversed(journals)])

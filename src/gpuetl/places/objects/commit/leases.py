@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from gpuetl.places.local.commit.locks import boot_id
@@ -38,7 +38,7 @@ class LockedTooLong(Exception):
 
 @dataclass(frozen=True)
 class ObjectLease:
-    """The process of a run."""
+    """The process of a run.  It has `ended` where the run left a commit that the next one has to finish."""
 
     run_id: str
     target: str
@@ -47,6 +47,7 @@ class ObjectLease:
     boot: str
     pid: int
     started: str
+    ended: bool = False
 
     @classmethod
     def of_this_process(cls, run_id: str, target: str, pipeline: str) -> ObjectLease:
@@ -67,12 +68,15 @@ class ObjectLease:
         """The bytes of the object."""
         return json.dumps(asdict(self)).encode()
 
-    def is_dead(self, written: datetime, now: datetime) -> bool:
-        """Tell whether the run has ended, of a lease that was written at a time of the store's clock."""
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has certainly ended."""
         here = (self.host, self.boot) == (socket.gethostname(), boot_id())  # a container has a host name of its own
-        if here and not process_exists(self.pid):
-            return True
-        return now - written > timedelta(seconds=DEAD_AFTER_S)
+        return self.ended or (here and not process_exists(self.pid))
+
+    def is_dead(self, written: datetime, now: datetime) -> bool:
+        """Tell whether to take the run for dead; its lease was written at a time of the store's clock."""
+        return self.is_over or now - written > timedelta(seconds=DEAD_AFTER_S)
 
 
 def process_exists(pid: int) -> bool:
@@ -99,11 +103,14 @@ class Heartbeat:
         self._bucket.put(self._key, self._lease.text)
         self._thread.start()
 
-    def end(self) -> None:
-        """Write it no more."""
+    def end(self, leave: bool = False) -> None:
+        """Write it no more; with `leave`, once more: the run has ended, and has left what is staged to the next one."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
+        if leave:
+            with suppress(OSError):  # it counts as dead later
+                self._bucket.put(self._key, replace(self._lease, ended=True).text)
 
     def _beat(self) -> None:
         while not self._ended.wait(HEARTBEAT_S):

@@ -241,8 +241,9 @@ class ObjectStagedSink:
         shutil.rmtree(self.scratch, ignore_errors=True)
         if self.heartbeat is None:
             return True
-        self.heartbeat.end()
-        if self.decided or keep:
+        stays = self.decided or keep
+        self.heartbeat.end(leave=stays)
+        if stays:
             return False
         try:
             remove_staging(self.bucket, self.staging)
@@ -287,9 +288,9 @@ class ObjectAttempt(ObjectStagedSink):
         """Do nothing: the driver has looked at the target."""
 
 
-def remove_staging(bucket: Bucket, staging: str) -> None:
-    """Remove what is staged by a run, the lease last, so that what is left belongs to a run."""
-    keys = sorted(one.key for one in bucket.objects_below(staging))
+def remove_staging(bucket: Bucket, staging: str, but: str = "") -> None:
+    """Remove what is staged by a run, but for one key; the lease goes last, so that what is left belongs to a run."""
+    keys = sorted(one.key for one in bucket.objects_below(staging) if one.key != but)
     last = [key for key in keys if key == f"{staging}/lease.json"]
     bucket.delete([key for key in keys if key not in last])
     bucket.delete(last)
