@@ -6,7 +6,6 @@ The store is obstore's own in memory.  Tests with servers are in `test_object_si
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 import obstore
 import pytest
@@ -18,7 +17,7 @@ from gpuetl.places.objects.commit import commit_sinks as commit_module
 from gpuetl.places.objects.commit.bucket import Bucket
 from gpuetl.places.objects.commit.commit_sinks import commit_sinks, finish_dead_runs, unfinished_commit
 from gpuetl.places.objects.commit.leases import LockedTooLong, ObjectLease, lock, locked
-from gpuetl.places.objects.commit.manifests import FileList, hidden_from_readers, lists_in
+from gpuetl.places.objects.commit.readers import visible_objects
 from gpuetl.places.objects.commit.staged_sink import ObjectStagedSink
 from gpuetl.places.paths import StorePath, is_hidden
 from gpuetl.places.publishing import RunIdentity, WrittenFile
@@ -28,23 +27,11 @@ FIRST, SECOND, THIRD = (f"20260101T00000{number}-0000000{number}" for number in 
 CHANGES = ("put", "copy", "delete")
 
 
-class Stored(NamedTuple):
-    """What is at a sink: its visible objects, by their names below it."""
-
-    objects: dict[str, bytes]
-
-    @classmethod
-    def read(cls, bucket: Bucket, folder: str, lists: bool = True):
-        """Return what a reader takes, of gpuetl or another one."""
-        found = {one.key: bucket.get(one.key) for one in bucket.objects_below(folder)}
-        hidden = reader_hides(bucket, folder) if lists else frozenset()
-        names = {key.removeprefix(f"{folder}/"): text for key, text in found.items() if key not in hidden}
-        return {name: text for name, text in names.items() if not is_hidden(name.split("/"))}
-
-
-def reader_hides(bucket, folder):
-    lists = {one.key: FileList.read(bucket.get(one.key)) for one in lists_in(bucket.objects_below(folder), folder)}
-    return hidden_from_readers(folder, lists, bucket.get)
+def read(bucket, folder, lists=True):
+    """Return the objects that a reader takes, of gpuetl or of another tool, by their names."""
+    objects = visible_objects(bucket, folder) if lists else bucket.objects_below(folder)
+    names = {one.key.removeprefix(f"{folder}/"): one.key for one in objects}
+    return {name: bucket.get(key) for name, key in names.items() if not is_hidden(name.split("/"))}
 
 
 def path(key):
@@ -132,7 +119,7 @@ def sinks_of(mode, run):
 
 def seen(bucket, mode, lists=True):
     """Return what readers see of all sinks."""
-    folders = [Stored.read(bucket, key, lists) for key in ("out/a", "out/b")]
+    folders = [read(bucket, key, lists) for key in ("out/a", "out/b")]
     texts = [{name: text.decode() for name, text in one.items()} for one in folders]
     return [*texts, bucket.get("out/c.csv")] if mode == "overwrite" else texts
 
@@ -228,7 +215,7 @@ def test_objects_of_others_are_not_removed(bucket):
     with pytest.raises(RunFailed, match=r"s3://lake/out/b holds 1 file that gpuetl did not write.*: mine\.csv"):
         run(bucket, SECOND, {"out/b": {"part-2.csv": "b2"}}, mode="overwrite")
     run(bucket, THIRD, {"out/b": {"part-3.csv": "b3"}}, mode="overwrite", keep_foreign=True)
-    assert Stored.read(bucket, "out/b") == {"mine.csv": b"mine", "part-3.csv": b"b3"}
+    assert read(bucket, "out/b") == {"mine.csv": b"mine", "part-3.csv": b"b3"}
 
 
 def test_an_object_that_changed_since_is_of_others(bucket):
@@ -259,7 +246,7 @@ def test_a_run_key_replaces_the_files_of_its_earlier_run(bucket):
     run(bucket, FIRST, {"out/b": {"part-0123456789ab-1.csv": "old"}}, **options)
     run(bucket, SECOND, {"out/b": {"part-ffffffffffff-1.csv": "other"}}, mode="append", mark="ffffffffffff")
     run(bucket, THIRD, {"out/b": {"part-0123456789ab-2.csv": "new"}}, **options)
-    assert Stored.read(bucket, "out/b") == {"part-0123456789ab-2.csv": b"new", "part-ffffffffffff-1.csv": b"other"}
+    assert read(bucket, "out/b") == {"part-0123456789ab-2.csv": b"new", "part-ffffffffffff-1.csv": b"other"}
 
 
 def test_a_target_that_stays_as_it_is(bucket):
@@ -268,7 +255,7 @@ def test_a_target_that_stays_as_it_is(bucket):
     sink.unchanged = True
     commit_sinks([sink], lambda: None)
     sink.close()
-    assert Stored.read(bucket, "out/b") == {"part-1.csv": b"b1"}
+    assert read(bucket, "out/b") == {"part-1.csv": b"b1"}
 
 
 def test_a_lock_of_a_live_run_is_waited_for(bucket, monkeypatch):
@@ -314,5 +301,34 @@ def test_files_of_attempts_are_committed_where_the_driver_took_them(bucket):
     sink.files.append(WrittenFile("part-7.csv", 2, 0.0))
     commit_sinks([sink], lambda: None)
     sink.close()
-    assert Stored.read(bucket, "out/b") == {"part-7.csv": b"b1"}
+    assert read(bucket, "out/b") == {"part-7.csv": b"b1"}
     assert [one.key for one in bucket.objects_below("out/.gpuetl-runs")] == []
+
+
+def test_a_reader_begins_again_where_a_commit_is_decided_while_it_lists(bucket, monkeypatch):
+    """It has listed the objects before the new ones were there, and looked at the record after it was written."""
+    run(bucket, FIRST, {"out/b": {"part-1.csv": "b1"}})
+    listed, looks = Bucket.objects_below, []
+
+    def listing(self, prefix):
+        found = list(listed(self, prefix))
+        if prefix == "out/b":
+            looks.append(found)
+            if len(looks) == 2:
+                monkeypatch.setattr(Bucket, "objects_below", listed)
+                run(self, SECOND, {"out/b": {"part-2.csv": "b2"}}, mode="overwrite")
+                monkeypatch.setattr(Bucket, "objects_below", listing)
+        return iter(found)
+
+    monkeypatch.setattr(Bucket, "objects_below", listing)
+    assert [one.key for one in visible_objects(bucket, "out/b") if "/." not in one.key] == ["out/b/part-2.csv"]
+    assert len(looks) == 3
+
+
+def test_a_partition_is_read_by_the_lists_of_its_sink(bucket, monkeypatch):
+    run(bucket, FIRST, {"out/a": {"x=1/part-1.csv": "old"}})
+    sink = staged(bucket, "out/a", SECOND, {"x=1/part-2.csv": "new"}, mode="overwrite")
+    monkeypatch.setattr(commit_module, "decide_and_finish", lambda commit: None)
+    commit_sinks([sink], lambda: None)
+    assert read(bucket, "out/a/x=1", lists=False) == {"part-1.csv": b"old", "part-2.csv": b"new"}
+    assert read(bucket, "out/a/x=1") == {"part-1.csv": b"old"}

@@ -15,7 +15,7 @@ So a reader that reads the lists sees the sink as it was before a commit or as i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -98,17 +98,16 @@ class ObjectManifest:
         )
 
 
-def hidden_from_readers(
-    folder: str, lists: Mapping[str, FileList], record_of: Callable[[str], bytes | None]
-) -> frozenset[str]:
-    """Return the keys below a sink that a reader leaves out, because of commits that have not ended."""
+def hidden_files(folder: str, lists: Mapping[str, FileList], decided: Collection[str]) -> frozenset[str]:
+    """Return the keys below a sink that a reader leaves out, because of commits that have not ended.
+
+    `decided` are the keys of the lists whose commits are decided.
+    """
     hidden = set[str]()
     for key, one in lists.items():
-        if not one.record:
-            continue
-        if record_of(one.record) == FORWARD:
+        if key in decided:
             hidden.update(f"{folder}/{name}" for name in one.removes)
-        else:
+        elif one.record:
             others = {name for other, found in lists.items() if other != key for name in found.files}
             hidden.update(f"{folder}/{name}" for name in one.files if name not in others)
     return frozenset(hidden)
