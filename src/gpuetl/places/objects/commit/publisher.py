@@ -27,10 +27,12 @@ class ObjectPublisher:
         """Put the files of all sinks in place, or of none."""
         commit_sinks(cast("Sequence[ObjectStagedSink]", sinks), committed)
 
-    def finish_dead_runs(self, path: FilePath, failed: Callable[[str], RunFailed]) -> RecoveryRemarks:
+    def finish_dead_runs(
+        self, path: FilePath, failed: Callable[[str], RunFailed], hosts: Sequence[str] = ()
+    ) -> RecoveryRemarks:
         """Recover what dead runs left at a sink's path."""
         assert isinstance(path, StorePath)
-        return finish_dead_runs(path, bucket_of(path), failed)
+        return finish_dead_runs(path, bucket_of(path), failed, hosts=hosts)
 
     def unfinished_commit(self, path: FilePath) -> str | None:
         """Name a commit of a dead run that was decided, and has not replaced the object at a path yet."""
