@@ -6,7 +6,7 @@ from math import isnan
 import pyarrow as pa
 import pytest
 
-from expressions.given import ONE_ROW, table, typed, value, values
+from expressions.evaluation import ONE_ROW, table, typed, value, values
 from expressions.test_calendar import extremes
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.types.data_types import parse_type
@@ -31,7 +31,7 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
         ("from_epoch(0.0000015)", datetime(1970, 1, 1, 0, 0, 0, 2)), ("from_epoch_ms(-1)", datetime(1969, 12, 31, 23, 59, 59, 999_000)),
     ],
 )  # fmt: skip
-def test_moments_made_and_moved(sql, expected):
+def test_timestamps_are_made_and_shifted(sql, expected):
     assert value(sql) == expected
 
 
@@ -155,7 +155,7 @@ def test_time_buckets_go_down_from_the_origin(sql, expected):
         ("date_diff('microsecond', d, DATE '1970-01-01')", 0, "microsecond, -5877641-06-23, 1970-01-01"),
     ],
 )  # fmt: skip
-def test_no_moment_wraps_at_the_ends_of_its_type(sql, row, shown):
+def test_no_timestamp_wraps_at_the_ends_of_its_type(sql, row, shown):
     with pytest.raises(EvaluationError) as error:
         values(sql, extremes())
     assert f" in row {row}, for {shown}: " in str(error.value)

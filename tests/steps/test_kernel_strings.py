@@ -9,7 +9,7 @@ import pytest
 from gpuetl import InvalidPipeline, RunFailed, col, lit, loads, param
 from tables import NAN, table
 
-FILES = Path(__file__).parent.parent / "kernels_files"
+FILES = Path(__file__).parent.parent / "kernel_files"
 TYPES = {"x": "float64", "n": "int64"}
 ROWS = [(1.0, 1), (None, 2), (-2.0, None), (NAN, 4), (3.0, -9)]
 GROUPED = {"k": "string", "x": "float64"}
@@ -24,14 +24,14 @@ def files(tmp_path):
 def scaled(t, **changes):
     keys = {
         "body": "y = scale * x + n;\npositive = y > 0;", "inputs": ["x", "n"],
-        "outputs": {"y": "float64", "positive": "bool"}, "reference": "texts.py:scaled", "args": {"scale": lit(2.0)},
+        "outputs": {"y": "float64", "positive": "bool"}, "reference": "strings.py:scaled", "args": {"scale": lit(2.0)},
     }  # fmt: skip
     return t.elementwise_kernel(**{**keys, **changes})
 
 
 def norm(t, **changes):
     keys = {
-        "inputs": "x", "outputs": {"norm": "float64"}, "reference": "texts.py:norm", "by": "k",
+        "inputs": "x", "outputs": {"norm": "float64"}, "reference": "strings.py:norm", "by": "k",
         "map": "x * x", "reduce": "a + b", "identity": 0, "post": "sqrt(a)",
     }  # fmt: skip
     return t.reduction_kernel(**{**keys, **changes})
@@ -65,7 +65,7 @@ def test_statements_may_take_masks_and_make_their_own_nulls(source, check):
     t = source(table({"x": "float64"}, (1.0,), (None,), (-2.0,), (0.0,)))
     body = "y = x_valid ? x : value; y_valid = y >= 0;"
     steps = t.elementwise_kernel(
-        body, "x", {"y": "float64"}, "texts.py:filled", args={"value": lit(-1.0)}, nulls="masks"
+        body, "x", {"y": "float64"}, "strings.py:filled", args={"value": lit(-1.0)}, nulls="masks"
     )
     expected = table({"x": "float64", "y": "float64"}, (1.0, 1.0), (None, None), (-2.0, None), (0.0, 0.0))
     check(steps, expected, ordered=True)
@@ -81,7 +81,7 @@ def test_times_reach_statements_as_integers_of_their_unit(source, check):
     """Also as arguments."""
     t = source(table({"t": "timestamp"}, (datetime(2024, 1, 1),), (None,), (datetime(1969, 12, 31, 23, 59, 59),)))
     later = lit(timedelta(seconds=1))
-    steps = t.elementwise_kernel("u = t + by;", "t", {"u": "timestamp"}, "texts.py:later", args={"by": later})
+    steps = t.elementwise_kernel("u = t + by;", "t", {"u": "timestamp"}, "strings.py:later", args={"by": later})
     expected = table({"u": "timestamp"}, (datetime(2024, 1, 1, 0, 0, 1),), (None,), (datetime(1970, 1, 1),))
     check(steps.select("u"), expected)
 
@@ -121,7 +121,7 @@ def test_a_reduction_s_keys_are_those_of_an_aggregate(source, check):
 def test_a_reduction_of_integers_needs_no_map(source, check):
     """One input is its own map; rows of several chunks and partitions meet."""
     t = source(table({"k": "int64", "n": "int64"}, *((i % 3, i * (-1) ** i) for i in range(40)), (7, -(2**63))))
-    keys = {"inputs": "n", "outputs": {"most": "int64"}, "reference": "texts.py:greatest", "map": "", "post": ""}
+    keys = {"inputs": "n", "outputs": {"most": "int64"}, "reference": "strings.py:greatest", "map": "", "post": ""}
     steps = norm(t, **keys, reduce="a > b ? a : b", identity="-9223372036854775807LL - 1")
     check(steps, table({"k": "int64", "most": "int64"}, (0, 36), (1, 34), (2, 38), (7, -(2**63))))
 
@@ -159,13 +159,13 @@ stages:
             positive = y > 0;
           inputs: [x, n]
           outputs: {y: float64, positive: bool}
-          reference: texts.py:scaled
+          reference: strings.py:scaled
           args: {scale: 2.0}
-      - kernel: {map: y * y, reduce: a + b, identity: 0, post: sqrt(a), inputs: y, outputs: {norm: float64}, by: positive, reference: "texts.py:norm"}
+      - kernel: {map: y * y, reduce: a + b, identity: 0, post: sqrt(a), inputs: y, outputs: {norm: float64}, by: positive, reference: "strings.py:norm"}
 """
 
 
-def test_texts_go_from_yaml_to_python_and_back(source, pipeline, tmp_path):
+def test_generated_kernels_go_from_yaml_to_python_and_back(source, pipeline, tmp_path):
     """All three have one plan."""
     t = source(table(TYPES, *ROWS))
     norm(scaled(t), inputs="y", map="y * y", by="positive").stage("s")
@@ -185,7 +185,7 @@ def test_texts_go_from_yaml_to_python_and_back(source, pipeline, tmp_path):
         (scaled, {"outputs": {"y": "string", "positive": "bool"}}, "'y': a string column cannot reach a kernel"),
         (scaled, {"outputs": {"y": "float64", "x": "float64"}}, "output 'x' and input 'x' are both 'x' in the kernel"),
         (scaled, {"args": {"scale": lit("2")}}, "argument 'scale' is a string"),
-        (scaled, {"reference": "texts.py:scald"}, "texts.py has no function 'scald'"),
+        (scaled, {"reference": "strings.py:scald"}, "strings.py has no function 'scald'"),
         (norm, {"nulls": "masks"}, "a reduction has no masks"),
         (norm, {"outputs": {"norm": "float64", "more": "float64"}}, "a reduction has one output"),
         (norm, {"outputs": {"k": "float64"}}, "output 'k' is a key too"),
@@ -195,7 +195,7 @@ def test_texts_go_from_yaml_to_python_and_back(source, pipeline, tmp_path):
         (norm, {"inputs": "k"}, "'k': a string column cannot reach a kernel"),
     ],
 )
-def test_texts_that_do_not_fit_are_refused(source, problem, make, changes, message):
+def test_generated_kernels_that_do_not_fit_are_refused(source, problem, make, changes, message):
     """Before anything runs."""
     text = problem(make(source(table({**TYPES, **GROUPED})), **changes))
     assert "stage 'wrong_1', step 1: " in text
@@ -219,7 +219,7 @@ def test_keys_of_other_kinds_are_refused(source, tmp_path, keys, message):
     """Each kind has its own."""
     source(table(TYPES))
     head = TEXT[: TEXT.index("      - kernel")].replace("rows", "t")
-    step = f"      - kernel: {{inputs: x, outputs: {{y: float64}}, reference: 'texts.py:scaled', {keys}}}\n"
+    step = f"      - kernel: {{inputs: x, outputs: {{y: float64}}, reference: 'strings.py:scaled', {keys}}}\n"
     with pytest.raises(InvalidPipeline) as caught:
         loads(head + step, tmp_path).plan()
     assert message in str(caught.value)

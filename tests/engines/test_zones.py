@@ -19,7 +19,7 @@ def seconds(year):
     return int((datetime(year, 1, 3, tzinfo=UTC) - EPOCH).total_seconds())
 
 
-def moments(seed, low=2, high=9998):
+def timestamps(seed, low=2, high=9998):
     """Instants of all years, half of them of the last two centuries, where clocks change."""
     random = np.random.default_rng(seed)
     spread = [random.integers(seconds(a), seconds(b), 700) for a, b in ((low, high), (1850, 2100))]
@@ -34,7 +34,7 @@ def changes(clock):
 @pytest.mark.parametrize("zone", ZONES)
 def test_offsets_are_those_of_zoneinfo(zone):
     clock = zone_clock(zone)
-    instants = np.concatenate([moments(1), changes(clock)])
+    instants = np.concatenate([timestamps(1), changes(clock)])
     local = [(EPOCH + timedelta(seconds=int(s))).astimezone(ZoneInfo(zone)) for s in instants]
     assert clock.offsets_at(instants).tolist() == [t.utcoffset().total_seconds() for t in local]
 
@@ -42,7 +42,7 @@ def test_offsets_are_those_of_zoneinfo(zone):
 @pytest.mark.parametrize("zone", ZONES)
 def test_instants_before_and_after_a_change_are_zoneinfos_two_folds(zone):
     clock = zone_clock(zone)
-    local = np.concatenate([moments(2), changes(clock) + 3600, changes(clock) - 5 * 3600])
+    local = np.concatenate([timestamps(2), changes(clock) + 3600, changes(clock) - 5 * 3600])
     naive = [datetime(1970, 1, 1) + timedelta(seconds=int(s)) for s in local]
     for fold, instants in enumerate(clock.instants_of(local)[:2]):
         expected = [t.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset().total_seconds() for t in naive]

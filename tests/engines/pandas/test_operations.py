@@ -12,6 +12,6 @@ def test_every_operation_has_a_handler_of_its_own(node):
     assert node in run_operation.registry
 
 
-def test_an_operation_without_a_handler_is_told():
+def test_an_operation_without_a_handler_is_reported():
     with pytest.raises(NotImplementedError, match="the pandas backend has no handler for object"):
         run_operation(object())

@@ -6,9 +6,9 @@ from math import inf
 
 import pytest
 
-from carried_windows import CALLS, COMBINED, START, rows_in_time
 from gpuetl import RunFailed, RunOptions, expr
 from gpuetl.testing import assert_same, assert_tables_equal
+from stateful_windows import CALLS, COMBINED, START, rows_in_time
 from tables import INT64_MAX, NAN, table
 
 BY_CARRIES = RunOptions(partition_rows=2, carried_share=inf)
@@ -30,7 +30,7 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
 
 
 @pytest.mark.parametrize("by", ["k", pytest.param(["g", "k"], marks=MORE), []])
-def test_workers_combine_what_partitions_carry_on(events, pipeline, engine, by):
+def test_workers_combine_the_window_states_of_partitions(events, pipeline, engine, by):
     """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
     events.window(by, "ts", **{name: expr(call) for name, call in COMBINED.items()}).stage("rows")
     assert "those after it, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
@@ -82,7 +82,7 @@ def test_rows_are_counted_where_a_constant_is_their_value(few, answer):
 
 
 @pytest.mark.parametrize("order_by", ["x desc", pytest.param(["f", "ts"], marks=MORE), "g nulls first"])
-def test_without_keys_rows_in_any_order_go_by_carries(events, pipeline, engine, order_by):
+def test_windows_without_keys_keep_state_over_rows_in_any_order(events, pipeline, engine, order_by):
     """Sorted by ranges; nulls and ties are in the order."""
     calls = {name: expr(call) for name, call in CALLS.items() if "interval" not in call and "half_life" not in call}
     events.window((), order_by, **calls).stage("rows")
@@ -98,7 +98,7 @@ OF_ALL_TYPES = {
 
 
 @pytest.mark.parametrize("dtype", OF_ALL_TYPES)
-def test_columns_of_all_types_are_carried(source, pipeline, engine, dtype):
+def test_window_state_holds_columns_of_all_types(source, pipeline, engine, dtype):
     """And pass through where no call reads them, as none reads lists."""
     values = [OF_ALL_TYPES[dtype], None, OF_ALL_TYPES[dtype], None, None]
     rows = source(table({"t": "int64", "x": dtype, "y": dtype}, *zip(range(5), values, values, strict=True)))
@@ -115,7 +115,7 @@ def test_a_column_of_the_order_may_be_replaced(few, answer):
     assert sorted(found["t"].to_pylist()) == [1, 2, 5, 7, 9, 13]
 
 
-def test_partitions_without_rows_carry_on_what_came_before(few, answer):
+def test_partitions_without_rows_pass_on_the_window_state(few, answer):
     """A filter leaves none of the second one."""
     found = answer(few.filter(expr("t <> 3 AND t <> 4")).window("k", "t", n=expr("row_number()"), s=expr("cum_sum(x)")))
     assert sorted(found.select(["t", "n", "s"]).to_pylist(), key=lambda row: row["t"]) == [
@@ -155,7 +155,7 @@ B = 2**62
         ([-B - 2, 0, 0, B + 2, 0, 0], {"s": "diff(x)", "c": "cum_max(x) FILTER (WHERE x < 0)"}),
     ],
 )
-def test_no_sum_of_carried_rows_that_do_not_follow_each_other_is_an_error(source, pipeline, engine, values, calls):
+def test_no_sum_of_rows_in_the_state_that_do_not_follow_each_other_is_an_error(source, pipeline, engine, values, calls):
     """Between them there were others, or what came before them is not there."""
     rows = [(START + timedelta(minutes=row), value) for row, value in enumerate(values)]
     given = source(table({"ts": "timestamp", "x": "int64"}, *rows))
@@ -184,7 +184,7 @@ def test_means_that_fade_of_the_greatest_floats_stay_finite(source, pipeline, en
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
-def test_two_sinks_read_a_window_whose_carries_are_combined(events, pipeline, engine):
+def test_two_sinks_read_a_window_whose_states_are_combined(events, pipeline, engine):
     """And another window after it."""
     rows = events.window((), "ts", n=expr("row_number()"), s=expr("cum_sum(x)")).stage("rows")
     rows.filter(expr("n > 20")).stage("later")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.pandas.windows import twins
+from engines.pandas.windows import reference
 from gpuetl.engines.pandas.columns.column import Masked
 from gpuetl.engines.pandas.relational import segmented_scans as segments_module
 from gpuetl.engines.pandas.relational.segmented_scans import Segments, integer_frame_sums
@@ -156,7 +156,7 @@ def test_tiles_differ_by_one_row_at_most_and_the_first_are_the_longer_ones(n, ex
     assert window("ntile", segmented([5, 2]), n) == expected
 
 
-def test_a_product_s_overflow_is_told_from_one_that_is_followed_by_a_zero():
+def test_a_product_s_overflow_is_distinguished_from_one_that_is_followed_by_a_zero():
     assert window("cum_prod", segmented([4]), column([MAX, 0, MAX, MAX], np.int64)) == [MAX, 0, 0, 0]
     assert window("cum_prod", segmented([3]), column([MIN, 1, 1], np.int64)) == [MIN, MIN, MIN]
     for values, row in [([MIN, -1, 0], 1), ([-1, MIN, 0], 1), ([2**32, 2**31, 0], 1), ([2**32, 2**31, 2], 1)]:
@@ -464,7 +464,7 @@ def flat(lists):
 def assert_like_its_twin(name, rows, xs, times, dtype, engine_arguments, twin_arguments):
     """Compare with the twin of each segment; a value outside int64 has to be an error with its row."""
     calls = zip(xs, times, twin_arguments, strict=True)
-    expected = flat(getattr(twins, name)(x, time, *arguments) for x, time, arguments in calls)
+    expected = flat(getattr(reference, name)(x, time, *arguments) for x, time, arguments in calls)
     columns = [] if name in WITHOUT_COLUMN else [column(flat(xs), dtype)]
     overflows = [i for i, value in enumerate(expected) if isinstance(value, int) and not MIN <= value <= MAX]
     if overflows:
@@ -519,7 +519,7 @@ def test_a_function_agrees_with_its_loop(name, data):
 )
 def test_a_rank_agrees_with_its_loop(name, segments, n):
     arguments = [n] if name == "ntile" else []
-    expected = flat(getattr(twins, name)(keys, *arguments) for keys in segments)
+    expected = flat(getattr(reference, name)(keys, *arguments) for keys in segments)
     assert window(name, tied(*segments), *arguments) == expected
 
 
@@ -532,11 +532,11 @@ def test_a_rolling_function_agrees_with_its_loop(name, data):
     rows = segmented(map(len, xs), flat(times))
     if data.draw(st.booleans()):
         size = data.draw(st.integers(1, 30))
-        frames = [twins.frame_starts_by_rows(len(x), size) for x in xs]
+        frames = [reference.frame_starts_by_rows(len(x), size) for x in xs]
         first = rows.segments.frame_starts_by_rows(size)
     else:
         interval = data.draw(st.integers(0, 30) | st.integers(0, MAX))
-        frames = [twins.frame_starts_by_interval(time, interval) for time in times]
+        frames = [reference.frame_starts_by_interval(time, interval) for time in times]
         with patch.object(segments_module, "CHUNK_ROWS", data.draw(st.integers(1, 9))):
             first = rows.segments.frame_starts_by_interval(rows.time, interval)
     offsets = rows.segments.starts.tolist()

@@ -43,7 +43,7 @@ def planned(steps, engine="pandas", **options):
     return lowered(plan, RunOptions(partition_rows=GROUP, **options), engine)[0]
 
 
-def by_carries(plan):
+def windows_with_state(plan):
     """Return the windows by carries."""
     return [node for node in walk_graph(*plan.roots) if isinstance(node, StatefulWindow)]
 
@@ -56,7 +56,7 @@ def test_a_window_in_the_order_of_its_source_needs_no_exchange(events):
     """The plan says how many rows go along: of each of 10 users, and of null, the last one and that of a value."""
     plan = planned(windowed(events, n="row_number()", s="cum_sum(x)"))
     assert physical_lines(plan) == ["Read [10]", "Window [10]", "gather [1]"]
-    assert [node.state_rows for node in by_carries(plan)] == [11 * 2]
+    assert [node.state_rows for node in windows_with_state(plan)] == [11 * 2]
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_a_window_in_the_order_of_its_source_needs_no_exchange(events):
 def test_it_depends_on_order_groups_and_functions(events, window, carries):
     """What would be carried may be a quarter of a partition at most."""
     plan = planned(windowed(events, **window))
-    assert bool(by_carries(plan)) is carries
+    assert bool(windows_with_state(plan)) is carries
     assert any(line.startswith("hash") for line in physical_lines(plan)) is not carries
 
 
 def test_the_share_is_an_option_and_the_choice_has_a_name(events):
     """Of `--skip`."""
     steps = windowed(events, "item", s="cum_sum(x)")
-    assert by_carries(planned(steps, carried_share=inf))
-    assert not by_carries(planned(steps, carried_share=inf, skip_passes=("carry_windows",)))
-    assert not by_carries(planned(steps, carried_share=inf, optimize=False))
+    assert windows_with_state(planned(steps, carried_share=inf))
+    assert not windows_with_state(planned(steps, carried_share=inf, skip_passes=("carry_windows",)))
+    assert not windows_with_state(planned(steps, carried_share=inf, optimize=False))
 
 
 def test_rows_that_memory_holds_several_times_over_are_exchanged(events, pipeline):
@@ -112,9 +112,9 @@ def test_on_a_gpu_rows_are_exchanged_that_half_of_the_host_s_memory_holds(events
     """What waits goes there, whatever the device has."""
     keyed = windowed(events, s="cum_sum(x)")
     monkeypatch.setattr(planning, "host_memory", lambda: HostMemory(available=1 << 30, total=1 << 30))
-    assert not by_carries(planned(keyed, "cudf"))
+    assert not windows_with_state(planned(keyed, "cudf"))
     monkeypatch.setattr(planning, "host_memory", lambda: HostMemory(available=60_000, total=1 << 30))
-    assert by_carries(planned(keyed, "cudf"))
+    assert windows_with_state(planned(keyed, "cudf"))
 
 
 def test_the_host_s_memory_is_asked_only_where_that_decides(events, monkeypatch):
@@ -124,21 +124,21 @@ def test_the_host_s_memory_is_asked_only_where_that_decides(events, monkeypatch)
     planned(windowed(events, by="user", s="lead(x)"), "cudf")
 
 
-def test_on_a_cluster_what_partitions_carry_is_combined(events):
+def test_a_cluster_combines_the_window_states_of_partitions(events):
     """Without keys all rows would have to meet in one; with keys an exchange is quicker, unless the user asks."""
     keyed, whole = windowed(events, s="cum_sum(x)"), windowed(events, (), s="cum_sum(x)")
-    assert not by_carries(planned(keyed, "dask"))
-    assert by_carries(planned(keyed, "dask", carried_share=0.25))
-    assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=3.0))] == [True]
-    assert [node.combined for node in by_carries(planned(whole, "dask"))] == [True]
-    assert [node.combined for node in by_carries(planned(whole, "pandas"))] == [False]
+    assert not windows_with_state(planned(keyed, "dask"))
+    assert windows_with_state(planned(keyed, "dask", carried_share=0.25))
+    assert [node.combined for node in windows_with_state(planned(keyed, "dask", carried_share=3.0))] == [True]
+    assert [node.combined for node in windows_with_state(planned(whole, "dask"))] == [True]
+    assert [node.combined for node in windows_with_state(planned(whole, "pandas"))] == [False]
 
 
-def test_what_all_partitions_carry_is_combined_in_one_place(events):
+def test_the_window_states_of_all_partitions_are_combined_in_one_place(events):
     """So no more than a share of a partition; else partitions wait for each other, as the user wants none exchanged."""
     keyed = windowed(events, s="cum_sum(x)")
-    assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=2.2))] == [True]
-    assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=2.1))] == [False]
+    assert [node.combined for node in windows_with_state(planned(keyed, "dask", carried_share=2.2))] == [True]
+    assert [node.combined for node in windows_with_state(planned(keyed, "dask", carried_share=2.1))] == [False]
 
 
 @pytest.mark.parametrize(
@@ -156,13 +156,13 @@ def test_what_all_partitions_carry_is_combined_in_one_place(events):
         ("ewm_mean(x, half_life => interval '1 day')", "float64", [1.0, 2.0], True),
     ],
 )
-def test_what_a_partition_carries_by_itself_must_not_leave_its_type(pipeline, call, dtype, values, combined):
+def test_the_window_state_of_a_partition_must_fit_its_type(pipeline, call, dtype, values, combined):
     """Where the sum of all rows does not."""
     rows = [(START + timedelta(minutes=row), values[row % 2]) for row in range(1000)]
     source = write_source(pipeline, "rows", table({"ts": "timestamp", "x": dtype}, *rows), row_group_size=GROUP)
-    assert [node.combined for node in by_carries(planned(windowed(source, (), s=call), "dask", carried_share=1.0))] == [
-        combined
-    ]
+    assert [
+        node.combined for node in windows_with_state(planned(windowed(source, (), s=call), "dask", carried_share=1.0))
+    ] == [combined]
 
 
 def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):
@@ -173,7 +173,7 @@ def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):
     steps = events.filter(col("x") > 5).join(users, {"user": "id"}, validate="many_to_one")
     steps = windowed(windowed(steps, s="cum_sum(x)"), "name", n="row_number()", b="lag(s)")
     plan = planned(steps, carried_share=inf)
-    assert len(by_carries(plan)) == 2
+    assert len(windows_with_state(plan)) == 2
     assert not any(line.startswith("hash") for line in physical_lines(plan))
 
 
@@ -183,7 +183,7 @@ def test_without_keys_rows_are_sorted_by_ranges_first(events):
     assert physical_lines(plan) == [
         "Read [10]", "sample late [1]", "range late [10]", "Sort [10]", "Window [10]", "gather [1]",
     ]  # fmt: skip
-    assert by_carries(plan)[0].operation.presorted
+    assert windows_with_state(plan)[0].operation.presorted
     by_time = planned(windowed(events, (), "late", h="rolling_sum(x, interval '1 minute')"))
     assert physical_lines(by_time) == ["Read [10]", "gather [1]", "Window [1]"]
 
@@ -197,7 +197,7 @@ def test_a_sort_and_a_window_of_its_order_go_together(events):
     ]
 
 
-def test_every_function_goes_by_carries_or_is_known_to_need_other_rows():
+def test_every_function_has_window_state_or_is_known_to_need_other_rows():
     """Later ones, or all since one that is not known beforehand."""
     functions = {name for kind, name in FUNCTIONS if kind == "window"}
     assert functions - HANDLERS.keys() == {
@@ -211,7 +211,7 @@ def test_rows_of_one_group_stay_in_order(events):
     assert physical_lines(plan) == ["Read [10]", "Window [10]", "gather [1]"]
 
 
-def test_the_explained_plan_says_what_is_carried(events, pipeline):
+def test_the_explained_plan_shows_window_states(events, pipeline):
     """And that no rows are exchanged."""
     windowed(events, s="cum_sum(x)").stage("result")
     text = pipeline.explain(options=RunOptions(partition_rows=GROUP, memory=100_000), engine="pandas")

@@ -1,6 +1,6 @@
-"""Four sinks of text files, one for each mode, which are written and committed in a few milliseconds."""
+"""Four sinks of small files, one for each mode, which are written and committed in a few milliseconds."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 from gpuetl.io.commit import commit_sinks
@@ -33,13 +33,13 @@ def write_text(text: str, path: Path) -> None:
     path.write_text(text)
 
 
-def writer_of(target: Target, run_id: str, threads, sync=False) -> SinkWriter:
-    """Return a writer of texts; tables are lists of them, or of a partition's name and a text."""
+def writer_of(target: Target, run_id: str, threads: Executor, sync: bool = False) -> SinkWriter:
+    """Return a writer of strings: a table is a list of strings, or of pairs (partition, string)."""
     files = FileWriter(write_text, parts=list, split=lambda table, keys: table)
     return SinkWriter(target, run_id, files, threads, sync)
 
 
-def rows_of(target: Target, run_id: str):
+def rows_of(target: Target, run_id: str) -> str | list[str] | list[tuple[str, str]]:
     word = "old" if run_id == OLD_RUN else "new"
     if target.is_file:
         return word
@@ -63,13 +63,14 @@ def write(folder: Path, run_id: str, sync: bool = False) -> None:
 
 
 def state(folder: Path) -> dict[str, str | list[str]]:
-    """Return the texts of the sinks, as readers find them."""
-    found: dict[str, str | list[str]] = {}
+    """Return what the sinks' files contain, as readers find them: a string for a file, a sorted list for a folder."""
+    files: dict[str, str] = {}
+    folders: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("*.csv")):
         name = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in name.parts):
             if name.parent.name == "deep":
-                found[str(name)] = path.read_text()
+                files[str(name)] = path.read_text()
             else:
-                found.setdefault(str(name.parent), []).append(path.read_text())
-    return {name: sorted(texts) if isinstance(texts, list) else texts for name, texts in found.items()}
+                folders.setdefault(str(name.parent), []).append(path.read_text())
+    return files | {name: sorted(contents) for name, contents in folders.items()}

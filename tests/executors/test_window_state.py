@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from carried_windows import COMBINED, rows_in_time
 from gpuetl import RunOptions, expr
 from gpuetl.engines.registry import load_backend
 from gpuetl.executors.local import LocalExecutor
@@ -18,6 +17,7 @@ from gpuetl.run.planning import lowered
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import kept_plan
+from stateful_windows import COMBINED, rows_in_time
 from tables import INF, NAN, table, write_source
 
 CALLS = {**COMBINED, "totals": "cum_sum(f)", "slow": "ewm_mean(x, half_life => 90000.0)"}
@@ -114,7 +114,7 @@ def test_by_hand(pipeline, computed):
     ]
 
 
-def test_one_process_combines_carries_of_a_plan_for_a_cluster(rows, local_engine):
+def test_one_process_combines_window_states_of_a_plan_for_a_cluster(rows, local_engine):
     """One partition after another: what a plan says is what it gives, whoever runs it."""
     source, _ = rows(3)
     steps = source.window("k", "ts", **{name: expr(call) for name, call in CALLS.items()})

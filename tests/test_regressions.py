@@ -45,7 +45,7 @@ def test_a_condition_of_a_case_sees_only_the_rows_that_reach_it(pipeline):
     assert rows(t.select(c=expr(case))) == {"c": [0, 1, 2]}
 
 
-def test_moments_of_constants_are_folded_and_prune_row_groups(pipeline):
+def test_constant_timestamps_are_folded_and_prune_row_groups(pipeline):
     days = [datetime.datetime(2026, 1, day) for day in range(1, 9)]
     t = source(pipeline, ts=pa.array(days, pa.timestamp("us")))
     t.filter(expr("ts >= TIMESTAMP '2026-01-09 00:00:00' - INTERVAL '2 days'")).stage("late")

@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_is_none(folder):
         assert load_limits("CPU") is None
 
 
-def test_the_gpu_s_ceilings_are_its_own(monkeypatch):
+def test_the_gpu_has_limits_of_its_own(monkeypatch):
     """Without a driver there are none."""
     save_limits(HardwareLimits(machine_name("CPU"), ()))
     monkeypatch.setattr(
@@ -93,7 +93,7 @@ def test_the_gpu_s_ceilings_are_its_own(monkeypatch):
     assert load_limits("GPU") is None
 
 
-def test_a_link_s_ceiling_is_its_highest_rate():
+def test_a_link_s_limit_is_its_highest_rate():
     """Of writing files, that of one thread: see there."""
     ways = [LinkLimit("device memory", "copy", 40, 1.0), LinkLimit("device memory", "reduction", 34, 1.0)]
     files = [LinkLimit("host to file", "1 thread", 4, 1.0), LinkLimit("host to file", "4 threads", 17, 1.0)]

@@ -1,9 +1,11 @@
-"""Rows in time order, and windows over them of every function that can go by carries."""
+"""Rows in time order, and windows over them of every function that can keep its state across partitions."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tables import table
 
@@ -28,15 +30,15 @@ CALLS = {
     "sessions": "session_id(gap => interval '20 minutes')",
 }  # fmt: skip
 COMBINED = {name: call for name, call in CALLS.items() if not call.startswith("cum_prod")}
-"""Those whose carries can be combined: a product of zeros is none of infinities."""
+"""Those whose states can be combined. Products cannot: a zero from one partition hides an infinity of another."""
 
 
-def or_null(rng, values):
+def or_null(rng: np.random.Generator, values: list[Any]) -> list[Any]:
     """Return the values, a quarter of them null."""
     return [None if rng.random() < 0.25 else value for value in values]
 
 
-def rows_in_time(seed, count, floats=None, minutes=300):
+def rows_in_time(seed: int, count: int, floats: list[float] | None = None, minutes: int = 300) -> pa.Table:
     """Return rows with ties within so many minutes; keys and values are null now and then."""
     rng = np.random.default_rng(seed)
     times = np.sort(rng.integers(0, minutes, count)) // 7 * 7

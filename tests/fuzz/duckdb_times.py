@@ -13,7 +13,7 @@ LENGTHS = {
 }  # fmt: skip
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
-MOMENT_MACROS = """
+TIME_MACROS = """
 CREATE MACRO days_of(x) AS date_diff('day', DATE '1970-01-01', CAST(x AS DATE));
 CREATE MACRO months_of(x) AS year(x) * 12 + month(x) - 1;
 CREATE MACRO past(x, length) AS ((CAST(x AS HUGEINT) % length) + length) % length;
@@ -144,7 +144,7 @@ def at_time_zone(call: Call, x: str, zone: str) -> str:
     return _clock_at(x, name) if offset is None else f"({x} + {offset * SECOND})"
 
 
-MOMENTS: dict[str, Text] = {
+TIMES: dict[str, Text] = {
     **{
         name: part(name + "({0})")
         for name in ("year", "quarter", "month", "week", "day", "dayofweek", "isodow", "dayofyear", "hour", "minute", "second")
