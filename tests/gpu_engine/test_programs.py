@@ -323,16 +323,16 @@ def test_a_csv_file_is_taken_to_have_few_distinct_texts(pipeline: gpuetl.Pipelin
     (pipeline.root / "c.csv").write_text("k,s\n1,a\n2,b\n")
     pipeline.read_csv("c", "c.csv", schema={"k": "int64", "s": "string"}).filter(col("s") == "a").stage("s")
     (text,) = listed(physical_of(pipeline, "s"))
-    assert "CodedTexts<Texts<int32_t>>" in text
+    assert "CodedStrings<Strings<int32_t>>" in text
 
 
 def test_choices_of_a_run_are_those_of_its_list(visits: gpuetl.Table) -> None:
     """Without dictionaries, texts are read where they lie."""
     visits.filter(col("name") == "x").stage("s")
     physical = physical_of(visits.pipeline, "s")
-    assert "const CodedTexts<" in listed(physical)[0]
-    with skipping(["text_codes"]):
-        assert "const CodedTexts<" not in listed(physical)[0]
+    assert "const CodedStrings<" in listed(physical)[0]
+    with skipping(["string_codes"]):
+        assert "const CodedStrings<" not in listed(physical)[0]
 
 
 def test_a_run_lists_its_programs_once_unless_that_is_skipped(

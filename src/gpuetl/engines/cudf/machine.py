@@ -261,7 +261,7 @@ class Machine(Protocol):
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
     def string_ranks(self, strings: Vector) -> Array:
-        """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
+        """Number (int32) the distinct strings in the order of their bytes, from 0 on; a null with any."""
 
     def host_values(self) -> int:
         """Return how many values of Parquet files Arrow reads, and copies, sooner than `read_parquet` reads them."""

@@ -179,7 +179,7 @@ def setting(event: Event) -> Iterator[None]:
 
 
 def while_running(sources: Iterable[KernelSource], listed: Event) -> Iterator[KernelSource]:
-    """Yield texts and set `listed` behind them; raise `RuntimeError` where the process ends meanwhile."""
+    """Yield sources and set `listed` behind them; raise `RuntimeError` where the process ends meanwhile."""
     for text in sources:
         if _ENDING.is_set():
             raise RuntimeError("the process ends")
@@ -188,7 +188,7 @@ def while_running(sources: Iterable[KernelSource], listed: Event) -> Iterator[Ke
 
 
 def own_first(sources: list[KernelSource], share: Share) -> list[KernelSource]:
-    """Return texts in another order: those of a process's share, then the others; all processes list alike."""
+    """Return sources in another order: those of a process's share, then the others; all processes list alike."""
     own = sources[share.place :: share.of]
     return [*own, *(text for place, text in enumerate(sources) if place % share.of != share.place)]
 

@@ -33,7 +33,7 @@ def stored_c_type(dtype: DataType) -> str:
 def c_type(dtype: DataType) -> str:
     """Return the C++ type with which values are calculated: decimals are unscaled int128."""
     if dtype == STRING:
-        return "Text"
+        return "String"
     if dtype in (NULL, BOOL):
         return "bool"
     if is_list(dtype):
@@ -47,9 +47,9 @@ def accessor_type(vector: Vector) -> str:
         assert vector.elements is not None
         return f"Lists<{accessor_type(vector.elements)}>"
     if vector.dictionary is not None:
-        return f"CodedTexts<{accessor_type(vector.dictionary)}>"
+        return f"CodedStrings<{accessor_type(vector.dictionary)}>"
     if vector.dtype == STRING:
-        return f"Texts<{'int64_t' if vector.offsets.dtype.itemsize == 8 else 'int32_t'}>"
+        return f"Strings<{'int64_t' if vector.offsets.dtype.itemsize == 8 else 'int32_t'}>"
     return f"Fixed<{c_type(vector.dtype)}, {stored_c_type(vector.dtype)}>"
 
 
@@ -115,9 +115,9 @@ def c_text(value: str) -> str:
 
 
 def c_bytes(data: bytes) -> str:
-    """Return the text of a `Text` of any bytes; each byte that C++ could read in another way is written in octal."""
+    """Return the text of a `String` of any bytes; each byte that C++ could read in another way is written in octal."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in data)
-    return f'Text{{"{plain}", {len(data)}}}'
+    return f'String{{"{plain}", {len(data)}}}'
 
 
 def c_words(values: Iterable[int]) -> str:

@@ -108,5 +108,5 @@ def integer_name(array: Any) -> str:
 
 
 def string_arguments(strings: Vector) -> list[Any]:
-    """Return what kernels take of texts that lie in memory: bytes, offsets and validity words, 0 for none."""
+    """Return what kernels take of strings that lie in memory: bytes, offsets and validity words, 0 for none."""
     return [strings.data, strings.offsets, 0 if strings.valid is None else strings.valid]

@@ -86,7 +86,7 @@ def stacked(vectors: Sequence[Vector], machine: Machine) -> Vector:
 
 
 def stacked_fixed(columns: Mapping[str, Sequence[Vector]], machine: Machine) -> dict[str, Vector]:
-    """Put columns below each other, as many of each; texts by their numbers in the dictionary that all of one have."""
+    """Concatenate columns, as many of each; strings stay dictionary codes where all parts share the dictionary."""
     firsts = by_width({name: parts[0] for name, parts in columns.items()})
     pieces = list(zip(*(columns[name] for name in firsts), strict=True))
     ends = np.cumsum([piece[0].rows for piece in pieces])

@@ -26,7 +26,7 @@ def with_bytes(vector: Vector, output: Vector, rows: Any, total: int, machine: M
     if total:
         kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
-        machine.launch(machine.closed("copy_texts"), f"copy_texts_{kinds}", len(rows), arguments)
+        machine.launch(machine.closed("copy_strings"), f"copy_strings_{kinds}", len(rows), arguments)
     return Vector(output.dtype, output.rows, data, output.valid, 0, offsets)
 
 

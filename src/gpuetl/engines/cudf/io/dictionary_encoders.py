@@ -109,7 +109,7 @@ class Lengths:
         texts, levels = column.vector, column.levels
         made = self.machine.arrays.empty(texts.rows, "int32")
         valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls[place : place + 1]]
-        entry = f"measure_{'valid_' if valid else ''}texts_{integer_name(texts.offsets)}"
+        entry = f"measure_{'valid_' if valid else ''}strings_{integer_name(texts.offsets)}"
         self.machine.launch(self.machine.closed("pages"), entry, texts.rows, [texts.rows, texts.offsets, *valid, made])
         return made
 

@@ -112,7 +112,7 @@ def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int |
         if texts.rows:
             entry = f"find_other_bytes_{integer_name(texts.offsets)}"
             machine.launch(
-                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
+                machine.closed("strings"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
             )
     return [row_and_reason(found)[0] if found else None for found in states.tolist()]
 
@@ -323,4 +323,4 @@ def checked(columns: Mapping[str, Vector], machine: Machine) -> dict[str, Vector
 
 def coded(vector: Vector, machine: Machine) -> Vector:
     """Return a column, texts by numbers where few are distinct and that is chosen."""
-    return with_dictionary(vector, machine) if chosen("text_codes") else vector
+    return with_dictionary(vector, machine) if chosen("string_codes") else vector

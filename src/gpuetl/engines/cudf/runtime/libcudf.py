@@ -45,7 +45,7 @@ def libcudf_type(dtype: DataType) -> Any:
 
 
 def to_libcudf(vector: Vector, machine: Machine) -> Any:
-    """Return the column as libcudf's; no byte is copied, but for texts of a dictionary."""
+    """Return the column as libcudf's; no byte is copied, but for strings of a dictionary."""
     if vector.dictionary is not None:
         vector = decoded(vector, machine)
     mask = view(vector.valid) if vector.valid is not None else None
@@ -111,7 +111,7 @@ def from_libcudf(column: Any, dtype: DataType) -> Vector:
 
 
 def offsets_array(column: Any) -> Any:
-    """Return the offsets of texts or lists."""
+    """Return the offsets of strings or lists."""
     wide = column.type().id() == Id.INT64
     return span_array(column.data(), column).view("int64" if wide else "int32")[: column.size()]
 

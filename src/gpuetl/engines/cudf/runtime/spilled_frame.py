@@ -47,7 +47,7 @@ class SpilledFrame:
         return self.frame_of(arrays)
 
     def on_host(self) -> Frame:
-        """Return the frame in host memory, where it lies; dictionaries of texts stay on the device."""
+        """Return the frame in host memory, where it lies; dictionaries of strings stay on the device."""
         views, start = [], 0
         for dtype, shape in self.buffers:
             end = start + prod(shape) * np.dtype(dtype).itemsize
@@ -69,7 +69,7 @@ def spilled(frame: Frame, space: SpillSpace, machine: Machine) -> SpilledFrame:
 def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
     """Return what makes a frame of its buffers, and these.
 
-    Dictionaries of texts stay where they are: they are small, and other frames share them.
+    Dictionaries of strings stay where they are: they are small, and other frames share them.
     """
     dictionaries = {name: v.dictionary for name, v in frame.columns.items() if v.dictionary is not None}
     header, buffers = packed_frame(Frame({n: v.codes for n, v in frame.columns.items()}, frame.rows))
