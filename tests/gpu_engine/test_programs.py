@@ -17,15 +17,15 @@ from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
 from gpuetl.choices import skipping
-from gpuetl.engines.cudf.codegen import compile_ahead
-from gpuetl.engines.cudf.codegen.compile_ahead import own_first
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
-from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.gpu_operation import programs
 from gpuetl.engines.cudf.io.source_kinds import scan_kinds
 from gpuetl.engines.cudf.machine import KernelSource
+from gpuetl.engines.cudf.programs import plan_listing
+from gpuetl.engines.cudf.programs.plan_listing import own_first
+from gpuetl.engines.cudf.programs.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.relational import row_operations as filters
 from gpuetl.engines.interface import Share
 from gpuetl.engines.registry import load_backend
@@ -403,11 +403,11 @@ def test_a_process_that_ends_waits_for_lists_and_not_for_compilers(
     visits.filter(col("place") > 1).stage("s")
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
     monkeypatch.setattr(HostMachine, "expect", expect)
-    monkeypatch.setattr(compile_ahead, "_ENDING", threading.Event())
+    monkeypatch.setattr(plan_listing, "_ENDING", threading.Event())
     CudfBackend(HostMachine()).compile_ahead(physical_of(visits.pipeline, "s"), "plan")
     assert compiling.wait(60)
     start = time.monotonic()
-    compile_ahead.end_listing()
+    plan_listing.end_listing()
     assert time.monotonic() - start < 5
     go.set()
     until_listed()

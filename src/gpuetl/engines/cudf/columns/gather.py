@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import iota, scan
 from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.validity import check_elements, empty_bits, empty_values, offsets_of_sizes, with_nulls
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct

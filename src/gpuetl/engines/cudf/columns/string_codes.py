@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.arrays import NOT_NEGATIVE, filled, numbers_where, pick, scatter
 from gpuetl.engines.cudf.columns.gather import take, take_strings
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS, codes_of_slots
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import every, filled, host_numbers, iota
 from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.encoded_columns import (
