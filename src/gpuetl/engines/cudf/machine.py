@@ -36,6 +36,14 @@ class Array(Protocol):
         """How many elements the array has."""
 
     @property
+    def ndim(self) -> int:
+        """How many axes the array has."""
+
+    @property
+    def base(self) -> Any:
+        """The array of which this one is a view; None where it has memory of its own."""
+
+    @property
     def data(self) -> Any:
         """Where the elements lie: CuPy's pointer, or NumPy's buffer."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gpuetl.engines.cudf.codegen.emit import branches_of, word_of
 from gpuetl.engines.cudf.codegen.functions.like import WORDS as LIKE_WORDS
 from gpuetl.engines.cudf.codegen.functions.like import parts_of
 from gpuetl.engines.cudf.codegen.functions.logic import has_scales
-from gpuetl.engines.cudf.columns.vector import Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, storage_type
 from gpuetl.engines.cudf.machine import Struct
 from gpuetl.expressions.ir import UINT64, Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.text_rules import Wildcard
@@ -453,7 +453,8 @@ def assembled(results: Mapping[Expr, Vector], columns: Mapping[str, Vector], add
 
 def is_covered(outputs: Sequence[Expr], columns: Mapping[str, Vector]) -> bool:
     """Return whether expressions over columns of these kinds can be computed by instructions."""
-    results = {expr: Vector(expr.dtype, 0, None, 0) for expr in outputs}
+    no_words = cast("Buffer", np.empty(0, np.uint32))  # an output may have nulls
+    results = {expr: Vector(expr.dtype, 0, NO_DATA, no_words) for expr in outputs}
     return assembled(results, columns, lambda _: 0) is not None
 
 

@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.columns.concat import stacked
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_offsets, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.types.data_types import INT64, STRING, is_list
@@ -45,7 +45,7 @@ def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Mac
     offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
     machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
     elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
-    return with_nulls(Vector(pa.list_(STRING), rows, None, valid, 0, lists, elements), missing)
+    return with_nulls(Vector(pa.list_(STRING), rows, NO_DATA, valid, 0, lists, elements), missing)
 
 
 def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:

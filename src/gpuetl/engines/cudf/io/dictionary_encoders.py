@@ -134,7 +134,7 @@ class Lengths:
 
 def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
     """Return where each page's bytes begin, and where the last one's end (int64)."""
-    return every(texts.offsets, 0, page_rows, -(-texts.rows // page_rows) + 1, machine)
+    return every(texts.required_offsets, 0, page_rows, -(-texts.rows // page_rows) + 1, machine)
 
 
 # Dictionaries of row groups of few distinct values, found by tables of their bits.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import cast
 
 import numpy as np
 
 from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns
 from gpuetl.engines.cudf.columns.interchange import packed_frame, unpacked_frame
-from gpuetl.engines.cudf.columns.vector import Buffer
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.io.spill_space import Room, SpillSpace
 from gpuetl.records import dataclass
@@ -48,10 +49,10 @@ class SpilledFrame:
 
     def on_host(self) -> Frame:
         """Return the frame in host memory, where it lies; dictionaries of strings stay on the device."""
-        views, start = [], 0
+        views, start = list[Buffer](), 0
         for dtype, shape in self.buffers:
             end = start + prod(shape) * np.dtype(dtype).itemsize
-            views.append(self.room.memory[start:end].view(dtype).reshape(shape))
+            views.append(cast("Buffer", self.room.memory[start:end].view(dtype).reshape(shape)))
             start = end
         return self.frame_of(views)
 
@@ -83,5 +84,5 @@ def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
 
 def of_piece(piece: PieceColumns) -> tuple[FrameOf, list[Buffer]]:
     """Return what makes a piece of an exchange of the buffer in which it lies, and that."""
-    header = piece.on(None)
+    header = piece.on(NO_DATA)
     return lambda buffers: Frame(header.on(buffers[0]), header.rows), [piece.memory]
