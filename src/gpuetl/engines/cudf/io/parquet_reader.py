@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from gpuetl import messages
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.codegen.evaluate import row_and_reason
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.host_columns import chunks_of, host_columns, verify_checksums
@@ -115,7 +115,7 @@ def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int |
         if texts.rows:
             entry = f"find_other_bytes_{integer_name(texts.offsets)}"
             machine.launch(
-                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
+                machine.closed("strings"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
             )
     return [row_and_reason(found)[0] if found else None for found in states.tolist()]
 
@@ -328,4 +328,4 @@ def checked(columns: Mapping[str, Vector], machine: Machine) -> dict[str, Vector
 
 def coded(vector: Vector, machine: Machine) -> Vector:
     """Return a column, texts by numbers where few are distinct and that is chosen."""
-    return with_dictionary(vector, machine) if chosen("text_codes") else vector
+    return with_dictionary(vector, machine) if chosen("string_codes") else vector
