@@ -29,12 +29,12 @@ def on_workers(
     if not is_clustered(engine):
         yield options, Capacity(memory_of(backend, options.memory))
         return
-    from gpuetl.executors.dask.cluster import connected
+    from gpuetl.executors.dask.cluster import open_client
     from gpuetl.executors.dask.workers import capacity_of
 
     with ExitStack() as stack:
         with timed(seconds, "cluster"):
-            client = stack.enter_context(connected(engine, options.cluster, progress))
+            client = stack.enter_context(open_client(engine, options.cluster, progress))
             found = capacity_of(client, computing_engine(engine), progress)
         memory = found.memory if options.memory is None else min(found.memory, options.memory)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
