@@ -31,7 +31,7 @@ def machine(monkeypatch):
     return make
 
 
-def ailments(found):
+def problems(found):
     """Return what is wrong, and what mends it."""
     return [(item.problem, item.fix) for item in found if isinstance(item, MachineProblem)]
 
@@ -103,7 +103,7 @@ def test_auto_takes_pandas_and_says_why_and_cudf_is_refused_with_what_to_do(mach
 
 def test_packages_that_fit_have_no_problem():
     """Patch releases of one RAPIDS release go together."""
-    assert ailments(doctor.package_findings(FITTING, (), H200)) == []
+    assert problems(doctor.package_results(FITTING, (), H200)) == []
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_packages_that_fit_have_no_problem():
 )  # fmt: skip
 def test_packages_that_do_not_fit_are_told_with_the_line_that_mends(changed, problem, fix):
     """One line a problem."""
-    ((told, mended),) = ailments(doctor.package_findings({**FITTING, **changed}, (), H200))
+    ((told, mended),) = problems(doctor.package_results({**FITTING, **changed}, (), H200))
     assert told.startswith(problem)
     assert mended == fix
 
@@ -125,9 +125,9 @@ def test_packages_that_do_not_fit_are_told_with_the_line_that_mends(changed, pro
 def test_packages_for_a_newer_cuda_than_the_driver_runs_are_told():
     """An older one is run by a newer driver."""
     newer = {"pylibcudf-cu13": "26.10.0", "cupy-cuda13x": "14.0.1"}
-    told = ailments(doctor.package_findings(newer, (), H200))
+    told = problems(doctor.package_results(newer, (), H200))
     assert told == [("the packages are for CUDA 13, and the driver runs CUDA 12.8", 'pip install "gpuetl[cu12]"')]
-    assert ailments(doctor.package_findings(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
+    assert problems(doctor.package_results(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
 
 
 def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_path):
@@ -147,13 +147,13 @@ def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_pa
     ]
     assert by_nvidia_smi() == expected
     monkeypatch.setattr(doctor, "by_nvml", lambda: None)
-    assert [problem for problem, _ in ailments(gpu_observations(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
+    assert [problem for problem, _ in problems(gpu_observations(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
 
 
 def test_a_driver_that_shows_no_gpu_is_told(monkeypatch):
     """It may be hidden from the process."""
     monkeypatch.setattr(doctor, "by_nvml", lambda: [])
-    assert [problem for problem, _ in ailments(gpu_observations(Driver((12, 8), problem="it shows no GPU")))] == [
+    assert [problem for problem, _ in problems(gpu_observations(Driver((12, 8), problem="it shows no GPU")))] == [
         "it shows no GPU"
     ]
 
@@ -161,21 +161,21 @@ def test_a_driver_that_shows_no_gpu_is_told(monkeypatch):
 @pytest.mark.parametrize(("value", "wrong"), [(None, False), ("16", False), ("4", True), ("many", True)])
 def test_few_threads_for_reading_are_told(value, wrong):
     """The engine sets enough where nothing is set."""
-    assert bool(ailments(doctor.kvikio_threads(value))) == wrong
+    assert bool(problems(doctor.kvikio_threads(value))) == wrong
 
 
 def test_little_locked_memory_is_told_where_there_is_a_gpu():
     """It is no matter elsewhere."""
-    assert ailments(doctor.locked_memory(8 << 20, has_gpu=True))[0][1] == "ulimit -l unlimited"
-    assert ailments(doctor.locked_memory(8 << 20, has_gpu=False)) == []
-    assert ailments(doctor.locked_memory(resource.RLIM_INFINITY, has_gpu=True)) == []
+    assert problems(doctor.locked_memory(8 << 20, has_gpu=True))[0][1] == "ulimit -l unlimited"
+    assert problems(doctor.locked_memory(8 << 20, has_gpu=False)) == []
+    assert problems(doctor.locked_memory(resource.RLIM_INFINITY, has_gpu=True)) == []
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     """Also one that is not there yet, and cannot be made."""
-    assert ailments(doctor.folder("TMPDIR", tmp_path / "new" / "folder", "fix")) == []
+    assert problems(doctor.folder("TMPDIR", tmp_path / "new" / "folder", "fix")) == []
     (tmp_path / "file").write_text("")
-    assert ailments(doctor.folder("TMPDIR", tmp_path / "file" / "folder", "fix it")) == [
+    assert problems(doctor.folder("TMPDIR", tmp_path / "file" / "folder", "fix it")) == [
         (f"the TMPDIR {tmp_path / 'file' / 'folder'} cannot be written", "fix it")
     ]
 

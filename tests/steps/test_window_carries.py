@@ -33,7 +33,7 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
 def test_workers_combine_what_partitions_carry_on(events, pipeline, engine, by):
     """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
     events.window(by, "ts", **{name: expr(call) for name, call in COMBINED.items()}).stage("rows")
-    assert "those after it, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
+    assert "later partitions, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 

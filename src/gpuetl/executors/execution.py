@@ -10,7 +10,7 @@ from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
 from gpuetl.executors.outputs import Accepts, Outputs, execute
-from gpuetl.executors.run_memory import until_it_fits
+from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.records import dataclass
@@ -83,6 +83,6 @@ class Execution:
         self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], ahead: int = 0
     ) -> tuple[PhysicalPlan, Outputs]:
         """Execute a plan, or one that `lowered` gives for fewer rows a partition; return the one that fitted."""
-        return until_it_fits(
+        return run_until_fit(
             physical, lowered, lambda one: self.run(one, ahead if one is physical else 0), self.recorder, self.seconds
         )

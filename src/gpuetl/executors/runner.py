@@ -173,7 +173,7 @@ class Runner:
 
     def room_for(self, node: Physical) -> AbstractContextManager[None]:
         """Make and hold room for what a node takes on one partition, where there is a limit that no allocator keeps."""
-        return self.budget.making_room_for(id(node)) if self.budget else nullcontext()
+        return self.budget.freed_for(id(node)) if self.budget else nullcontext()
 
     def step(
         self, node: Physical, rows: int, step: Callable[[], Result], index: int = 0, frames: Sequence[Frame] = ()
