@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave, pipeline_file
-from gpuetl.cli.long_looks import CLEAR_LINE, long_looks
 from gpuetl.cli.output import raw_stream
+from gpuetl.cli.scan_progress import CLEAR_LINE, scan_progress
 from gpuetl.messages import coded
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
     from gpuetl.run.planning import fitted_plan
 
     pipeline = load(file, root)
-    with long_looks():
+    with scan_progress():
         plan = RunRequest(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
-    with plan.pointing(), long_looks():
+    with plan.pointing(), scan_progress():
         fit, _ = fitted_plan(plan, RunOptions(), GPU_ENGINE, Capacity(memory))
         listed = plan_programs(fit.plan, str(file))
     for sentence in listed.missing:
@@ -270,7 +270,7 @@ def lines_of(outcome: KernelCheck) -> list[str]:
     if outcome.ok:
         return [f"{head}: equal to its twin, {counts}"]
     lines = [f"{head}: differs from its twin"]
-    for mismatch in outcome.findings:
+    for mismatch in outcome.mismatches:
         lines.append(f"  {mismatch.case}: {mismatch.what}")
         for row in mismatch.rows:
             inputs = ", ".join(f"{name} = {value}" for name, value in row.inputs.items())
