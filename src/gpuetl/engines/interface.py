@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F")
 """An engine's own table: rows in order, columns as in the schema of the node that made it."""
-R = TypeVar("R", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 """As `F`, where frames only come back."""
 B = TypeVar("B")
 """An engine's buffer of bytes on the device."""
@@ -44,7 +44,7 @@ class Share(NamedTuple):
 ALONE = Share()
 
 
-class SpilledFrame(Protocol[R]):
+class SpilledFrame(Protocol[R_co]):
     """A frame outside of the engine's memory, in room that is given back when nobody holds this any more."""
 
     @property
@@ -55,7 +55,7 @@ class SpilledFrame(Protocol[R]):
     def comes(self) -> Mapping[Link, int]:
         """The bytes over each link on the way back."""
 
-    def restored(self) -> R:
+    def restored(self) -> R_co:
         """Return the frame; raise `MemoryError` where there is no room for it."""
 
 
@@ -165,10 +165,10 @@ class EngineBackend(Protocol[F]):
         """Return a cuDF frame on the frame's memory; None if that is not a GPU's."""
 
 
-class FrameSpilledToHost(SpilledFrame[R], Protocol[R]):
+class FrameSpilledToHost(SpilledFrame[R_co], Protocol[R_co]):
     """A frame that was spilled, and that can be packed where it lies."""
 
-    def on_host(self) -> R:
+    def on_host(self) -> R_co:
         """Return the frame in host memory; parts of it may still be on the device."""
 
 
