@@ -1,4 +1,4 @@
-"""A third file format, which only these tests know: one class and one entry of the registry, on every engine."""
+"""A file format, which only these tests know: one class and one entry of the registry, on every engine."""
 
 import re
 
@@ -20,12 +20,12 @@ from tables import table
 ROWS = table({"k": "string", "x": "int32"}, ("a", 1), ("b", 2), ("a", None), ("ü", 4), ("b", 5))
 
 
-class ArrowFormat(Format):
+class BatchesFormat(Format):
     """Files of Arrow's IPC format, read batch by batch."""
 
-    name = "arrow"
-    title = "Arrow"
-    suffixes = (".arrow", ".feather")
+    name = "batches"
+    title = "Batches"
+    suffixes = (".batches", ".bat")
 
     def stored(self, dataset, file):
         """Return the types of the file's schema."""
@@ -58,7 +58,7 @@ class ArrowFormat(Format):
 @pytest.fixture(autouse=True)
 def arrow(monkeypatch):
     """The format, registered while a test lasts."""
-    made = ArrowFormat()
+    made = BatchesFormat()
     monkeypatch.setitem(FORMATS, made.name, made)
     return made
 
@@ -67,21 +67,21 @@ def arrow(monkeypatch):
 def lake(arrow, tmp_path):
     """A folder with two files of the format, of both endings, and one of another."""
     (tmp_path / "lake").mkdir()
-    arrow.write(ROWS, tmp_path / "lake" / "1.arrow")
-    arrow.write(table({"k": "string", "x": "int64"}, ("c", 2**40), (None, 7)), tmp_path / "lake" / "2.feather")
+    arrow.write(ROWS, tmp_path / "lake" / "1.batches")
+    arrow.write(table({"k": "string", "x": "int64"}, ("c", 2**40), (None, 7)), tmp_path / "lake" / "2.bat")
     (tmp_path / "lake" / "notes.txt").write_text("not read")
     return tmp_path
 
 
 def loaded(lake, text):
     """Return a pipeline that reads the folder, with x in 64 bits."""
-    source = "gpuetl: 1\nname: p\nsources:\n  t: {arrow: lake, schema: {k: string, x: int64}}\n"
+    source = "gpuetl: 1\nname: p\nsources:\n  t: {batches: lake, schema: {k: string, x: int64}}\n"
     return ge.loads(source + text, lake)
 
 
 def rows_of(folder):
     """Return the rows of the files that a sink wrote."""
-    tables = [pa.ipc.open_file(path).read_all() for path in sorted(folder.rglob("*.arrow"))]
+    tables = [pa.ipc.open_file(path).read_all() for path in sorted(folder.rglob("*.batches"))]
     return pa.concat_tables(tables).to_pylist()
 
 
@@ -94,9 +94,9 @@ def test_a_format_is_read_and_written(engine, lake, partition_rows):
 stages:
   sums: {from: t, steps: [{filter: x > 1}, {aggregate: {by: [k], columns: {n: count(*), x: sum(x)}}}, {sort: [k]}]}
 sinks:
-  out: {from: sums, arrow: out, mode: overwrite}
-  parts: {from: t, arrow: parts, partition_by: [k]}
-  one: {from: sums, arrow: one.arrow}
+  out: {from: sums, batches: out, mode: overwrite}
+  parts: {from: t, batches: parts, partition_by: [k]}
+  one: {from: sums, batches: one.batches}
 """,
     )
     done = pipeline.run(engine=engine, options=RunOptions(partition_rows=partition_rows))
@@ -107,7 +107,7 @@ sinks:
         {"k": None, "n": 1, "x": 7},
     ]
     assert rows_of(lake / "out") == expected
-    assert pa.ipc.open_file(lake / "one.arrow").read_all().to_pylist() == expected
+    assert pa.ipc.open_file(lake / "one.batches").read_all().to_pylist() == expected
     assert sorted(path.name for path in (lake / "parts").iterdir() if path.is_dir() and "=" in path.name) == [
         "k=%C3%BC", "k=__HIVE_DEFAULT_PARTITION__", "k=a", "k=b", "k=c",
     ]  # fmt: skip
@@ -121,10 +121,10 @@ def test_a_format_is_read_on_the_cpu_where_an_engine_has_no_reader(lake):
 
 
 def test_columns_that_do_not_fit_are_worded(lake, arrow):
-    arrow.write(table({"k": "string", "X": "int64"}, ("c", 1)), lake / "lake" / "3.arrow")
+    arrow.write(table({"k": "string", "X": "int64"}, ("c", 1)), lake / "lake" / "3.batches")
     with pytest.raises(ge.GpuetlError) as caught:
         loaded(lake, "stages: {s: {from: t, steps: [{limit: 1}]}}").run(engine="pandas")
-    assert "3.arrow has no column 'x', and the source's schema does" in str(caught.value)
+    assert "3.batches has no column 'x', and the source's schema does" in str(caught.value)
     assert "Did you mean 'X'?  Upper and lower case differ." in str(caught.value)
 
 
@@ -133,34 +133,34 @@ def test_a_failing_row_is_found_in_its_file(engine, lake):
     text = "stages: {s: {from: t, steps: [{filter: x = 4}, {with_columns: {y: CAST(k AS int64)}}]}}"
     with pytest.raises(ge.GpuetlError) as caught:
         loaded(lake, text).run(engine=engine, options=RunOptions(partition_rows=2))
-    assert re.search(r"Row 4 of \S*/lake/1\.arrow", str(caught.value))
+    assert re.search(r"Row 4 of \S*/lake/1\.batches", str(caught.value))
 
 
 def test_options_of_other_formats_are_refused(lake):
-    text = "gpuetl: 1\nname: p\nsources:\n  t: {arrow: lake, schema: {k: string}, on_bad_row: 'null', verify_pages: true}\n"
+    text = "gpuetl: 1\nname: p\nsources:\n  t: {batches: lake, schema: {k: string}, on_bad_row: 'null', verify_pages: true}\n"
     with pytest.raises(ge.GpuetlError) as caught:
         ge.loads(text + "stages: {s: {from: t, steps: [{limit: 1}]}}", lake).plan()
     assert "on_bad_row is for CSV files" in str(caught.value)
-    assert "Take it out: Arrow files state their types." in str(caught.value)
+    assert "Take it out: Batches files state their types." in str(caught.value)
     assert "verify_pages is for Parquet files" in str(caught.value)
-    assert "Take it out: Arrow files have no pages." in str(caught.value)
+    assert "Take it out: Batches files have no pages." in str(caught.value)
 
 
 def test_an_unknown_key_names_the_format(lake):
-    with pytest.raises(ge.GpuetlError, match="needs exactly one of parquet, csv, arrow: the path"):
+    with pytest.raises(ge.GpuetlError, match="needs exactly one of parquet, csv, orc, arrow, batches: the path"):
         ge.loads("gpuetl: 1\nname: p\nsources:\n  t: {schema: {k: string}}\n", lake).plan()
 
 
 def test_a_folder_without_files_names_all_endings(lake):
     (lake / "empty").mkdir()
-    with pytest.raises(ge.GpuetlError, match=r"holds no \.arrow or \.feather file"):
+    with pytest.raises(ge.GpuetlError, match=r"holds no \.batches or \.bat file"):
         ge.loads(
-            "gpuetl: 1\nname: p\nsources:\n  t: {arrow: empty}\nstages: {s: {from: t, steps: [{limit: 1}]}}", lake
+            "gpuetl: 1\nname: p\nsources:\n  t: {batches: empty}\nstages: {s: {from: t, steps: [{limit: 1}]}}", lake
         ).plan()
 
 
 def test_files_that_are_added_are_compared(lake):
-    text = "sinks: {{out: {{from: {}, arrow: out, mode: append}}}}\n"
+    text = "sinks: {{out: {{from: {}, batches: out, mode: append}}}}\n"
     loaded(lake, text.format("t")).run(engine="pandas")
     other = "stages: {s: {from: t, steps: [{rename: {x: z}}]}}\n"
     done = loaded(lake, other + text.format("s")).run(engine="pandas")

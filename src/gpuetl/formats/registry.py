@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from gpuetl.formats.arrow_ipc import ArrowFormat
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.format import Format
+from gpuetl.formats.orc import OrcFormat
 from gpuetl.formats.parquet import ParquetFormat
 
 FORMATS: dict[str, Format] = {
     ParquetFormat.name: ParquetFormat(),
     CsvFormat.name: CsvFormat(),
+    OrcFormat.name: OrcFormat(),
+    ArrowFormat.name: ArrowFormat(),
 }
 """In the order in which messages name them."""
 

@@ -138,7 +138,19 @@ def read_table(dataset: Dataset, file: DataFile, indices: Sequence[int], columns
         return reader(dataset, file, indices, columns)
     table = file_format.read(dataset, file, indices, columns)
     in_threads(check_text, table.columns)
-    return table
+    return pa.table({name: in_language(table.column(name), name, file) for name in table.column_names})
+
+
+def in_language(column: pa.ChunkedArray, name: str, file: DataFile) -> pa.ChunkedArray:
+    """Return a column in its type of the language: values for a dictionary, microseconds for nanoseconds.
+
+    Raises
+    ------
+    DatasetError
+        For a value that the type does not hold.
+    """
+    dtype = language_type(column.type)
+    return column if dtype is None else as_planned(column, dtype, name, file)
 
 
 def read_frame(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: Sequence[str]) -> pa.Table:
