@@ -3,9 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gpuetl.io.commit.commit_sinks import commit_sinks
-from gpuetl.io.sink_target import Target
+from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
+from gpuetl.places.target import Target
 
 OLD_RUN, NEW_RUN = "20260101T000000-00000001", "20260102T000000-00000002"
 PARTITIONS = {OLD_RUN: ("a", "b", "c"), NEW_RUN: ("a", "b", "d")}

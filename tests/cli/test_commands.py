@@ -321,6 +321,7 @@ NOT_TO_VALIDATE = (
     *NOT_TO_PLAN,
     "gpuetl.engines",
     "gpuetl.io.commit",
+    "gpuetl.places.local.commit",
     "gpuetl.optimize",
     "gpuetl.physical",
     "gpuetl.report",

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from fuzz.draws import Draws
 from fuzz.precision import Precision
-from gpuetl.io.sink_target import split_by_value
+from gpuetl.io.partition_folders import split_by_value
 from gpuetl.types.data_types import DataType, integer_fits, is_floating, is_integer, is_list, parse_type
 
 TYPE_NAMES = (

@@ -49,9 +49,9 @@ class BatchesFormat(Format):
         with pa.ipc.new_file(path, table.schema) as writer:
             writer.write_table(table, max_chunksize=2)
 
-    def columns_of(self, path):
+    def columns_of(self, file):
         """Return the columns with their types."""
-        with pa.ipc.open_file(path) as reader:
+        with pa.ipc.open_file(file.for_arrow()) as reader:
             return [f"{field.name} ({type_name(language_type(field.type))})" for field in reader.schema]
 
 

@@ -26,7 +26,7 @@ WRITE = """
 import os, sys
 from pathlib import Path
 from text_sinks import *
-from gpuetl.io.commit import commit_sinks
+from gpuetl.places.local.commit import commit_sinks
 from gpuetl.places.local.commit import moves
 
 def stop(*arguments):
@@ -76,9 +76,9 @@ def daily(folder, path, **keys):
 def test_staging_is_only_for_its_user_and_says_whose_it_is(tmp_path):
     writer = writer_of(targets(tmp_path)[1], NEW_RUN, ThreadPoolExecutor(1))
     writer.prepare()
-    assert writer.staging == tmp_path / f".whole.{NEW_RUN}"
-    assert writer.staging.stat().st_mode & 0o777 == 0o700
-    status, lease = holder_of(writer.staging)
+    assert writer.staged.staging == tmp_path / f".whole.{NEW_RUN}"
+    assert writer.staged.staging.stat().st_mode & 0o777 == 0o700
+    status, lease = holder_of(writer.staged.staging)
     assert (status, lease.pid, lease.target, lease.run_id) == ("live", os.getpid(), "whole", NEW_RUN)
     writer.close()
     assert not leftovers(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from gpuetl.types.data_types import STRING, DataType
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
+    from gpuetl.places.filesystem import OpenFile
 
 
 class CsvFormat(Format):
@@ -68,7 +70,7 @@ class CsvFormat(Format):
 
         pyarrow.csv.write_csv(table, path)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return the header."""
-        with path.open(encoding="utf-8", newline="") as file:
-            return [",".join(next(csv.reader(file), []))]
+        with TextIOWrapper(file.open(), encoding="utf-8", newline="") as text:
+            return [",".join(next(csv.reader(text), []))]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from gpuetl.formats.dataset import Dataset
     from gpuetl.io.staging import FileWriter
+    from gpuetl.places.filesystem import OpenFile
 
 SOURCE_OPTIONS: Mapping[str, str] = {
     "on_bad_row": "state their types",
@@ -200,7 +201,7 @@ class Format(ABC):
 
         return FileWriter(self.write, takes_arrow=True)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return a written file's columns, equal for files that readers take for the same table.
 
         Raises

@@ -19,6 +19,7 @@ from gpuetl.types.data_types import DataType, language_type, type_name
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
     from gpuetl.formats.footers import Footers
+    from gpuetl.places.filesystem import OpenFile
 
 
 class ParquetFormat(Format):
@@ -85,11 +86,12 @@ class ParquetFormat(Format):
 
         parquet_rows.write_parquet(table, path)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return the columns with their types, in the order of their names."""
         import pyarrow.parquet as pq
 
-        fields = pq.read_schema(path)
+        with file.for_arrow() as source:
+            fields = pq.read_schema(source)
         return sorted(f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in fields)
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from gpuetl.errors import InvalidPipeline, Place, Problem, StepError, have_hint
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.formats.dataset import Dataset
-from gpuetl.io.sink_target import Target
 from gpuetl.messages import coded
 from gpuetl.places.paths import StorePath
+from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort

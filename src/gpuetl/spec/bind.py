@@ -17,13 +17,12 @@ from gpuetl.formats.frames import FrameDataset
 from gpuetl.formats.registry import format_named, titles_with
 from gpuetl.formats.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
-from gpuetl.io.overlap import Locations, PathIndex, conflicts
-from gpuetl.io.sink_target import Target, mark_of
+from gpuetl.io.overlap import Locations, PathIndex, conflicts, fixed_part
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.local.folders import plain_part
 from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
 from gpuetl.places.registry import local_path, path_of, scheme_problem
+from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
@@ -186,7 +185,7 @@ class _Binder:
                 return None
             path = path_of(whole, self.folder)
             remember_paths(text, path)
-            check_sandbox([plain_part(path) if isinstance(path, Path) else path])
+            check_sandbox([fixed_part(path)])
             return path
         except OutsideSandbox as error:
             self.add(str(error), IN_SANDBOX, text, kind, of)
@@ -205,7 +204,7 @@ class _Binder:
 
     def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""
-        if problem := scheme_problem(whole, only_local=kind == "sink"):
+        if problem := scheme_problem(whole, "write" if kind == "sink" else "read"):
             message, hint = problem
             self.add(coded("GE1409", message), hint, text, kind, of)
         return problem is None
@@ -340,7 +339,7 @@ class _Binder:
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
-        path = self.local_path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
+        path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
@@ -398,7 +397,7 @@ class _Binder:
         targets = [
             Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
             for name, sink in self.spec.sinks.items()
-            if (path := self.local_path("sink", name, sink.path))
+            if (path := self.path("sink", name, sink.path))
         ]
         sources = [
             Dataset(name, source.format, where)
@@ -409,8 +408,7 @@ class _Binder:
         others: PathIndex[Target] = PathIndex(MOST_CONFLICTS)
         read: PathIndex[Dataset] = PathIndex()
         for source in sources:
-            if (at := local_path(source.path)) is not None:
-                read.add(locations[plain_part(at)], source)
+            read.add(locations[fixed_part(local_path(source.path) or source.path)], source)
         for target in targets:
             place = locations[target.path]
             near = [*others.near(place)][:MOST_CONFLICTS], [*read.near(place)]

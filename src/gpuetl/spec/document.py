@@ -128,7 +128,7 @@ def pipeline_path(path: str | Path) -> Path:
         For a path of another scheme.
     """
     text = str(path)
-    if problem := scheme_problem(text, only_local=True):
+    if problem := scheme_problem(text, "local"):
         message, hint = problem
         raise InvalidPipeline.because(coded("GE1409", message), hint)
     if not Scheme.of(text).name:

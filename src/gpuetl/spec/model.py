@@ -9,7 +9,7 @@ from typing import Any
 from gpuetl.errors import Place
 from gpuetl.formats.dataset import ExtraColumns, MissingColumns, OnBadRow
 from gpuetl.formats.frames import SLICE_ROWS
-from gpuetl.io.sink_target import Mode, OnEmpty
+from gpuetl.places.target import Mode, OnEmpty
 from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key

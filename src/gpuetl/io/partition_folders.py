@@ -1,70 +1,15 @@
-"""Where a sink writes: its mode, its Hive folders, and marks in the names of appended files."""
+"""Hive partitions: rows split by the values of columns, which become the names of folders."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Literal
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
 from gpuetl.io.data_file import NULL_PARTITION
 from gpuetl.messages import coded
-from gpuetl.places.paths import is_hidden
-from gpuetl.records import dataclass
 from gpuetl.value_texts import shown
-
-# Where and how a sink writes.
-
-
-Mode = Literal["error", "overwrite", "append", "replace_partitions"]
-OnEmpty = Literal["write", "keep", "error"]
-
-
-@dataclass(frozen=True)
-class Target:
-    """A sink's file, or its folder.
-
-    A path that ends in the format's suffix is one file; any other is a folder of parts, below `name=value` folders
-    where it is partitioned.
-
-    `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
-    runs apart in mode `append`.  `mark` is a digest in the names of appended files: equal for runs whose rows must not
-    be there twice (`io/sink_target.py`).
-    """
-
-    name: str
-    format: str
-    path: Path
-    partition_by: tuple[str, ...] = ()
-    mode: Mode = "error"
-    on_empty: OnEmpty = "write"
-    run_key: tuple[str, ...] = ()
-    mark: str = ""
-    keep_foreign: bool = False
-    file_suffix: str = ""
-
-    @property
-    def suffix(self) -> str:
-        """How names of the sink's files end: `file_suffix`, by default the format's name after a dot."""
-        return self.file_suffix or f".{self.format}"
-
-    @property
-    def place(self) -> Path:
-        """The path, or what it points to where it is a symbolic link: the link stays."""
-        return Path(os.path.realpath(self.path)) if self.path.is_symlink() else self.path
-
-    @property
-    def is_file(self) -> bool:
-        """Whether the target is one file."""
-        return self.path.suffix == self.suffix and not self.partition_by
-
-
-# Hive partitions: rows split by the values of columns, which become the names of folders.
-
 
 SHOWN_CHARACTERS = 30
 
@@ -166,29 +111,3 @@ class ImpossibleName(Exception):
 
 def _quoted(text: str) -> str:
     return quote(text, safe=" ")
-
-
-# Marks in the names of appended files: which run wrote them, so that a second one can replace or notice them.
-#
-# `part-<mark>-<run id>-00000.parquet`: other tools see plain files.
-
-
-MARK_DIGITS = 12
-
-
-def mark_of(*parts: str) -> str:
-    """Return a digest of texts that fits a file's name."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:MARK_DIGITS]
-
-
-def part_prefix(target: Target, run_id: str) -> str:
-    """Return how the names of a run's files begin."""
-    return f"part-{target.mark}-{run_id}" if target.mark else f"part-{run_id}"
-
-
-def marked_files(target: Target, folder: Path) -> list[Path]:
-    """Return the files below a folder that runs of the target's mark appended, in the order of their paths."""
-    if not target.mark or not folder.is_dir():
-        return []
-    found = folder.rglob(f"part-{target.mark}-*{target.suffix}")
-    return sorted(path for path in found if path.is_file() and not is_hidden(path.relative_to(folder).parts))

@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from gpuetl.errors import RunFailed
-from gpuetl.io.commit.commit_steps import journal_of
-from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import coded, size
+from gpuetl.places.local.commit.commit_steps import journal_of
 from gpuetl.places.local.commit.journal import Journal, begin, decide, undo_all
 from gpuetl.places.local.commit.locks import LockedTooLong, holder_of, locked
 from gpuetl.places.local.commit.moves import Unclear, folders_below, sync_all
@@ -27,21 +26,14 @@ from gpuetl.places.local.commit.recovery import (
 )
 from gpuetl.places.local.folders import plain_part
 from gpuetl.places.local.sinks_read import is_changing
-from gpuetl.places.paths import FilePath
-from gpuetl.places.registry import local_path
+from gpuetl.places.local.staged_sink import LocalStagedSink
+from gpuetl.places.publishing import RecoveryRemarks
 from gpuetl.signals import Held, held_signals
 
 # What a run does about the dead runs that it finds beside its sinks and sources.
 
 
-class Remarks(NamedTuple):
-    """What a run says of the dead runs that it found: `warnings` where sinks have changed, else `notes`."""
-
-    warnings: list[str]
-    notes: list[str]
-
-
-def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed]) -> Remarks:
+def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed]) -> RecoveryRemarks:
     """Recover what dead runs left beside a sink's path, and refuse to go on where an unfinished commit must stay.
 
     `failed` makes the error of a text.
@@ -51,11 +43,11 @@ def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed]) -> Remarks:
     RunFailed
         Where such a commit is of another host, or what it did is unclear.
     """
-    remarks = Remarks([], [])
+    remarks = RecoveryRemarks([], [])
     try:
         for outcome in sort_out(stagings_beside(path)):
             if isinstance(outcome, Recovered):
-                told_recovered(outcome, path, remarks)
+                remark_recovered(outcome, path, remarks)
             elif outcome.unfinished and outcome.holder.status != "live":
                 raise failed(never_ended(outcome, path))
             elif outcome.holder.status != "live":
@@ -69,7 +61,7 @@ def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed]) -> Remarks:
     return remarks
 
 
-def told_recovered(outcome: Recovered, path: Path, remarks: Remarks) -> None:
+def remark_recovered(outcome: Recovered, path: Path, remarks: RecoveryRemarks) -> None:
     """Word what was done with a dead run."""
     if outcome.ending == "removed":
         remarks.notes.append(f"removed {size(outcome.size)} that run {outcome.run_id}, which died, left beside {path}")
@@ -91,11 +83,8 @@ def never_ended(left: Left, path: Path) -> str:
     return coded("GE1514", f"{what}.  {fix}")
 
 
-def unfinished_commit(source: FilePath) -> str | None:
+def unfinished_commit(path: Path) -> str | None:
     """Name a commit of a dead run that has changed only some of the files of a path; None where there is none."""
-    path = local_path(source)
-    if path is None:
-        return None
     plain = plain_part(path)
     places = [plain]
     while "=" in places[-1].name:  # a partition of a sink: staging is beside the sink
@@ -126,8 +115,8 @@ def may_be_half_done(staging: Path, target: Path) -> bool:
 Result = TypeVar("Result")
 
 
-def commit_sinks(writers: Sequence[SinkWriter], done: Callable[[], None] = lambda: None) -> None:
-    """Move all that was written into place; call `done` when the last sink is there.
+def commit_sinks(sinks: Sequence[LocalStagedSink], committed: Callable[[], None]) -> None:
+    """Move all that was written into place; call `committed` when the last sink is there.
 
     A signal that comes before the decision ends the commit, and no sink changes.  One that comes later waits until all
     sinks are in place.
@@ -137,35 +126,35 @@ def commit_sinks(writers: Sequence[SinkWriter], done: Callable[[], None] = lambd
     SinkExists, RunFailed
         Where a sink cannot be moved: every sink is as it was before, or the message says where its files are.
     """
-    if not writers:
-        done()
+    if not sinks:
+        committed()
         return
     with held_signals() as held:
-        for writer in writers:
-            if writer.sync:
-                attempt(writer, partial(sync_written, writer))
+        for sink in sinks:
+            if sink.sync:
+                attempt(sink, partial(sync_written, sink))
         try:
-            while not commit_alone(writers, held, done):
+            while not commit_alone(sinks, held, committed):
                 pass
         except LockedTooLong as error:
             why = f"another run has been changing {error.folder} for minutes.  No sink has changed.  Run again"
-            raise writers[0].failed(coded("GE1512", why)) from None
+            raise sinks[0].failed(coded("GE1512", why)) from None
 
 
-def commit_locked(writers: Sequence[SinkWriter], held: Held) -> None:
+def commit_locked(sinks: Sequence[LocalStagedSink], held: Held) -> None:
     """Write the journals, decide, and make the moves, while no other run changes the targets."""
-    stagings = tuple(writer.staging for writer in writers)
-    first, durable = writers[0], any(writer.sync for writer in writers)
+    stagings = tuple(sink.staging for sink in sinks)
+    first, durable = sinks[0], any(sink.sync for sink in sinks)
     attempt(first, partial(begin, stagings[0], durable))
-    journals = [attempt(writer, partial(prepared, writer, stagings)) for writer in writers]
+    journals = [attempt(sink, partial(prepared, sink, stagings)) for sink in sinks]
     held.deliver()
-    for writer in writers:
-        writer.decided = True
+    for sink in sinks:
+        sink.decided = True
     at = first
     try:
         decide(stagings[0], "forward", durable)
-        for writer, journal in zip(writers, journals, strict=True):
-            at = writer
+        for sink, journal in zip(sinks, journals, strict=True):
+            at = sink
             journal.apply()
         if durable:
             sync_all(folder for journal in journals for folder in journal.changed_folders)
@@ -173,15 +162,15 @@ def commit_locked(writers: Sequence[SinkWriter], held: Held) -> None:
     except (OSError, Unclear) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         why = f"cannot move the files to {at.path}: {reason}"
-        raise at.failed(coded("GE1508", f"{why}.  {undone(writers, journals, durable)}")) from error
+        raise at.failed(coded("GE1508", f"{why}.  {undone(sinks, journals, durable)}")) from error
     except BaseException:
-        undone(writers, journals, durable)
+        undone(sinks, journals, durable)
         raise
-    for writer in writers:
-        writer.decided = False
+    for sink in sinks:
+        sink.decided = False
 
 
-def commit_alone(writers: Sequence[SinkWriter], held: Held, done: Callable[[], None]) -> bool:
+def commit_alone(sinks: Sequence[LocalStagedSink], held: Held, committed: Callable[[], None]) -> bool:
     """Commit while no other run changes the targets; return False where a run died just before, and must be recovered.
 
     Raises
@@ -189,34 +178,34 @@ def commit_alone(writers: Sequence[SinkWriter], held: Held, done: Callable[[], N
     RunFailed
         Where the commit of another run has not ended.
     """
-    for writer in writers:
-        finish_dead_runs(writer.path, writer.failed)
-    with locked({writer.staging.parent for writer in writers}, held.deliver):
-        for writer in writers:
-            for left in unfinished_beside(writer.path):
+    for sink in sinks:
+        finish_dead_runs(sink.path, sink.failed)
+    with locked({sink.staging.parent for sink in sinks}, held.deliver):
+        for sink in sinks:
+            for left in unfinished_beside(sink.path):
                 if left.holder.status == "dead":
                     return False
-                raise writer.failed(never_ended(left, writer.path))
-        commit_locked(writers, held)
-        done()
+                raise sink.failed(never_ended(left, sink.path))
+        commit_locked(sinks, held)
+        committed()
     return True
 
 
-def sync_written(writer: SinkWriter) -> None:
+def sync_written(sink: LocalStagedSink) -> None:
     """Bring the folders of a sink's files to disk, and the folders above that the run made; files are there by now."""
-    sync_all([*folders_below(writer.new), writer.staging.parent, *(folder.parent for folder in writer.made)])
+    sync_all([*folders_below(sink.new), sink.staging.parent, *(folder.parent for folder in sink.made)])
 
 
-def prepared(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
+def prepared(sink: LocalStagedSink, stagings: tuple[Path, ...]) -> Journal:
     """Look at a sink's target, and write the journal."""
-    journal = journal_of(writer, stagings)
-    if writer.sync:
-        sync_all([*journal.changed_folders, *folders_below(writer.new)])
-    journal.write(writer.sync)
+    journal = journal_of(sink, stagings)
+    if sink.sync:
+        sync_all([*journal.changed_folders, *folders_below(sink.new)])
+    journal.write(sink.sync)
     return journal
 
 
-def undone(writers: Sequence[SinkWriter], journals: Sequence[Journal], durable: bool) -> str:
+def undone(sinks: Sequence[LocalStagedSink], journals: Sequence[Journal], durable: bool) -> str:
     """Put all sinks back; say how that ended.  What is stuck stays for the next run."""
     deciding = journals[0].deciding
     try:
@@ -227,18 +216,18 @@ def undone(writers: Sequence[SinkWriter], journals: Sequence[Journal], durable: 
     except OSError as error:
         stuck = [f"{deciding}: {error.strerror}"]
     if stuck:
-        paths = " ".join(str(path) for path in dict.fromkeys(writer.path for writer in writers))
+        paths = " ".join(str(path) for path in dict.fromkeys(sink.path for sink in sinks))
         fix = f"Nothing is lost: the next run, or gpuetl recover {paths}, goes on with it"
         return f"Putting things back failed as well: {'; '.join(stuck)}.  {fix}"
-    for writer in writers:
-        writer.decided = False
+    for sink in sinks:
+        sink.decided = False
     return "No sink has changed"
 
 
-def attempt(writer: SinkWriter, action: Callable[[], Result]) -> Result:
+def attempt(sink: LocalStagedSink, action: Callable[[], Result]) -> Result:
     """Do something before the decision; where the system refuses it, no sink has changed."""
     try:
         return action()
     except OSError as error:
-        why = f"cannot move the files to {writer.path}: {error.strerror}.  No sink has changed"
-        raise writer.failed(coded("GE1508", why)) from error
+        why = f"cannot move the files to {sink.path}: {error.strerror}.  No sink has changed"
+        raise sink.failed(coded("GE1508", why)) from error

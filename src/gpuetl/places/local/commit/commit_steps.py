@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import recoded
 from gpuetl.places.local.commit import manifest
 from gpuetl.places.local.commit.journal import Journal
@@ -21,6 +20,7 @@ from gpuetl.places.local.commit.manifest import (
     keep_ownership_below,
 )
 from gpuetl.places.local.commit.moves import Put, Remove, Step, write_atomically
+from gpuetl.places.local.staged_sink import LocalStagedSink
 from gpuetl.places.paths import LISTS, check_sandbox
 from gpuetl.sandbox import OutsideSandbox
 
@@ -32,7 +32,7 @@ class Changes(NamedTuple):
     replaced: list[Path]
 
 
-def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
+def journal_of(sink: LocalStagedSink, stagings: tuple[Path, ...]) -> Journal:
     """Return what committing a sink will change.
 
     Raises
@@ -44,96 +44,96 @@ def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
     OSError
         Where the target cannot be looked at, or something stands where a folder belongs.
     """
-    writer.check_mode()
-    refuse_links(writer)
-    steps, replaced = Changes([], []) if writer.leaves_target else changes_of(writer)
-    folders = missing_folders((step.target.parent for step in steps), writer.path.parent)
-    return Journal(writer.staging, stagings, tuple(folders), tuple(steps), frozenset(replaced))
+    sink.check_mode()
+    refuse_links(sink)
+    steps, replaced = Changes([], []) if sink.unchanged else changes_of(sink)
+    folders = missing_folders((step.target.parent for step in steps), sink.path.parent)
+    return Journal(sink.staging, stagings, tuple(folders), tuple(steps), frozenset(replaced))
 
 
-def changes_of(writer: SinkWriter) -> Changes:
+def changes_of(sink: LocalStagedSink) -> Changes:
     """Return the changes of a sink that changes."""
-    path = writer.path
-    if writer.target.is_file:
-        staged = writer.new / path.name
+    path = sink.path
+    if sink.target.is_file:
+        staged = sink.new / path.name
         if path.exists():
             keep_ownership(path.stat(), staged)
-        return Changes([put(writer, staged, path, 0)], [])
-    if path.exists() and writer.target.mode != "overwrite":
-        return changes_inside(writer, Manifest.read(path))
-    write_manifest(writer, {})
-    replaced = replace_folder(writer, path, writer.new, Manifest.read(path)) if path.exists() else []
-    return Changes([put(writer, writer.new, path, 0)], replaced)
+        return Changes([put(sink, staged, path, 0)], [])
+    if path.exists() and sink.target.mode != "overwrite":
+        return changes_inside(sink, Manifest.read(path))
+    write_manifest(sink, {})
+    replaced = replace_folder(sink, path, sink.new, Manifest.read(path)) if path.exists() else []
+    return Changes([put(sink, sink.new, path, 0)], replaced)
 
 
-def changes_inside(writer: SinkWriter, known: Manifest) -> Changes:
+def changes_inside(sink: LocalStagedSink, known: Manifest) -> Changes:
     """Return the changes in a folder that stays: what is new comes first, so that readers never find less.
 
     The new list comes before the files that it names, and the old lists go last.  So each file of ours is on a list all
     the time, and readers that find both know that the commit has not ended (`sinks_read.py`).  A folder without a list
     first gets one of what is there.
     """
-    path, names = writer.path, [Path(file.name) for file in writer.files]
+    path, names = sink.path, [Path(file.name) for file in sink.files]
     replaced: list[Path] = []
-    if writer.target.mode == "replace_partitions":
+    if sink.target.mode == "replace_partitions":
         names = sorted({name.parent for name in names})
         for name in names:
             if (path / name).is_dir():
-                replaced += replace_folder(writer, path / name, writer.new / name, known)
+                replaced += replace_folder(sink, path / name, sink.new / name, known)
             elif os.path.lexists(path / name):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path / name))
-    removed, there = writer.files_of_run_key(known), known.files_in(path)
+    removed, there = sink.files_of_run_key(known), known.files_in(path)
     gone = {str(file.relative_to(path)) for file in (*replaced, *removed)}
-    first = [] if known.listed else [manifest.first_list_of(Path(), writer.run_id)]
+    first = [] if known.listed else [manifest.first_list_of(Path(), sink.run_id)]
     old_lists = [path / name for name in first] or known.lists
-    write_manifest(writer, {name: size for name, size in there.items() if name not in gone}, old_lists)
+    write_manifest(sink, {name: size for name, size in there.items() if name not in gone}, old_lists)
     for name in first:
-        write_atomically(writer.new / name, manifest.listing(writer.run_id, there), writer.sync)
-    names = [*first, manifest.file_of(Path(), writer.run_id), *names]
-    steps: list[Step] = [put(writer, writer.new / name, path / name, i) for i, name in enumerate(names)]
+        write_atomically(sink.new / name, manifest.listing(sink.run_id, there), sink.sync)
+    names = [*first, manifest.file_of(Path(), sink.run_id), *names]
+    steps: list[Step] = [put(sink, sink.new / name, path / name, i) for i, name in enumerate(names)]
     for old in (*removed, *old_lists):
-        found = old if os.path.lexists(old) else writer.new / old.relative_to(path)  # a first list comes with the run
-        steps.append(Remove(old, os.lstat(found).st_ino, writer.old / str(len(steps))))
+        found = old if os.path.lexists(old) else sink.new / old.relative_to(path)  # a first list comes with the run
+        steps.append(Remove(old, os.lstat(found).st_ino, sink.old / str(len(steps))))
     return Changes(steps, replaced)
 
 
-def refuse_links(writer: SinkWriter) -> None:
+def refuse_links(sink: LocalStagedSink) -> None:
     """Refuse a commit that leaves the sandbox, if there is one: a partition's folder may be a link."""
-    path, folders = writer.path, {Path(file.name).parent for file in writer.files}
-    inside = [] if writer.target.is_file else [path / LISTS, *(path / name for name in folders)]
+    path, folders = sink.path, {Path(file.name).parent for file in sink.files}
+    inside = [] if sink.target.is_file else [path / LISTS, *(path / name for name in folders)]
     try:
         check_sandbox([path.parent, *sorted(inside)])
     except OutsideSandbox as error:
-        raise writer.failed(recoded(str(error), error)) from None
+        raise sink.failed(recoded(str(error), error)) from None
 
 
-def put(writer: SinkWriter, new: Path, target: Path, number: int) -> Put:
+def put(sink: LocalStagedSink, new: Path, target: Path, number: int) -> Put:
     """Return the move of something that was staged."""
-    return Put(new, target, os.lstat(new).st_ino, writer.old / str(number))
+    return Put(new, target, os.lstat(new).st_ino, sink.old / str(number))
 
 
-def write_manifest(writer: SinkWriter, staying: Mapping[str, int], replaces: Iterable[Path] = ()) -> None:
+def write_manifest(sink: LocalStagedSink, staying: Mapping[str, int], replaces: Iterable[Path] = ()) -> None:
     """List the sink's new files, and those of earlier runs that stay; `replaces` are the lists that go."""
-    place = manifest.file_of(writer.new, writer.run_id)
+    place = manifest.file_of(sink.new, sink.run_id)
     place.parent.mkdir(exist_ok=True)
-    files = {**staying, **{file.name: file.size for file in writer.files}}
-    write_atomically(place, manifest.listing(writer.run_id, files, replaces), writer.sync)
+    files = {**staying, **{file.name: file.size for file in sink.files}}
+    write_atomically(place, manifest.listing(sink.run_id, files, replaces), sink.sync)
 
 
-def replace_folder(writer: SinkWriter, old: Path, new: Path, known: Manifest) -> list[Path]:
+def replace_folder(sink: LocalStagedSink, old: Path, new: Path, known: Manifest) -> list[Path]:
     """Make a staged folder ready to replace one: foreign files are refused, or kept; modes are kept.
 
     Returns the files that go with the old folder: those that gpuetl wrote.
     """
-    writer.refuse_foreign(old, known)
-    base = old.relative_to(writer.path)
+    sink.refuse_foreign(old, known)
+    base = old.relative_to(sink.path)
     entries = list(entries_below(old, base))
     others = foreign(known, entries)
     below = [Entry(entry.name.relative_to(base), entry.status) for entry in entries]
     own = [one for one, entry in zip(below, entries, strict=True) if entry.is_folder or known.has(entry)]
     keep_ownership_below(old, own, new)
-    if writer.target.keep_foreign:
-        writer.kept += others
+    if sink.target.keep_foreign:
+        sink.foreign_kept += others
         link_foreign(old, below, {name.relative_to(base) for name in others}, new)
     return [old / entry.name for entry in own if not entry.is_folder]
 
