@@ -216,8 +216,39 @@ def test_feather_of_the_first_version_is_named(tmp_path):
     assert "t.feather is a Feather V1 file" in failure(tmp_path, "arrow: t.feather")
 
 
-def test_a_compressed_arrow_file_is_smaller(tmp_path):
-    pa.parquet.write_table(pa.table({"k": ["a" * 100] * 10_000}), tmp_path / "t.parquet")
-    text = "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\nsinks: {o: {from: t, arrow: o.arrow}}"
-    ge.loads(text, tmp_path).run(engine="pandas")
-    assert (tmp_path / "o.arrow").stat().st_size < 100_000
+WRITTEN = "gpuetl: 1\nname: p\nsources: {{t: {{parquet: t.parquet}}}}\nsinks: {{o: {{from: t, {}, mode: overwrite}}}}"
+
+
+def test_sinks_compress_as_their_option_says(engine, tmp_path):
+    rows = pa.table({"k": ["a" * 100] * 2_000, "n": range(2_000)})
+    pa.parquet.write_table(rows, tmp_path / "t.parquet")
+    sizes = {}
+    for form, codecs in {"orc": "zstd snappy lz4 zlib none", "arrow": "zstd zstd(9) lz4 none"}.items():
+        for codec in codecs.split():
+            text = WRITTEN.format(f"{form}: o.{form}, compression: {codec}")
+            ge.loads(text, tmp_path).run(engine=engine)
+            sizes[form, codec] = (tmp_path / f"o.{form}").stat().st_size
+            assert run(tmp_path, f"{form}: o.{form}", "{limit: 5000}", "pandas") == rows.to_pylist()
+        assert max(sizes, key=sizes.get) == (form, "none")
+        ge.loads(WRITTEN.format(f"{form}: o.{form}"), tmp_path).run(engine=engine)
+        assert (tmp_path / f"o.{form}").stat().st_size == sizes[form, "zstd"]
+        sizes.clear()
+
+
+@pytest.mark.parametrize(
+    ("sink", "message"),
+    [
+        ("orc: o.orc, compression: zstd(3)", "compression: takes no level for zstd"),
+        ("orc: o.orc, compression: brotli", "takes one of zstd, snappy, lz4, zlib, none, got 'brotli'"),
+        ("arrow: o.arrow, compression: zstd(99)", "takes a level of zstd from 1 to 22, got 99"),
+        (
+            "arrow: o.arrow, compression: 3",
+            "takes one of zstd, lz4, none, or a level such as zstd(3), got a number '3'",
+        ),
+    ],
+)
+def test_a_compression_that_a_format_has_not_is_refused(tmp_path, sink, message):
+    pa.parquet.write_table(SMALL, tmp_path / "t.parquet")
+    with pytest.raises(ge.InvalidPipeline) as caught:
+        ge.loads(WRITTEN.format(sink), tmp_path).plan()
+    assert message in str(caught.value)

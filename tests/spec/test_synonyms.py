@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuetl.formats.csv_options import CsvOptions
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
@@ -56,7 +57,7 @@ def test_a_synonym_that_is_also_a_misspelling_of_another_word_is_read_as_the_syn
 
 
 def test_every_word_of_the_table_is_one_of_the_language():
-    keys = {key for owner in (*STEPS.values(), SourceSpec, SinkSpec) for key in keys_of(owner)}
+    keys = {key for owner in (*STEPS.values(), SourceSpec, SinkSpec, CsvOptions) for key in keys_of(owner)}
     modes = [
         "error",
         "overwrite",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from gpuetl.format_options import NO_OPTIONS, FormatOptions, option
+from gpuetl.formats.compression import Compression, compression_form
 from gpuetl.formats.described_files import DescribedFiles, FileDescription, columns_once, described
 from gpuetl.formats.format import Encoding, Format, Piece
 from gpuetl.io.data_file import DataFile
@@ -19,6 +21,7 @@ from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
+from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, language_type, type_name
 
 if TYPE_CHECKING:
@@ -29,12 +32,22 @@ BATCH_ROWS = 1 << 17
 """Of a written batch: small enough to be read a part at a time, and large enough to be compressed well."""
 
 
+@dataclass(frozen=True)
+class ArrowWriteOptions(FormatOptions):
+    """How Arrow IPC files are written."""
+
+    compression: Compression = option(
+        compression_form("zstd", "lz4", "none"), Compression("zstd"), "the codec of the buffers"
+    )
+
+
 class ArrowFormat(Format):
     """Arrow IPC.  Which of the two layouts a file has is seen from its first bytes."""
 
     name = "arrow"
     title = "Arrow IPC"
     suffixes = (".arrow", ".feather", ".ipc", ".arrows")
+    write_options = ArrowWriteOptions
     encoding = Encoding(1.0, 0, 1.1)
 
     def metadata(self) -> DescribedFiles:
@@ -58,16 +71,20 @@ class ArrowFormat(Format):
         names = [name for name in columns if name in rows.column_names]
         return rows.select(names) if names else pa.table({":row": pa.nulls(rows.num_rows)})
 
-    def write(self, table: pa.Table, path: Path) -> None:
-        """Write a file of record batches, compressed by zstd."""
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        with pa.ipc.new_file(path, table.schema, options=options) as writer:
+    def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
+        """Write a file of record batches."""
+        codec, level = ArrowWriteOptions.of(options).compression
+        compression = None if codec == "none" else pa.Codec(codec, level) if level else codec
+        how = pa.ipc.IpcWriteOptions(compression=compression)
+        with pa.ipc.new_file(path, table.schema, options=how) as writer:
             writer.write_table(table, max_chunksize=BATCH_ROWS)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return the columns with their types, in the order of their names."""
-        with pa.ipc.open_file(path) as reader:
-            return sorted(f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in reader.schema)
+        with file.for_arrow() as source, pa.ipc.open_file(source) as reader:
+            return sorted(
+                f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in reader.schema
+            )
 
 
 def describe(source: OpenFile) -> FileDescription:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gpuetl.format_options import NO_OPTIONS, FormatOptions, option
+from gpuetl.formats.compression import Compression, compression_form
 from gpuetl.formats.described_files import DescribedFiles, FileDescription, columns_once, described
 from gpuetl.formats.format import Encoding, Format, Piece
 from gpuetl.formats.orc_tail import stripes_of
@@ -16,12 +18,25 @@ from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
-from gpuetl.types.data_types import DataType, language_type, type_name
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import DataType, is_list, language_type, type_name
 
 if TYPE_CHECKING:
     from pyarrow import orc
 
     from gpuetl.formats.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class OrcWriteOptions(FormatOptions):
+    """How ORC files are written."""
+
+    compression: Compression = option(
+        compression_form("zstd", "snappy", "lz4", "zlib", "none", levels=False),
+        Compression("zstd"),
+        "the codec of stripes",
+    )
+
 
 DICTIONARY_SHARE = 0.5
 """Of distinct values among all, up to which a column of strings gets a dictionary."""
@@ -33,6 +48,7 @@ class OrcFormat(Format):
     name = "orc"
     title = "ORC"
     suffixes = (".orc",)
+    write_options = OrcWriteOptions
     encoding = Encoding(1.0, 0, 1.1)
 
     def metadata(self) -> DescribedFiles:
@@ -46,6 +62,12 @@ class OrcFormat(Format):
     def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
         """Return the stripes of a file."""
         return described(dataset, file, describe).pieces
+
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether ORC has a type: it has no unsigned integers and no durations."""
+        if is_list(dtype):
+            return self.holds(dtype.value_type)
+        return not (pa.types.is_unsigned_integer(dtype) or pa.types.is_duration(dtype) or pa.types.is_null(dtype))
 
     def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
         """Name a row by its number in the file, and its stripe."""
@@ -67,17 +89,20 @@ class OrcFormat(Format):
             raise pa.ArrowInvalid(f"stripes have {table.num_rows:,} rows, and the metadata declares {rows:,}")
         return table.select(names)
 
-    def write(self, table: pa.Table, path: Path) -> None:
-        """Write stripes of 64 MB, compressed by zstd, with dictionaries where values repeat."""
+    def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
+        """Write stripes of 64 MB, with dictionaries where values repeat."""
         from pyarrow import orc
 
-        orc.write_table(table, path, compression="zstd", dictionary_key_size_threshold=DICTIONARY_SHARE)
+        codec = OrcWriteOptions.of(options).compression.codec
+        compression = "uncompressed" if codec == "none" else codec
+        orc.write_table(table, path, compression=compression, dictionary_key_size_threshold=DICTIONARY_SHARE)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return the columns with their types, in the order of their names."""
         from pyarrow import orc
 
-        fields = orc.ORCFile(path).schema
+        with file.for_arrow() as source:
+            fields = orc.ORCFile(source).schema
         return sorted(f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in fields)
 
 
