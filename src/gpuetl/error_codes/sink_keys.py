@@ -54,8 +54,9 @@ Leave one out.""",
     ),
     ErrorPage(
         code="GE1505",
-        title="a CSV file cannot hold the column",
-        cause="A column is a list, and a CSV file holds one string per value.",
+        title="the format cannot hold the column",
+        cause="A column is a list, and a CSV file holds one string per value; or it has a type that the format does not "
+        "have, such as an unsigned integer in ORC, or a duration in JSON.",
         fix="Write Parquet, or turn the list into rows with `explode`.  In a source, declare the column as a string "
         "and split it.",
         kind="pipeline",
@@ -85,5 +86,20 @@ Leave it out.""",
         fixed="gpuetl: 1\nname: example\nparams:\n  day: {type: date, default: 2026-01-02}\n"
         + SOURCES.split("\n", 2)[2]
         + OUT.replace("out.parquet", "out, run_key: [day]").replace("overwrite", "append"),
+    ),
+    ErrorPage(
+        code="GE1509",
+        title="path ends as files of another compression do",
+        cause="The names of a sink's files say how they are compressed.  The path of this sink says something else "
+        "than its `compression`.",
+        fix="Correct the ending of the path, or the `compression`.",
+        kind="pipeline",
+        example=SOURCES + OUT.replace("parquet: out.parquet", "json: out.jsonl.gz"),
+        message="""\
+example.yaml:6:28: sink 'out': the path ends as files of another compression do; the sink's end in .jsonl or .ndjson or .json  [GE1509]
+    out: {from: sales, json: out.jsonl.gz, mode: overwrite}
+                             ^^^^^^^^^^^^
+Change the path's ending, or the sink's compression.""",
+        fixed=SOURCES + OUT.replace("parquet: out.parquet", "json: out.jsonl.gz, compression: gzip"),
     ),
 )

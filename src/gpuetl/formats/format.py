@@ -195,6 +195,10 @@ class Format(ABC):
         """Write one file; `options` are those of `write_options`."""
         raise NotImplementedError(f"{self.title} files are not written")
 
+    def sink_suffixes(self, options: FormatOptions) -> tuple[str, ...]:
+        """Return how names of files end that a sink writes; the first is that of files in a folder."""
+        return self.suffixes
+
     def writer(self, options: FormatOptions) -> FileWriter:
         """Return what writes a sink's files."""
         from gpuetl.io.staging import FileWriter  # a plan writes nothing

@@ -247,6 +247,7 @@ class _Binder:
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
+        self.only_held("source", name, spec, spec.schema)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
@@ -334,14 +335,18 @@ class _Binder:
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
-        self.only_held(name, spec, source.schema)
+        self.only_held("sink", name, spec, source.schema)
         if len(partition_by) == len(source.schema) > 0:
             message = coded("GE1504", "partition_by takes every column, so that files would have none")
             context.problem(message, "Leave one out.", spec.partition_by[0])
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        suffix = format_named(spec.format).suffixes[0]
+        suffix = file_suffix(spec, path)
+        if not suffix:
+            ends = " or ".join(format_named(spec.format).sink_suffixes(spec.options))
+            message = coded("GE1509", f"the path ends as files of another compression do; the sink's end in {ends}")
+            context.problem(message, "Change the path's ending, or the sink's compression.", spec.path)
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
             file_suffix=suffix, options=spec.options,
@@ -384,19 +389,21 @@ class _Binder:
             hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
             self.add(message, hint, spec.path, kind, of)
 
-    def only_held(self, of: str, spec: SinkSpec, columns: Mapping[str, DataType]) -> None:
-        """Report columns of types that the format of a sink does not have."""
+    def only_held(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
+        """Report columns of types that the format does not have."""
         form = format_named(spec.format)
+        in_paths = spec.partition_by if isinstance(spec, SinkSpec) else spec.partitions
+        hint = "Cast it to another type, or write Parquet." if kind == "sink" else "Declare it as a number or a string."
         for name, dtype in columns.items():
-            if dtype != UNKNOWN and name not in spec.partition_by and not form.holds(dtype):
+            if dtype != UNKNOWN and name not in in_paths and not form.holds(dtype):
                 article = "an" if form.title[0] in "AEIO" else "a"
                 message = f"{article} {form.title} file cannot hold {type_name(dtype)}, the type of '{name}'"
-                self.add(coded("GE1505", message), "Cast it to another type, or write Parquet.", spec.path, "sink", of)
+                self.add(coded("GE1505", message), hint, spec.path, kind, of)
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
         targets = [
-            Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
+            Target(name, sink.format, path, sink.partition_by, file_suffix=file_suffix(sink, path))
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
         ]
@@ -417,6 +424,14 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def file_suffix(spec: SinkSpec, path: FilePath) -> str:
+    """Return how names of a sink's files end: as its path does, where it is one file; "" for that of other options."""
+    form = format_named(spec.format)
+    suffixes = form.sink_suffixes(spec.options)
+    own = next((suffix for suffix in suffixes if path.name.endswith(suffix)), "")
+    return own or ("" if path.name.endswith(form.suffixes) else suffixes[0])
 
 
 def key_text(value: Expr) -> str:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from gpuetl.engines.pandas.columns.column import repeated, text_bytes
 from gpuetl.engines.pandas.io.bad_rows import CsvRows
 from gpuetl.engines.pandas.io.csv_values import read_texts, typed
+from gpuetl.engines.pandas.io.json_values import read_json
 from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.errors import EvaluationError, RunFailed, first_line
 from gpuetl.formats.csv import CsvFormat
@@ -22,6 +23,7 @@ from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
+from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.rejected import COLUMNS, RejectedRows
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
@@ -162,6 +164,7 @@ def read_frame(dataset: Dataset, file: DataFile, indices: Sequence[int], columns
 Reader = Callable[[Dataset, DataFile, Sequence[int], list[str]], pa.Table]
 READERS: dict[type[Format], Reader] = {
     CsvFormat: lambda dataset, file, indices, columns: read_csv(dataset, file, columns),
+    JsonFormat: read_json,
     FrameFormat: read_frame,
 }
 """The formats that are not read as `Format.read` says."""
