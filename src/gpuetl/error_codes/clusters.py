@@ -9,7 +9,7 @@ PAGES = (
     ErrorPage(
         code="GE2040",
         title="the scheduler does not answer",
-        cause="The scheduler of a cluster has not answered for --worker-timeout seconds (60 by default).  Its process is "
+        cause="The scheduler of a cluster did not answer for --worker-timeout seconds (60 by default).  Its process is "
         "stopped or overloaded, or the link to its host is down.",
         fix="Look at the scheduler's process and at the network, then run again.  No sink has changed.",
         example="gpuetl run example.yaml --engine dask --cluster tcp://head:8786",
