@@ -1,4 +1,4 @@
-"""Text to dates and times.  Strings are read by fixed widths, and are valid if the format writes them the same again."""
+"""Text to dates and times: strings are read by fixed widths, and valid if the format writes them the same again."""
 
 from __future__ import annotations
 
