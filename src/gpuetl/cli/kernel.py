@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gpuetl.cli.arguments import Commands
     from gpuetl.engines.cudf.codegen.machine_code import Target
-    from gpuetl.engines.cudf.codegen.plan_programs import Program
+    from gpuetl.engines.cudf.programs.plan_programs import Program
     from gpuetl.kernels.check.kernel_check import KernelCheck
 
 
@@ -75,9 +75,9 @@ def build(
     --memory is what the GPU will have; by default all rows are expected to fit.  Exits 1 where a kernel does not
     compile.
     """
-    from gpuetl.engines.cudf.codegen.kernel_build import build, find_nvrtc, jobs_of, targets_of
     from gpuetl.engines.cudf.codegen.machine_code import OPTIONS
-    from gpuetl.engines.cudf.codegen.plan_programs import CLOSED_SET, closed_set
+    from gpuetl.engines.cudf.programs.kernel_build import build, find_nvrtc, jobs_of, targets_of
+    from gpuetl.engines.cudf.programs.plan_programs import CLOSED_SET, closed_set
     from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
     from gpuetl.messages import size
 
@@ -109,7 +109,7 @@ def build(
 def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
     from gpuetl.engines.capacity import Capacity
-    from gpuetl.engines.cudf.codegen.plan_programs import plan_programs
+    from gpuetl.engines.cudf.programs.plan_programs import plan_programs
     from gpuetl.engines.registry import GPU_ENGINE
     from gpuetl.messages import redacted
     from gpuetl.options import RunOptions
@@ -136,7 +136,7 @@ def leave_marks(
 ) -> None:
     """Let runs know which entries a plan's kernels are, so that they are loaded at once."""
     from gpuetl.engines.cudf.codegen.machine_code import OPTIONS, write_mark
-    from gpuetl.engines.cudf.codegen.plan_programs import common_set
+    from gpuetl.engines.cudf.programs.plan_programs import common_set
 
     for fingerprint, programs in plans:
         for target in targets:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.csv_header import Headers, delimiter_hint, header_of, missing_hint
+from gpuetl.formats.csv_options import CsvOptions
 from gpuetl.formats.file_columns import case_hint
 from gpuetl.formats.format import Encoding, Format, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -29,7 +31,7 @@ class CsvFormat(Format):
     name = "csv"
     title = "CSV"
     suffixes = (".csv",)
-    options = frozenset({"on_bad_row"})
+    read_options = CsvOptions
     states_types = False
     holds_lists = False
     encoding = Encoding(0.0, 0, 1.1)
@@ -64,7 +66,7 @@ class CsvFormat(Format):
         """Name a row by its number; the header is row 1."""
         return f"Row {row + 1} of {group.file.path}"
 
-    def write(self, table: pa.Table, path: Path) -> None:
+    def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write a header and rows; null is an empty field, an empty string a quoted one."""
         import pyarrow.csv
 

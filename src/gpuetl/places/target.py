@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 
@@ -21,7 +22,7 @@ class Target:
 
     `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
     runs apart in mode `append`.  `mark` is a digest in the names of appended files: runs whose rows must not be there
-    twice have the same one.
+    twice have the same one.  `options` are those that the format declares for its sinks.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Target:
     mark: str = ""
     keep_foreign: bool = False
     file_suffix: str = ""
+    options: FormatOptions = NO_OPTIONS
 
     @property
     def suffix(self) -> str:

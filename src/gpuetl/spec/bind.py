@@ -12,9 +12,8 @@ from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.format import SOURCE_OPTIONS
 from gpuetl.formats.frames import FrameDataset
-from gpuetl.formats.registry import format_named, titles_with
+from gpuetl.formats.registry import format_named
 from gpuetl.formats.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.overlap import Locations, PathIndex, conflicts, fixed_part
@@ -236,7 +235,7 @@ class _Binder:
 
     def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
         """Return the node that reads a source's files; one with an open schema where that is not known."""
-        if spec.on_bad_row == "quarantine":
+        if spec.options.quarantines:
             self.relations[f"{name}{REJECTED}"] = _Unread()
         path, form = self.path("source", name, spec.path), format_named(spec.format)
         states_all = spec.schema and spec.extra_columns != "add"
@@ -248,19 +247,13 @@ class _Binder:
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
-        for option, reason in SOURCE_OPTIONS.items():
-            if option not in form.options and getattr(spec, option) != getattr(SourceSpec, option):
-                hint = f"Take it out: {form.title} files {reason}."
-                message = coded("GE1008", f"{option} is for {titles_with(option)} files")
-                self.add(message, hint, spec.path, "source", name)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
-            name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
-            filtered.union(spec.columns), spec.extra_columns, spec.missing_columns, spec.on_bad_row,
-            spec.verify_checksums, spec.verify_pages,
+            name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
+            spec.extra_columns, spec.missing_columns, spec.options,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
-        if spec.on_bad_row == "quarantine" and "on_bad_row" in form.options:
+        if spec.options.quarantines:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
             self.relations[rejected.name] = Read(dataset=rejected, columns=rejected.schema.names, origin=place)
@@ -321,9 +314,7 @@ class _Binder:
         for name, source in self.spec.sources.items():
             rejected = f"{name}{REJECTED}"
             misspelt = any(unknown.startswith(f"{name}.") for unknown in self.unknown)
-            if isinstance(source, FrameSpec) or source.on_bad_row != "quarantine":
-                continue
-            if "on_bad_row" not in format_named(source.format).options:
+            if isinstance(source, FrameSpec) or not source.options.quarantines:
                 continue
             if rejected not in readers and not misspelt:
                 hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
@@ -352,7 +343,7 @@ class _Binder:
         suffix = format_named(spec.format).suffixes[0]
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
-            file_suffix=suffix,
+            file_suffix=suffix, options=spec.options,
         )  # fmt: skip
         if spec.keep_foreign and (target.is_file or spec.mode in ("error", "append")):
             message = coded("GE1510", "keep_foreign is for a folder with mode overwrite or replace_partitions")
