@@ -44,7 +44,7 @@ def planned(steps, engine="pandas", **options):
 
 
 def windows_with_state(plan):
-    """Return the windows by carries."""
+    """Return the stateful windows."""
     return [node for node in walk_graph(*plan.roots) if isinstance(node, StatefulWindow)]
 
 
