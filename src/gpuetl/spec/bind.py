@@ -253,6 +253,8 @@ class _Binder:
             spec.extra_columns, spec.missing_columns, spec.options,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
+        for problem, hint in form.option_problems(spec.options, dataset.own_schema if schema else {}):
+            self.add(problem, hint, spec.path, "source", name)
         if spec.options.quarantines:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
@@ -340,7 +342,7 @@ class _Binder:
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        suffix = format_named(spec.format).suffixes[0]
+        suffix = self.sink_suffix(name, spec)
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
             file_suffix=suffix, options=spec.options,
@@ -354,6 +356,16 @@ class _Binder:
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
         return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+
+    def sink_suffix(self, name: str, spec: SinkSpec) -> str:
+        """Return how names of a sink's files end; a problem where a single file's path ends in another way."""
+        suffix, own = suffix_of(spec), format_named(spec.format).suffixes
+        other = max((one for one in own if spec.path.endswith(one)), key=len, default=suffix)
+        if other != suffix and not spec.partition_by:
+            message = coded("GE1517", f"the path ends in {other}, and the files of this sink in {suffix}")
+            hint = f"Let the path end in {suffix}, or take out the sink's compression."
+            self.add(message, hint, spec.path, "sink", name)
+        return suffix
 
     def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
         """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
@@ -386,7 +398,7 @@ class _Binder:
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
         targets = [
-            Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
+            Target(name, sink.format, path, sink.partition_by, file_suffix=suffix_of(sink))
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
         ]
@@ -407,6 +419,11 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def suffix_of(spec: SinkSpec) -> str:
+    """Return how names of a sink's files end."""
+    return format_named(spec.format).sink_suffix(spec.path, spec.options)
 
 
 def key_text(value: Expr) -> str:
