@@ -172,6 +172,10 @@ class Format(ABC):
         """Return what does not go together among a source's options, and with its columns, each with a hint."""
         return ()
 
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether a file that is written can have a column of a type."""
+        return True
+
     def other_name(self, dataset: Dataset, name: str) -> bytes | None:
         """Return the bytes of a column's name if they are not UTF-8; `name` is what stands for them."""
         return None

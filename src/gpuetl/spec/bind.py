@@ -259,6 +259,7 @@ class _Binder:
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
+        self.only_held("source", name, spec, spec.schema)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
@@ -367,6 +368,7 @@ class _Binder:
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
+        self.only_held("sink", name, spec, source.schema)
         if len(partition_by) == len(source.schema) > 0:
             message = coded("GE1504", "partition_by takes every column, so that files would have none")
             context.problem(message, "Leave one out.", spec.partition_by[0])
@@ -425,6 +427,17 @@ class _Binder:
             message = coded("GE1505", f"a {form.title} file cannot hold lists, and '{lists[0]}' is one")
             hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
             self.add(message, hint, spec.path, kind, of)
+
+    def only_held(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
+        """Report columns of types that the format does not have."""
+        form = format_named(spec.format)
+        in_paths = spec.partition_by if isinstance(spec, SinkSpec) else spec.partitions
+        hint = "Cast it to another type, or write Parquet." if kind == "sink" else "Declare it as a number or a string."
+        for name, dtype in columns.items():
+            if dtype != UNKNOWN and name not in in_paths and not form.holds(dtype):
+                article = "an" if form.title[0] in "AEIO" else "a"
+                message = f"{article} {form.title} file cannot hold {type_name(dtype)}, the type of '{name}'"
+                self.add(coded("GE1505", message), hint, spec.path, kind, of)
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.columns.column import repeated, text_bytes
 from gpuetl.engines.pandas.io.csv_reader import read_csv
+from gpuetl.engines.pandas.io.json_values import read_json
 from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.formats.csv import CsvFormat
@@ -18,6 +19,7 @@ from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
+from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -75,7 +77,19 @@ def read_table(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], col
         return reader(dataset, file, groups, columns)
     table = file_format.read(dataset, file, [group.index for group in groups], columns)
     in_threads(check_text, table.columns)
-    return table
+    return pa.table({name: in_language(table.column(name), name, file) for name in table.column_names})
+
+
+def in_language(column: pa.ChunkedArray, name: str, file: DataFile) -> pa.ChunkedArray:
+    """Return a column in its type of the language: values for a dictionary, microseconds for nanoseconds.
+
+    Raises
+    ------
+    DatasetError
+        For a value that the type does not hold.
+    """
+    dtype = language_type(column.type)
+    return column if dtype is None else as_planned(column, dtype, name, file)
 
 
 def read_frame(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], columns: Sequence[str]) -> pa.Table:
@@ -86,6 +100,7 @@ def read_frame(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], col
 Reader = Callable[[Dataset, DataFile, Sequence[RowGroup], list[str]], pa.Table]
 READERS: dict[type[Format], Reader] = {
     CsvFormat: read_csv,
+    JsonFormat: lambda dataset, file, groups, columns: read_json(dataset, file, [one.index for one in groups], columns),
     FrameFormat: read_frame,
 }
 """The formats that are not read as `Format.read` says."""
