@@ -11,14 +11,15 @@ PAGES = (
         code="GE1402",
         title="CSV source without a schema",
         cause="A CSV file states no types, so a CSV source needs a `schema`.",
-        fix="Add a `schema` with the columns to read and their types.",
+        fix="Add a `schema` with the columns to read and their types, or `schema: infer`.  `gpuetl schema FILE` prints a "
+        "schema.",
         kind="pipeline",
         example=SOURCES.replace(", schema: {id: int64, amount: float64}", "") + OUT,
         message="""\
 example.yaml:4:16: source 'sales': a CSV source needs a schema  [GE1402]
     sales: {csv: sales.csv}
                  ^^^^^^^^^
-Add schema: {column: type, …}; a CSV file states no types.""",
+Add schema: {column: type, …}, or schema: infer; a CSV file states no types.  gpuetl schema FILE prints one.""",
         fixed=SOURCES + OUT,
     ),
     ErrorPage(
@@ -64,7 +65,7 @@ Add a sink, such as rejects: {from: sales.rejected, parquet: out/rejects}, or a 
 example.yaml:4:65: source 'sales': verify_pages is an option of Parquet sources  [GE1430]
     sales: {csv: sales.csv, schema: {id: int64, amount: float64}, verify_pages: true}
                                                                   ^^^^^^^^^^^^
-Take it out.  Options of CSV sources: delimiter, nulls, on_bad_row.""",
+Take it out.  Options of CSV sources: delimiter, quote, escape, comment, header, skip_rows, encoding, compression, nulls, decimal, thousands, date_format, timestamp_format, on_bad_row.""",
         fixed=SOURCES + OUT,
     ),
     ErrorPage(

@@ -14,7 +14,7 @@ from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.csv_header import Headers, delimiter_hint, header_of, missing_hint
 from gpuetl.formats.csv_options import CODECS, CsvOptions, CsvWriteOptions, csv_options
 from gpuetl.formats.file_columns import case_hint
-from gpuetl.formats.format import Encoding, Format, Piece
+from gpuetl.formats.format import Encoding, Format, Inference, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -36,6 +36,18 @@ class CsvFormat(Format):
     states_types = False
     holds_lists = False
     encoding = Encoding(0.0, 0, 1.1)
+
+    def infer(self, dataset: Dataset) -> Inference:
+        """Return the types of the columns by the first rows."""
+        from gpuetl.formats.csv_inference import infer
+
+        return infer(dataset)
+
+    def detected(self, file: DataFile) -> FormatOptions:
+        """Return the encoding, delimiter and header that a file seems to have."""
+        from gpuetl.formats.csv_inference import detected
+
+        return detected(file)
 
     def metadata(self) -> Headers:
         """Return the headers."""

@@ -52,6 +52,14 @@ class Piece(NamedTuple):
     extent: object = None
 
 
+class Inference(NamedTuple):
+    """The types of a source's columns, by so many rows of one file."""
+
+    types: Mapping[str, DataType]
+    rows: int
+    file: str
+
+
 class Format(ABC):
     """A file format.  It has no state: what is read of a source's files is kept by `Dataset.metadata`.
 
@@ -112,6 +120,20 @@ class Format(ABC):
         DatasetError
             For a file that cannot be read.
         """
+
+    def infer(self, dataset: Dataset) -> Inference:
+        """Return the types of the columns of a source whose files do not state them, by its first rows.
+
+        Raises
+        ------
+        DatasetError
+            For a file that cannot be read, and for a source without files.
+        """
+        raise NotImplementedError(f"{self.title} files state their types")
+
+    def detected(self, file: DataFile) -> FormatOptions:
+        """Return options of `read_options` that a file seems to have been written with."""
+        return self.read_options()
 
     def metadata(self) -> object:
         """Return what keeps the metadata of a source's files, for `Dataset.metadata`."""

@@ -29,6 +29,7 @@ from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
+from gpuetl.spec.forms import InferredSchema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.places import node_in, place_of
@@ -87,6 +88,7 @@ class _Binder:
     datasets: list[Dataset] = field(default_factory=list)
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def plan(self) -> Plan:
@@ -111,6 +113,7 @@ class _Binder:
             rejected={name: node for name, node in self.relations.items() if name.endswith(REJECTED)},
             warnings=tuple(self.problems.warnings),
             unused=tuple(unread),
+            notes=tuple(self.notes),
             place_of=partial(place_of, self.spec),
         )
 
@@ -238,12 +241,21 @@ class _Binder:
         if spec.options.quarantines:
             self.relations[f"{name}{REJECTED}"] = _Unread()
         path, form = self.path("source", name, spec.path), format_named(spec.format)
+        infers = isinstance(spec.schema, InferredSchema)
         states_all = spec.schema and spec.extra_columns != "add"
-        if not states_all and (spec.schema or form.states_types) and (path is None or not self.looks_at_files):
+        if infers and form.states_types:
+            message = coded("GE1402", f"schema: infer is for files that state no types, and {form.title} files do")
+            self.add(message, "Take the schema out.", spec.path, "source", name)
             return _Unread(origin=origin)
-        if not form.states_types and not spec.schema:
+        looks = spec.schema or form.states_types or infers
+        if not states_all and looks and (path is None or not self.looks_at_files):
+            return _Unread(origin=origin)
+        if not form.states_types and not spec.schema and not infers:
             message = coded("GE1402", f"a {form.title} source needs a schema")
-            hint = f"Add schema: {{column: type, …}}; a {form.title} file states no types."
+            hint = (
+                f"Add schema: {{column: type, …}}, or schema: infer; a {form.title} file states no types.  "
+                "gpuetl schema FILE prints one."
+            )
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
@@ -253,6 +265,11 @@ class _Binder:
             name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
             spec.extra_columns, spec.missing_columns, spec.options,
         )  # fmt: skip
+        if infers:
+            inferred = self.inferred(dataset, spec)
+            if inferred is None:
+                return _Unread(origin=origin)
+            dataset = inferred
         schema = self.schema_of(dataset, spec)
         for problem, hint in form.option_problems(spec.options, dataset.own_schema if schema else {}):
             self.add(problem, hint, spec.path, "source", name)
@@ -264,6 +281,20 @@ class _Binder:
             return _Unread(origin=origin)
         self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
+
+    def inferred(self, dataset: Dataset, spec: SourceSpec) -> Dataset | None:
+        """Return a source with the types of its first rows, which a note shows; None where they cannot be read."""
+        try:
+            found = dataset.file_format.infer(dataset)
+        except (DatasetError, OSError) as error:
+            hint = error.hint if isinstance(error, DatasetError) else ""
+            self.add(str(error), hint, spec.path, "source", dataset.name)
+            return None
+        listed = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in found.types.items())
+        rows = "1 row" if found.rows == 1 else f"the first {found.rows:,} rows"
+        self.notes.append(f"source '{dataset.name}': schema inferred from {rows} of {found.file}: {{{listed}}}")
+        types = {name: dtype for name, dtype in found.types.items() if name not in dataset.partitions}
+        return replace(dataset, declared=types, inferred_rows=max(1, found.rows))
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
