@@ -17,7 +17,7 @@ from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 CODECS = {
-    Compression("zstd", 1): "ZSTD", Compression("snappy"): "SNAPPY", Compression("lz4"): "LZ4_RAW",
+    Compression("zstd", 1): "ZSTD", Compression("snappy"): "SNAPPY", Compression("lz4"): "LZ4",
     Compression("none"): "UNCOMPRESSED",
 }  # fmt: skip
 
