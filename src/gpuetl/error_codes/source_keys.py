@@ -31,11 +31,11 @@ Add schema: {column: type, …}, or schema: infer; a CSV file states no types.  
         ),
         fix="Copy the files to this machine, or mount their store, and give the local path.",
         kind="pipeline",
-        example=SOURCES.replace("sales.csv", '"s3://shop/sales.csv"') + OUT,
+        example=SOURCES.replace("sales.csv", '"ftp://shop/sales.csv"') + OUT,
         message="""\
-example.yaml:4:16: source 'sales': gpuetl does not support the scheme 's3' of 's3://shop/sales.csv'; it supports local paths and file://  [GE1409]
-    sales: {csv: "s3://shop/sales.csv", schema: {id: int64, amount: float64}}
-                 ^^^^^^^^^^^^^^^^^^^^^
+example.yaml:4:16: source 'sales': gpuetl does not support the scheme 'ftp' of 'ftp://shop/sales.csv'; it supports local paths and file://, s3://, gs://, az://, https://, http://  [GE1409]
+    sales: {csv: "ftp://shop/sales.csv", schema: {id: int64, amount: float64}}
+                 ^^^^^^^^^^^^^^^^^^^^^^
 Copy the files to this machine, or mount their store, and give the local path.""",
         fixed=SOURCES + OUT,
     ),
