@@ -195,9 +195,9 @@ def test_plan_for_an_engine_that_cannot_run_here_says_how_to_have_it(file: Path,
     """For another machine, that is; a name that is no engine has another mend."""
     monkeypatch.setattr("gpuetl.engines.registry.find_spec", lambda name: None)
     for engine, expected in {"dask-cuda": True, "cuda": False}.items():
-        told = gpuetl("plan", file, "--engine", engine)
-        assert told.exit_code == 2
-        assert ("For the plan of another machine say what it has: --memory 80GB" in told.stderr) == expected
+        planned = gpuetl("plan", file, "--engine", engine)
+        assert planned.exit_code == 2
+        assert ("For the plan of another machine say what it has: --memory 80GB" in planned.stderr) == expected
 
 
 def test_a_run_says_what_was_cut_to_fit_memory(file: Path):
@@ -372,3 +372,22 @@ def test_validate_checks_sinks_whose_path_is_not_known_yet(file: Path):
     )
     file.write_text(text)
     assert "sink 'out': unknown column 'nope'" in gpuetl("validate", file).stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "soon"])
+def test_a_kernel_timeout_is_a_number_of_seconds_above_0(file: Path, seconds: str):
+    done = gpuetl("run", file, "--engine", "pandas", f"--kernel-timeout={seconds}")
+    assert done.exit_code == 2
+    assert f"'{seconds}' is not a number of seconds above 0" in done.stderr
+    assert not (file.parent / "out.parquet").exists()
+
+
+def test_a_kernel_timeout_limits_kernels_alone(file: Path):
+    assert gpuetl("run", file, "--engine", "pandas", "--kernel-timeout", "0.5").exit_code == 0
+    assert (file.parent / "out.parquet").exists()
+
+
+def test_a_sandbox_is_a_folder_that_exists(file: Path):
+    done = gpuetl("run", file, "--engine", "pandas", "--sandbox", file.parent / "missing")
+    assert done.exit_code == 2
+    assert f"folder {file.parent / 'missing'} does not exist" in done.stderr

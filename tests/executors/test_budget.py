@@ -70,9 +70,9 @@ def test_no_more_is_freed_than_a_step_needs():
     own = budget(90 * MB)
     waiting = Freeable(own.meter, 5)
     own.frees.append(waiting)
-    with own.making_room_for(STEP):
+    with own.freed_for(STEP):
         assert (own.meter.taken, waiting.pieces, own.reserved) == (60 * MB, 2, 30 * MB)
-    with own.making_room_for(STEP):
+    with own.freed_for(STEP):
         assert waiting.asked == 3  # there is room already
     assert own.reserved == 0
 
@@ -81,7 +81,7 @@ def test_what_has_nothing_more_to_free_is_asked_once_and_the_next_one_after_it()
     own = budget(90 * MB)
     first, second = Freeable(own.meter, 1), Freeable(own.meter, 5)
     own.frees += [first, second]
-    with own.making_room_for(STEP):
+    with own.freed_for(STEP):
         pass
     assert (first.asked, second.asked, own.meter.taken) == (2, 2, 60 * MB)
 
@@ -129,9 +129,9 @@ def test_an_error_gives_the_reservation_back(step):
 def test_a_step_holds_its_room_against_threads_that_read_ahead():
     """The room was made for the step, which has not taken it yet."""
     own = budget(60 * MB)
-    with own.making_room_for(STEP), own.room(STEP) as fits:
+    with own.freed_for(STEP), own.room(STEP) as fits:
         assert not fits
-    with pytest.raises(ValueError, match="mine"), own.making_room_for(STEP):
+    with pytest.raises(ValueError, match="mine"), own.freed_for(STEP):
         raise ValueError("mine")
     with own.room(STEP) as fits:
         assert (fits, own.reserved) == (True, 30 * MB)
@@ -246,7 +246,7 @@ def written(folder, steps):
     return pipeline
 
 
-def told(plan):
+def memory_line(plan):
     """Return what the plan says of memory."""
     return next(line for line in plan.splitlines() if line.startswith("expected memory: "))
 
@@ -264,7 +264,7 @@ def test_the_plan_the_run_and_the_report_name_one_number(big, steps, memory, eng
     run = gpuetl("run", big / "p.yaml", "--engine", engine, "--memory", memory, "--profile", "--report", big / "r.json")
     assert run.exit_code == 0, run.output
     expected = json.loads((big / "r.json").read_text())["expected_memory"]
-    assert told(planned.stdout).startswith(f"expected memory: {printed(expected)} of ")
+    assert memory_line(planned.stdout).startswith(f"expected memory: {printed(expected)} of ")
     assert f"expected memory: {printed(expected)}" in " ".join(run.stdout.split())
 
 
@@ -283,7 +283,7 @@ def test_a_plan_that_is_kept_names_the_number_of_the_memory_there_is_now(big):
         options = RunOptions(memory=memory)
         expected = pipeline.run(engine="pandas", options=options, keep=()).report.expected_memory
         plan = pipeline.explain(engine="pandas", options=options)
-        assert told(plan).startswith(f"expected memory: {printed(expected)} of {printed(memory)}, ")
+        assert memory_line(plan).startswith(f"expected memory: {printed(expected)} of {printed(memory)}, ")
 
 
 def test_bytes_that_may_wait_are_part_of_the_number(big):
@@ -293,7 +293,7 @@ def test_bytes_that_may_wait_are_part_of_the_number(big):
     for resident in (0, 2 * MB):
         options = RunOptions(memory=60 * MB, resident_bytes=resident, partition_rows=ROWS // 8)
         found.append(pipeline.run(engine="pandas", options=options, keep=()).report.expected_memory)
-        assert told(pipeline.explain(engine="pandas", options=options)).startswith(
+        assert memory_line(pipeline.explain(engine="pandas", options=options)).startswith(
             f"expected memory: {printed(found[-1])}"
         )
     assert found[1] - found[0] == 2 * MB

@@ -153,7 +153,7 @@ def _column(draws: Draws, dtype: DataType, wild: bool, count: int) -> pa.Array:
     chosen = (values[start:] + values[:start])[:kept]
     if draws.chance(75):
         chosen.append(None)
-    codes = np.frombuffer(draws.codes(min(count, 64)), np.uint8)
+    codes = np.frombuffer(draws.codes(min(count, 64)), np.uint8).astype(np.int64)
     if count > len(codes):
         codes = np.resize(codes, count) + np.arange(count, dtype=np.int64) // 64
-    return pa.array(chosen, dtype).take(pa.array(codes.astype(np.int64) % len(chosen)))
+    return pa.array(chosen, dtype).take(pa.array(codes % len(chosen)))

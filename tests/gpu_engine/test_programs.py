@@ -17,15 +17,15 @@ from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
 from gpuetl.choices import skipping
-from gpuetl.engines.cudf.codegen import compile_ahead
-from gpuetl.engines.cudf.codegen.compile_ahead import own_first
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
-from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.gpu_operation import programs
 from gpuetl.engines.cudf.io.source_kinds import scan_kinds
 from gpuetl.engines.cudf.machine import KernelSource
+from gpuetl.engines.cudf.programs import plan_listing
+from gpuetl.engines.cudf.programs.plan_listing import own_first
+from gpuetl.engines.cudf.programs.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.relational import row_operations as filters
 from gpuetl.engines.interface import Share
 from gpuetl.engines.registry import load_backend
@@ -194,6 +194,26 @@ def elementwise(rows: gpuetl.Table) -> gpuetl.Table:
     )  # fmt: skip
 
 
+def reduction(rows: gpuetl.Table) -> gpuetl.Table:
+    """Reduce groups by a user's expressions."""
+    twin = "def most(seconds, groups, count):\n    raise NotImplementedError\n"
+    (rows.pipeline.root / "most.py").write_text(twin, encoding="utf-8")
+    return rows.reduction_kernel(
+        inputs=["seconds"], map="seconds", reduce="a > b ? a : b", identity=-1, by=["place"],
+        outputs={"y": "int64"}, reference="most.py:most",
+    )  # fmt: skip
+
+
+def scan(rows: gpuetl.Table) -> gpuetl.Table:
+    """Add running values of groups by a user's expressions."""
+    twin = "def largest(seconds, groups):\n    raise NotImplementedError\n"
+    (rows.pipeline.root / "largest.py").write_text(twin, encoding="utf-8")
+    return rows.scan_kernel(
+        inputs=["seconds"], map="y = seconds;", combine="y = a.y > b.y ? a.y : b.y;", identity="y = -1;", by=["place"], order_by=["seconds"],
+        outputs={"y": "int64"}, reference="largest.py:largest",
+    )  # fmt: skip
+
+
 STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
     "filter": lambda rows: rows.filter(col("seconds") > 10),
     "texts": lambda rows: rows.with_columns(n=expr("upper(name) || '!'"), m=expr("name || CAST(place AS string)")),
@@ -212,6 +232,8 @@ STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
     "join": lambda rows: rows.join(rows.aggregate("place", m=col("seconds").max()), "place", how="left").filter(col("m") > 20),
     "union": lambda rows: rows.union(rows.filter(col("place") > 1)).with_columns(s=col("seconds") * 2),
     "kernel": elementwise,
+    "reduction kernel": reduction,
+    "scan kernel": scan,
     "unlike keys": lambda rows: (
         rows.join(rows.select(place=col("place").cast("uint32")), "place", how="semi").filter(col("seconds") > 5)
     ),
@@ -323,16 +345,16 @@ def test_a_csv_file_is_taken_to_have_few_distinct_texts(pipeline: gpuetl.Pipelin
     (pipeline.root / "c.csv").write_text("k,s\n1,a\n2,b\n")
     pipeline.read_csv("c", "c.csv", schema={"k": "int64", "s": "string"}).filter(col("s") == "a").stage("s")
     (text,) = listed(physical_of(pipeline, "s"))
-    assert "CodedTexts<Texts<int32_t>>" in text
+    assert "CodedStrings<Strings<int32_t>>" in text
 
 
 def test_choices_of_a_run_are_those_of_its_list(visits: gpuetl.Table) -> None:
     """Without dictionaries, texts are read where they lie."""
     visits.filter(col("name") == "x").stage("s")
     physical = physical_of(visits.pipeline, "s")
-    assert "const CodedTexts<" in listed(physical)[0]
-    with skipping(["text_codes"]):
-        assert "const CodedTexts<" not in listed(physical)[0]
+    assert "const CodedStrings<" in listed(physical)[0]
+    with skipping(["string_codes"]):
+        assert "const CodedStrings<" not in listed(physical)[0]
 
 
 def test_a_run_lists_its_programs_once_unless_that_is_skipped(
@@ -403,11 +425,11 @@ def test_a_process_that_ends_waits_for_lists_and_not_for_compilers(
     visits.filter(col("place") > 1).stage("s")
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
     monkeypatch.setattr(HostMachine, "expect", expect)
-    monkeypatch.setattr(compile_ahead, "_ENDING", threading.Event())
+    monkeypatch.setattr(plan_listing, "_ENDING", threading.Event())
     CudfBackend(HostMachine()).compile_ahead(physical_of(visits.pipeline, "s"), "plan")
     assert compiling.wait(60)
     start = time.monotonic()
-    compile_ahead.end_listing()
+    plan_listing.end_listing()
     assert time.monotonic() - start < 5
     go.set()
     until_listed()

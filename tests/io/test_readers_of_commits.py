@@ -14,7 +14,7 @@ from gpuetl.io.staging import close_writers
 from gpuetl.places.local.commit import moves
 from gpuetl.places.local.listing import list_files
 from gpuetl.places.target import Target
-from text_sinks import NEW_RUN, OLD_RUN, writer_of
+from sinks_by_mode import NEW_RUN, OLD_RUN, writer_of
 
 pytestmark = pytest.mark.slow
 

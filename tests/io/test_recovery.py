@@ -18,14 +18,14 @@ from gpuetl.places.local.commit.moves import staging_folder
 from gpuetl.places.local.commit.recovery import stagings_beside
 from messages import without_place
 from sink_files import leftovers, sink_files
+from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, rows_of, state, targets, write, writer_of
 from tables import table, write_source
-from text_sinks import NEW, NEW_RUN, OLD, OLD_RUN, rows_of, state, targets, write, writer_of
 
 TYPES = {"x": "int64"}
 WRITE = """
 import os, sys
 from pathlib import Path
-from text_sinks import *
+from sinks_by_mode import *
 from gpuetl.places.local.commit import commit_sinks
 from gpuetl.places.local.commit import moves
 
@@ -293,7 +293,7 @@ def test_a_commit_waits_for_another_one(tmp_path):
 MANY = """
 import sys
 from pathlib import Path
-from text_sinks import *
+from sinks_by_mode import *
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
 for turn in range(15):
     run_id = f"202601{number:02}T{turn:06}-0000000{number}"
@@ -322,7 +322,7 @@ def test_processes_that_write_the_same_sinks_at_once_do_not_mix(tmp_path):
     assert not leftovers(tmp_path)
 
 
-def test_rows_of_text_sinks_are_as_expected(tmp_path):
+def test_rows_of_the_sinks_are_as_expected(tmp_path):
     write(tmp_path, OLD_RUN)
     assert state(tmp_path) == OLD
     write(tmp_path, NEW_RUN)

@@ -87,19 +87,4 @@ Leave it out.""",
         + SOURCES.split("\n", 2)[2]
         + OUT.replace("out.parquet", "out, run_key: [day]").replace("overwrite", "append"),
     ),
-    ErrorPage(
-        code="GE1509",
-        title="path ends as files of another compression do",
-        cause="The names of a sink's files say how they are compressed.  The path of this sink says something else "
-        "than its `compression`.",
-        fix="Correct the ending of the path, or the `compression`.",
-        kind="pipeline",
-        example=SOURCES + OUT.replace("parquet: out.parquet", "json: out.jsonl.gz"),
-        message="""\
-example.yaml:6:28: sink 'out': the path ends as files of another compression do; the sink's end in .jsonl or .ndjson or .json  [GE1509]
-    out: {from: sales, json: out.jsonl.gz, mode: overwrite}
-                             ^^^^^^^^^^^^
-Change the path's ending, or the sink's compression.""",
-        fixed=SOURCES + OUT.replace("parquet: out.parquet", "json: out.jsonl.gz, compression: gzip"),
-    ),
 )

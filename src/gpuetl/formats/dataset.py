@@ -60,6 +60,8 @@ class Dataset:
         The column of `partitions` whose value is the path of the file, or none.
     options
         Those that the format declares: an object of its `read_options`, or `NO_OPTIONS` for its defaults.
+    inferred_rows
+        The rows by which the declared columns were inferred; 0 where the pipeline states them.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Dataset:
     extra_columns: ExtraColumns = ""
     missing_columns: MissingColumns = "error"
     options: FormatOptions = NO_OPTIONS
+    inferred_rows: int = 0
     excluded: frozenset[str] = frozenset()
     filename: str = ""
 
@@ -87,7 +90,9 @@ class Dataset:
     @property
     def refuses_extra(self) -> bool:
         """Whether a column that only some files have is an error."""
-        return self.extra_columns == "error" or not (self.extra_columns or self.declared or self.wanted)
+        return self.extra_columns == "error" or not (
+            self.extra_columns or (self.declared and not self.inferred_rows) or self.wanted
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to another process without files and footers, whose statistics have served here."""

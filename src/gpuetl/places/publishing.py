@@ -155,8 +155,12 @@ class Publisher(Protocol):
             Where a sink cannot change: every sink is as it was before, or the message says where its files are.
         """
 
-    def finish_dead_runs(self, path: FilePath, failed: Callable[[str], RunFailed]) -> RecoveryRemarks:
-        """Recover what dead runs left beside a sink's path; `failed` makes the error of a message.
+    def finish_dead_runs(
+        self, path: FilePath, failed: Callable[[str], RunFailed], hosts: Sequence[str] = ()
+    ) -> RecoveryRemarks:
+        """Recover what dead runs left beside a sink's path; runs of the `hosts` count as dead, too.
+
+        `failed` makes the error of a message.
 
         Raises
         ------

@@ -29,6 +29,7 @@ from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
+from gpuetl.spec.forms import InferredSchema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.places import node_in, place_of
@@ -87,6 +88,7 @@ class _Binder:
     datasets: list[Dataset] = field(default_factory=list)
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def plan(self) -> Plan:
@@ -111,6 +113,7 @@ class _Binder:
             rejected={name: node for name, node in self.relations.items() if name.endswith(REJECTED)},
             warnings=tuple(self.problems.warnings),
             unused=tuple(unread),
+            notes=tuple(self.notes),
             place_of=partial(place_of, self.spec),
         )
 
@@ -238,12 +241,21 @@ class _Binder:
         if spec.options.quarantines:
             self.relations[f"{name}{REJECTED}"] = _Unread()
         path, form = self.path("source", name, spec.path), format_named(spec.format)
+        infers = isinstance(spec.schema, InferredSchema)
         states_all = spec.schema and spec.extra_columns != "add"
-        if not states_all and (spec.schema or form.states_types) and (path is None or not self.looks_at_files):
+        if infers and form.states_types:
+            message = coded("GE1402", f"schema: infer is for files that state no types, and {form.title} files do")
+            self.add(message, "Take the schema out.", spec.path, "source", name)
             return _Unread(origin=origin)
-        if not form.states_types and not spec.schema:
+        looks = spec.schema or form.states_types or infers
+        if not states_all and looks and (path is None or not self.looks_at_files):
+            return _Unread(origin=origin)
+        if not form.states_types and not spec.schema and not infers:
             message = coded("GE1402", f"a {form.title} source needs a schema")
-            hint = f"Add schema: {{column: type, …}}; a {form.title} file states no types."
+            hint = (
+                f"Add schema: {{column: type, …}}, or schema: infer; a {form.title} file states no types.  "
+                "gpuetl schema FILE prints one."
+            )
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
@@ -255,9 +267,16 @@ class _Binder:
             name, spec.format, path or self.folder, spec.schema, in_paths,
             filtered.union(spec.columns) if spec.columns else frozenset(),
             spec.extra_columns, spec.missing_columns, spec.options,
-            frozenset(map(str, spec.exclude)) - filtered, str(spec.filename),
+            excluded=frozenset(map(str, spec.exclude)) - filtered, filename=str(spec.filename),
         )  # fmt: skip
+        if infers:
+            inferred = self.inferred(dataset, spec)
+            if inferred is None:
+                return _Unread(origin=origin)
+            dataset = inferred
         schema = self.schema_of(dataset, spec)
+        for problem, hint in form.option_problems(spec.options, dataset.own_schema if schema else {}):
+            self.add(problem, hint, spec.path, "source", name)
         if spec.options.quarantines:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
@@ -281,6 +300,20 @@ class _Binder:
         if spec.filename and (spec.filename in spec.schema or spec.filename in spec.partitions):
             message = coded("GE1412", f"filename: the source has a column '{spec.filename}' already")
             self.add(message, "Choose another name.", spec.filename, "source", name)
+
+    def inferred(self, dataset: Dataset, spec: SourceSpec) -> Dataset | None:
+        """Return a source with the types of its first rows, which a note shows; None where they cannot be read."""
+        try:
+            found = dataset.file_format.infer(dataset)
+        except (DatasetError, OSError) as error:
+            hint = error.hint if isinstance(error, DatasetError) else ""
+            self.add(str(error), hint, spec.path, "source", dataset.name)
+            return None
+        listed = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in found.types.items())
+        rows = "1 row" if found.rows == 1 else f"the first {found.rows:,} rows"
+        self.notes.append(f"source '{dataset.name}': schema inferred from {rows} of {found.file}: {{{listed}}}")
+        types = {name: dtype for name, dtype in found.types.items() if name not in dataset.partitions}
+        return replace(dataset, declared=types, inferred_rows=max(1, found.rows))
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
@@ -375,11 +408,7 @@ class _Binder:
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        suffix = file_suffix(spec, path)
-        if not suffix:
-            ends = " or ".join(format_named(spec.format).sink_suffixes(spec.options))
-            message = coded("GE1509", f"the path ends as files of another compression do; the sink's end in {ends}")
-            context.problem(message, "Change the path's ending, or the sink's compression.", spec.path)
+        suffix = self.sink_suffix(name, spec)
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
             file_suffix=suffix, options=spec.options,
@@ -393,6 +422,16 @@ class _Binder:
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
         return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+
+    def sink_suffix(self, name: str, spec: SinkSpec) -> str:
+        """Return how names of a sink's files end; a problem where a single file's path ends in another way."""
+        suffix, own = suffix_of(spec), format_named(spec.format).suffixes
+        other = max((one for one in own if spec.path.endswith(one)), key=len, default=suffix)
+        if other != suffix and not spec.partition_by:
+            message = coded("GE1517", f"the path ends in {other}, and the files of this sink in {suffix}")
+            hint = f"Let the path end in {suffix}, or take out the sink's compression."
+            self.add(message, hint, spec.path, "sink", name)
+        return suffix
 
     def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
         """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
@@ -436,7 +475,7 @@ class _Binder:
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
         targets = [
-            Target(name, sink.format, path, sink.partition_by, file_suffix=file_suffix(sink, path))
+            Target(name, sink.format, path, sink.partition_by, file_suffix=suffix_of(sink))
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
         ]
@@ -459,12 +498,9 @@ class _Binder:
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
 
 
-def file_suffix(spec: SinkSpec, path: FilePath) -> str:
-    """Return how names of a sink's files end: as its path does, where it is one file; "" for that of other options."""
-    form = format_named(spec.format)
-    suffixes = form.sink_suffixes(spec.options)
-    own = next((suffix for suffix in suffixes if path.name.endswith(suffix)), "")
-    return own or ("" if path.name.endswith(form.suffixes) else suffixes[0])
+def suffix_of(spec: SinkSpec) -> str:
+    """Return how names of a sink's files end."""
+    return format_named(spec.format).sink_suffix(spec.path, spec.options)
 
 
 def key_text(value: Expr) -> str:

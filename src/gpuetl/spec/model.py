@@ -23,7 +23,7 @@ from gpuetl.spec.forms import (
     NAMES,
     ORDER,
     PARTITIONS,
-    TYPES,
+    SCHEMA,
     choice,
 )
 from gpuetl.spec.steps import Step
@@ -51,7 +51,7 @@ class SourceSpec:
 
     format: str
     path: Text
-    schema: Mapping[str, DataType] = key(TYPES, {})
+    schema: Mapping[str, DataType] = key(SCHEMA, {})
     partitions: Mapping[str, DataType] = key(PARTITIONS, {})
     columns: tuple[str, ...] = key(NAMES, ())
     exclude: tuple[str, ...] = key(NAMES, ())

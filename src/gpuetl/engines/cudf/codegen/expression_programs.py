@@ -80,7 +80,7 @@ def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
 
 
 def written(expr: Expr, known: Columns) -> Needed:
-    """List the program that writes a column of texts."""
+    """List the program that writes a column of strings."""
     columns = columns_read([expr], columns_of_kinds(known))
     return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(STRING)})
 
@@ -94,7 +94,7 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
 
 
 def split(expr: Expr, known: Columns) -> Needed:
-    """List the program that cuts texts into lists."""
+    """List the program that cuts strings into lists."""
     assert isinstance(expr, Call)
     text, separator = expr.args
     assert isinstance(separator, Literal)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import iota, scan
 from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.validity import check_elements, empty_bits, empty_values, offsets_of_sizes, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
 from gpuetl.types.data_types import STRING, is_list
 
@@ -26,7 +26,7 @@ def with_bytes(vector: Vector, output: Vector, rows: Any, total: int, machine: M
     if total:
         kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
-        machine.launch(machine.closed("copy_texts"), f"copy_texts_{kinds}", len(rows), arguments)
+        machine.launch(machine.closed("copy_strings"), f"copy_strings_{kinds}", len(rows), arguments)
     return Vector(output.dtype, output.rows, data, output.valid, 0, offsets)
 
 
@@ -100,7 +100,7 @@ def nothing(vector: Vector, machine: Machine) -> Vector:
     if vector.offsets is None:
         return Vector(vector.dtype, 0, vector.data[:0], dictionary=vector.dictionary)
     elements = nothing(vector.elements, machine) if vector.elements else None
-    data = None if elements else vector.data[:0]
+    data = NO_DATA if elements else vector.data[:0]
     return Vector(vector.dtype, 0, data, None, 0, machine.arrays.zeros(1, "int32"), elements)
 
 
@@ -161,4 +161,4 @@ def with_elements(vector: Vector, output: Vector, rows: Any, total: int, machine
     arguments = [total, len(rows), offsets, vector.offsets, rows, wanted]
     machine.launch(machine.closed("lists"), f"list_elements_{integer_name(rows)}", total, arguments)
     elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
-    return Vector(output.dtype, output.rows, None, output.valid, 0, offsets, elements)
+    return Vector(output.dtype, output.rows, NO_DATA, output.valid, 0, offsets, elements)

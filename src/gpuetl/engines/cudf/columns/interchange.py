@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from gpuetl.engines.cudf.columns.arrays import host_copies
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded, most_decoded_bytes
 from gpuetl.engines.cudf.columns.validity import check_elements, offsets_type
-from gpuetl.engines.cudf.columns.vector import Buffer, Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, storage_type
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.formats import frames
 from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, is_list
@@ -30,18 +30,18 @@ def packed_frame(frame: Frame) -> tuple[Frame, list[Buffer]]:
     buffers: list[Buffer] = []
     places: dict[int, int] = {}
 
-    def place(buffer: Buffer) -> int:
+    def place(buffer: Buffer) -> Buffer:
         if id(buffer) not in places:
             places[id(buffer)] = len(buffers)
             buffers.append(buffer)
-        return places[id(buffer)]
+        return cast("Buffer", places[id(buffer)])  # a header has places where frames have buffers
 
     return with_buffers(frame, place), buffers
 
 
 def unpacked_frame(header: Frame, buffers: Sequence[Buffer]) -> Frame:
     """Return the frame of a header and its buffers."""
-    return with_buffers(header, lambda place: buffers[place])
+    return with_buffers(header, lambda place: buffers[cast("int", place)])
 
 
 def with_buffers(frame: Frame, change: Callable[[Buffer], Buffer]) -> Frame:
@@ -57,9 +57,8 @@ def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[
     A function inside another, which called itself, would hold the buffers until the next collection of garbage.
     """
     if id(vector) not in seen:
-        data, valid, offsets = (
-            None if buffer is None else change(buffer) for buffer in (vector.data, vector.valid, vector.offsets)
-        )
+        data = vector.data if vector.data is NO_DATA else change(vector.data)
+        valid, offsets = (None if buffer is None else change(buffer) for buffer in (vector.valid, vector.offsets))
         elements, dictionary = (
             None if inner is None else with_changed(inner, change, seen)
             for inner in (vector.elements, vector.dictionary)
@@ -131,7 +130,7 @@ def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
         check_elements(stop - start)
         offsets = (places - places[0]).astype(np.int32)
         elements = from_arrow(array.values.slice(start, stop - start), machine)
-        return Vector(pa.list_(elements.dtype), rows, None, valid, array.null_count, asarray(offsets), elements)
+        return Vector(pa.list_(elements.dtype), rows, NO_DATA, valid, array.null_count, asarray(offsets), elements)
     offsets = (places - places[0]).astype(offsets_type(stop - start))
     data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[start:stop]
     return Vector(STRING, rows, asarray(data), valid, array.null_count, asarray(offsets))
@@ -198,7 +197,7 @@ def is_small(frame: Frame) -> bool:
 def copied_at_once(frame: Frame, machine: Machine) -> Frame:
     """Return a frame with arrays of NumPy's, in one copy, for which the host waits once."""
     header, buffers = packed_frame(frame)
-    return unpacked_frame(header, host_copies(buffers, machine))
+    return unpacked_frame(header, [cast("Buffer", copy) for copy in host_copies(buffers, machine)])
 
 
 def host_array(vector: Vector, machine: Machine) -> Any:
@@ -218,7 +217,7 @@ def in_host_memory(frame: Frame, machine: Machine) -> Frame:
     arrays, start = list(buffers), 0
     for place in order:
         end = start + int(buffers[place].nbytes)
-        arrays[place] = memory[start:end].view(buffers[place].dtype).reshape(buffers[place].shape)
+        arrays[place] = cast("Buffer", memory[start:end].view(buffers[place].dtype).reshape(buffers[place].shape))
         start = end
     return unpacked_frame(header, arrays)
 
@@ -232,8 +231,8 @@ def in_chunks(vector: Vector, machine: Machine) -> Any:
 
 def wide_strings(vector: Vector, machine: Machine) -> Any:
     """Copy strings to host memory, as an Arrow array with offsets of 64 bits."""
-    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
-    offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
+    valid = pa.py_buffer(machine.host(vector.required_valid)) if vector.nulls else None
+    offsets = pa.py_buffer(machine.host(vector.required_offsets).astype(np.int64))
     buffers = [valid, offsets, pa.py_buffer(machine.host(vector.data))]
     return pa.Array.from_buffers(pa.large_string(), vector.rows, buffers, vector.nulls)
 
@@ -241,18 +240,18 @@ def wide_strings(vector: Vector, machine: Machine) -> Any:
 def to_arrow(vector: Vector, machine: Machine) -> Any:
     """Copy a column to host memory, as an Arrow array of its type."""
     vector = decoded(vector, machine)
-    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
+    valid = pa.py_buffer(machine.host(vector.required_valid)) if vector.nulls else None
     if vector.dtype == NULL:
         return pa.nulls(vector.rows)
     if is_list(vector.dtype):
         assert vector.elements is not None
-        buffers = [valid, pa.py_buffer(machine.host(vector.offsets))]
+        buffers = [valid, pa.py_buffer(machine.host(vector.required_offsets))]
         children = [to_arrow(vector.elements, machine)]
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
     if vector.dtype == STRING:
-        if vector.offsets.dtype.itemsize > 4:
+        if vector.required_offsets.dtype.itemsize > 4:
             return wide_strings(vector, machine).cast(STRING)
-        buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
+        buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.required_offsets, vector.data))]
         return pa.Array.from_buffers(STRING, vector.rows, buffers, vector.nulls)
     values = arrow_values(machine.host(vector.data), vector.dtype)
     return pa.Array.from_buffers(vector.dtype, vector.rows, [valid, pa.py_buffer(values)], vector.nulls)
@@ -269,7 +268,7 @@ def single_row(vector: Vector, row: int, machine: Machine) -> Vector:
     if vector.elements is None:
         offsets = machine.arrays.asarray(np.array([0, stop - start], np.int32))
         return Vector(vector.dtype, 1, vector.data[start:stop], valid, nulls, offsets)
-    return Vector(vector.dtype, 1, None, valid, nulls, vector.offsets[row : row + 2], vector.elements)
+    return Vector(vector.dtype, 1, NO_DATA, valid, nulls, vector.offsets[row : row + 2], vector.elements)
 
 
 def arrow_values(values: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:

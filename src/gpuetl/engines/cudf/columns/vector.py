@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import TypeAlias, cast
 
 import pyarrow as pa
 
+from gpuetl.engines.cudf.machine import Array
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL, STRING, DataType, is_list
 from gpuetl.types.decimal_types import is_decimal
 
-Buffer = Any
+Buffer: TypeAlias = Array
 """An array of the machine's array module: CuPy's on a GPU, NumPy's in tests on a CPU."""
+NO_DATA: Buffer = cast("Buffer", None)
+"""The `data` of a column of lists, which has offsets and elements alone, and of a kind of column without memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class Vector:
         How many.
     data
         The values as in `storage_type`.  Of strings the bytes, or their codes in the dictionary (int32; of nulls any).
-        None for lists.
+        `NO_DATA` for lists.
     valid
         Words of 32 validity bits, the first row's the lowest; None where there is no null.
     nulls
@@ -44,9 +47,9 @@ class Vector:
     dtype: DataType
     rows: int
     data: Buffer
-    valid: Buffer = None
+    valid: Buffer | None = None
     nulls: int = 0
-    offsets: Buffer = None
+    offsets: Buffer | None = None
     elements: Vector | None = None
     dictionary: Vector | None = None
 
@@ -55,6 +58,18 @@ class Vector:
         """The device memory that the column takes."""
         own = sum(buffer.nbytes for buffer in (self.data, self.valid, self.offsets) if buffer is not None)
         return int(own) + sum(inner.nbytes for inner in (self.elements, self.dictionary) if inner)
+
+    @property
+    def required_offsets(self) -> Buffer:
+        """The offsets of strings without a dictionary, or of lists: columns that always have them."""
+        assert self.offsets is not None
+        return self.offsets
+
+    @property
+    def required_valid(self) -> Buffer:
+        """The validity words of a column that has some: one with nulls."""
+        assert self.valid is not None
+        return self.valid
 
     @property
     def codes(self) -> Vector:

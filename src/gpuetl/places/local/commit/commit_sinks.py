@@ -33,10 +33,10 @@ from gpuetl.signals import Held, held_signals
 # What a run does about the dead runs that it finds beside its sinks and sources.
 
 
-def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed]) -> RecoveryRemarks:
+def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed], hosts: Sequence[str] = ()) -> RecoveryRemarks:
     """Recover what dead runs left beside a sink's path, and refuse to go on where an unfinished commit must stay.
 
-    `failed` makes the error of a text.
+    `failed` makes the error of a message.  Runs of the `hosts` count as dead, too.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def finish_dead_runs(path: Path, failed: Callable[[str], RunFailed]) -> Recovery
     """
     remarks = RecoveryRemarks([], [])
     try:
-        for outcome in sort_out(stagings_beside(path)):
+        for outcome in sort_out(stagings_beside(path), hosts):
             if isinstance(outcome, Recovered):
                 remark_recovered(outcome, path, remarks)
             elif outcome.unfinished and outcome.holder.status != "live":

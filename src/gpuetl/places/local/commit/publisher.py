@@ -27,10 +27,12 @@ class LocalPublisher:
         """Put the files of all sinks in place, or of none."""
         commit_sinks(cast("Sequence[LocalStagedSink]", sinks), committed)
 
-    def finish_dead_runs(self, path: FilePath, failed: Callable[[str], RunFailed]) -> RecoveryRemarks:
+    def finish_dead_runs(
+        self, path: FilePath, failed: Callable[[str], RunFailed], hosts: Sequence[str] = ()
+    ) -> RecoveryRemarks:
         """Recover what dead runs left beside a sink's path, or beside what it points to."""
         assert isinstance(path, Path)
-        return finish_dead_runs(path.resolve() if path.is_symlink() else path, failed)
+        return finish_dead_runs(path.resolve() if path.is_symlink() else path, failed, hosts)
 
     def unfinished_commit(self, path: FilePath) -> str | None:
         """Name a commit of a dead run that has changed only some of the files of a path."""
