@@ -54,6 +54,10 @@ class Dataset:
         pipeline states a schema or the columns that it reads.
     missing_columns
         What becomes of a column that a file lacks.
+    excluded
+        Columns that are not read, whatever their type.
+    filename
+        The column of `partitions` whose value is the path of the file, or none.
     options
         Those that the format declares: an object of its `read_options`, or `NO_OPTIONS` for its defaults.
     inferred_rows
@@ -70,6 +74,8 @@ class Dataset:
     missing_columns: MissingColumns = "error"
     options: FormatOptions = NO_OPTIONS
     inferred_rows: int = 0
+    excluded: frozenset[str] = frozenset()
+    filename: str = ""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -140,13 +146,15 @@ class Dataset:
         if not self.partitions:
             return {}
         written = folder_values(path)
-        missing = [name for name in self.partitions if name not in written]
+        names = [name for name in self.partitions if name != self.filename]
+        missing = [name for name in names if name not in written]
         if missing:
             raise DatasetError(
                 coded("GE1408", f"{path} has no '{missing[0]}=…' folder"),
                 have_hint(missing[0], written, noun="Folders of the path"),
             )
-        return {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in self.partitions}
+        values = {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in names}
+        return {name: str(path) if name == self.filename else values[name] for name in self.partitions}
 
     @cached_property
     def schema(self) -> Schema:
@@ -160,7 +168,8 @@ class Dataset:
         columns = dict(self.declared) or self._stored_schema()
         if self.extra_columns == "add":
             columns = with_extra_columns(self, columns)
-        return Schema({**{n: t for n, t in columns.items() if n not in self.partitions}, **self.partitions})
+        columns = {**{n: t for n, t in columns.items() if n not in self.partitions}, **self.partitions}
+        return Schema({name: dtype for name, dtype in columns.items() if name not in self.excluded})
 
     @property
     def own_schema(self) -> dict[str, DataType]:
@@ -180,7 +189,7 @@ class Dataset:
         DatasetError
             For one without that is to be read.
         """
-        wanted = not self.wanted or name in self.wanted
+        wanted = (not self.wanted or name in self.wanted) and name not in self.excluded
         other = self.file_format.other_name(self, name)
         if other is not None:
             if not wanted:

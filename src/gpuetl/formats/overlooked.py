@@ -45,7 +45,7 @@ def columns_warning(dataset: Dataset) -> str | None:
     if dataset.extra_columns or not dataset.files:
         return None
     first, *others = dataset.files
-    known = {*dataset.stored(first), *dataset.declared, *dataset.wanted, *dataset.partitions, ""}
+    known = {*dataset.stored(first), *dataset.declared, *dataset.wanted, *dataset.partitions, *dataset.excluded, ""}
     for file in others:
         added = [name for name in dataset.stored(file) if name not in known]
         if added:
@@ -133,7 +133,7 @@ def declaring_hint(name: str, datasets: Iterable[Dataset]) -> str:
     for dataset in datasets:
         undeclared = undeclared_columns(dataset)
         if name in undeclared:
-            declared = {key: type_name(dtype) for key, dtype in dataset.partitions.items()}
+            declared = {key: type_name(dtype) for key, dtype in dataset.partitions.items() if key != dataset.filename}
             listed = ", ".join(f"{key}: {dtype}" for key, dtype in {**declared, **undeclared}.items())
             where = f"Folders '{name}=…' of source '{dataset.name}' have it"
             return f"{where}: declare it there by partitions: {{{listed}}}."
