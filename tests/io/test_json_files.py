@@ -327,9 +327,7 @@ def test_a_duration_and_another_ending_are_refused_before_the_run(tmp_path):
     with pytest.raises(ge.InvalidPipeline) as caught:
         ge.loads(text, tmp_path).plan()
     assert "a JSON file cannot hold duration, the type of 'a'" in str(caught.value)
-    assert "the path ends in .jsonl.gz, and the files of this sink in .jsonl" in str(
-        caught.value
-    )
+    assert "the path ends in .jsonl.gz, and the files of this sink in .jsonl" in str(caught.value)
     written(tmp_path, '{"a":1}')
     with pytest.raises(ge.InvalidPipeline, match="a JSON file cannot hold duration"):
         load(tmp_path, "schema: {a: duration}").plan()
