@@ -7,7 +7,7 @@ writes it through Arrow, unless the engine has a reader or a writer of its own f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -224,6 +224,10 @@ class Format(ABC):
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write one file; `options` are those of `write_options`."""
         raise NotImplementedError(f"{self.title} files are not written")
+
+    def sink_problems(self, options: FormatOptions, columns: Mapping[str, DataType]) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with a sink's options for the columns of its files, each with the next step."""
+        yield from ()
 
     def sink_suffix(self, path: str, options: FormatOptions) -> str:
         """Return how names of a sink's files end, for a sink at a path with options of `write_options`."""

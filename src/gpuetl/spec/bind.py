@@ -364,11 +364,15 @@ class _Binder:
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
+        form = format_named(spec.format)
         path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
         self.only_held("sink", name, spec, source.schema)
+        in_files = {column: dtype for column, dtype in source.schema.items() if column not in partition_by}
+        for message, hint in () if source.schema.open else form.sink_problems(spec.options, in_files):
+            context.problem(message, hint, spec.path)
         if len(partition_by) == len(source.schema) > 0:
             message = coded("GE1504", "partition_by takes every column, so that files would have none")
             context.problem(message, "Leave one out.", spec.partition_by[0])
