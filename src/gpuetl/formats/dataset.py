@@ -259,7 +259,7 @@ class Dataset:
 
 def plain_suffixes(suffixes: Sequence[str]) -> str:
     """Word how names of files end; those that only add a compression go without saying."""
-    plain = [one for one in suffixes if not any(one != other and one.startswith(other) for other in suffixes)]
+    plain = [one for one in suffixes if not any(one.startswith(f"{other}.") for other in suffixes)]
     return " or ".join(plain)
 
 

@@ -94,7 +94,7 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         With the file, the column, and the next step.
     """
     stored = dataset.stored(file)
-    if dataset.filename in stored:
+    if dataset.filename and dataset.filename in stored:
         hint = "Choose another name for filename."
         message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
         raise DatasetError(coded("GE1412", message), hint)
