@@ -68,7 +68,7 @@ def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
     """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
-    types = [dtype for dtype in TYPES.values() if function.lists or not is_list(dtype)]
+    types = [dtype for dtype in TYPES.values() if function.nested or not is_list(dtype)]
     for slots in _shapes(function):
         varying = [slot for slot in slots if not slot.constant]
         if len(varying) <= 2:

@@ -159,8 +159,14 @@ def comparable(column: Any) -> list[Any]:
     if pa.types.is_temporal(kind):
         number = pa.int32() if pa.types.is_date(kind) else INT64
         column = column.cast(pa.list_(number) if is_list(dtype) else number)
-    values = column.to_pylist()
-    return [None if value is None else tuple(value) for value in values] if is_list(dtype) else values
+    return list(map(hashed, column.to_pylist()))
+
+
+def hashed(value: Any) -> Any:
+    """Return a value with tuples in the place of lists and dictionaries, which have no hash."""
+    if isinstance(value, dict):
+        return tuple((name, hashed(each)) for name, each in value.items())
+    return tuple(map(hashed, value)) if isinstance(value, list) else value
 
 
 def equal(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:
