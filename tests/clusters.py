@@ -158,7 +158,7 @@ def is_worker(pid: int) -> bool:
         return False
 
 
-def needs_this_process(engine, what):
+def needs_this_process(engine: str, what: str) -> None:
     """Skip an engine whose workers are other processes: they do not have what a test sets or registers here."""
     if engine == "dask-cuda":
         pytest.skip(f"its workers are other processes, which do not have the {what} of this test")

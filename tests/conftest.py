@@ -1,16 +1,22 @@
 """What tests share: pipelines over small files, every layout of the rows, every engine."""
 
+from __future__ import annotations
+
 import ctypes
 import gc
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
-from gpuetl import InvalidPipeline, Pipeline, messages
+from gpuetl import InvalidPipeline, Pipeline, RunOptions, Table, messages
 from gpuetl.engines.cudf.io import parquet_writer
 from gpuetl.engines.cudf.runtime import start as gpu_settings
 from gpuetl.engines.registry import engine_names, is_clustered
@@ -18,6 +24,13 @@ from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from messages import without_place
 from tables import write_source
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+    from _pytest.terminal import TerminalReporter
+    from distributed import Client
+
+Answer = Callable[..., pa.Table]
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)  # a test suite that passed passes again
 settings.load_profile("repeatable")
@@ -27,7 +40,7 @@ messages.with_code = lambda text, message: text  # tests compare texts; tests/er
 GPU_ENGINES = ("cudf", "dask-cuda")
 
 
-def has_driver():
+def has_driver() -> bool:
     """Tell whether an NVIDIA driver is there to be loaded."""
     try:
         ctypes.CDLL("libcuda.so.1")
@@ -41,7 +54,7 @@ CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Add --full and --quick."""
     parser.addoption("--full", action="store_true", help="also run what `make test` leaves to `make test-all`")
     parser.addoption(
@@ -50,9 +63,10 @@ def pytest_addoption(parser):
 
 
 @pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is marked `full`, which the end of the run counts, and skip what needs a GPU where there is none."""
-    chosen, left = [], []
+    chosen: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
     for item in items:
         why = why_left_out(item, full, quick)
@@ -65,7 +79,7 @@ def pytest_collection_modifyitems(config, items):
     items[:] = chosen
 
 
-def why_left_out(item, full, quick):
+def why_left_out(item: pytest.Item, full: bool, quick: bool) -> str:
     """Return why a test is left out; nothing where it is not."""
     marker = item.get_closest_marker("full")
     if marker and not full:
@@ -75,43 +89,50 @@ def why_left_out(item, full, quick):
     return "left to `make test`: slow ones" if quick and item.get_closest_marker("slow") else ""
 
 
-def engine_of(item):
+def engine_of(item: pytest.Item) -> str | None:
     """Return the engine that a test is for; None where it is for all or any."""
-    params = getattr(item, "callspec", None) and item.callspec.params
-    return params.get("engine", params.get("local_engine")) if params else None
+    params = parameters_of(item)
+    name: str | None = params.get("engine", params.get("local_engine"))
+    return name
 
 
-LEFT_OUT = pytest.StashKey[Counter]()
-ONE_WAY = pytest.StashKey[list[int]]()
+def parameters_of(item: pytest.Item) -> Mapping[str, Any]:
+    """Return the parameters of a test; none where it has none."""
+    callspec = getattr(item, "callspec", None)
+    return dict(callspec.params) if callspec else {}
+
+
+LEFT_OUT: pytest.StashKey[Counter[str]] = pytest.StashKey()
+ONE_WAY: pytest.StashKey[list[int]] = pytest.StashKey()
 """How many tests in tiny partitions did not also run their plan as it is written, by process."""
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     """Begin to count."""
     config.stash[LEFT_OUT] = Counter()
     config.stash[ONE_WAY] = []
 
 
-def pytest_sessionfinish(session):
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand over the counts of a process of pytest-xdist."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left out"] = dict(session.config.stash[LEFT_OUT])
-        session.config.workeroutput["one way"] = sum(session.config.stash[ONE_WAY])
+        counts, one_way = session.config.stash[LEFT_OUT], session.config.stash[ONE_WAY]
+        session.config.workeroutput |= {"left out": dict(counts), "one way": sum(one_way)}
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node, error):
+def pytest_testnodedown(node: Any, error: object) -> None:
     """Take over the counts: each process collects all tests, so any one's are those of the run, and runs its own."""
     output = getattr(node, "workeroutput", {})
     node.config.stash[LEFT_OUT] |= Counter(output.get("left out", {}))
     node.config.stash[ONE_WAY].append(output.get("one way", 0))
 
 
-def pytest_terminal_summary(terminalreporter, config):
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Say how many tests were left out, and why."""
-    counts, one_way = config.stash[LEFT_OUT], sum(config.stash[ONE_WAY])
-    if one_way:
-        terminalreporter.section(f"{one_way:,} tests in tiny partitions did not run their plan as it is written")
+    counts, one_way = config.stash[LEFT_OUT], config.stash[ONE_WAY]
+    if any(one_way):
+        terminalreporter.section(f"{sum(one_way):,} tests in tiny partitions did not run their plan as it is written")
     if counts:
         terminalreporter.section(f"{counts.total():,} tests were left out")
         for why, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
@@ -121,13 +142,13 @@ def pytest_terminal_summary(terminalreporter, config):
         )
 
 
-def pytest_collection_finish():
+def pytest_collection_finish() -> None:
     """Keep the garbage collector away from what lives until the end: tests and modules, millions of objects."""
     gc.collect()
     gc.freeze()
 
 
-def pytest_itemcollected(item):
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark a test `full` in a layout that another one covers, or where a cluster does what one process does."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
@@ -136,9 +157,10 @@ def pytest_itemcollected(item):
     in_tiny_partitions = in_layouts and "2-rows-a-partition" in callspec.id
     in_cluster_layout = in_layouts and CLUSTER_LAYOUT in callspec.id
     engine = engine_of(item)
-    if is_clustered(engine) and single_rows:
+    on_cluster = engine is not None and is_clustered(engine)
+    if on_cluster and single_rows:
         item.add_marker(pytest.mark.full(reason="single rows on a cluster, whose tasks compute as one process does"))
-    elif is_clustered(engine) and in_layouts and not in_cluster_layout:
+    elif on_cluster and in_layouts and not in_cluster_layout:
         item.add_marker(pytest.mark.full(reason="other layouts on a cluster than the one with every exchange"))
     elif single_rows and in_tiny_partitions and not in_cluster_layout:
         item.add_marker(pytest.mark.full(reason="single rows in a second layout of tiny partitions"))
@@ -147,7 +169,7 @@ def pytest_itemcollected(item):
 
 
 @contextmanager
-def workers_here(count, **options):
+def workers_here(count: int, **options: Any) -> Iterator[Client]:
     """Give a client of so many workers in this process, which is quick, each with one thread."""
     dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     options |= {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
@@ -161,14 +183,14 @@ def workers_here(count, **options):
 
 
 @pytest.fixture(scope="session")
-def cluster():
+def cluster() -> Iterator[Client]:
     """Two workers in this process; what runs on `dask` finds their client."""
     with workers_here(2) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
-def two_gpus():
+def two_gpus() -> None:
     """Skips where there are none for a cluster."""
     dask_cuda = pytest.importorskip("dask_cuda")
     if (there := dask_cuda.utils.get_n_gpus()) < 2:
@@ -176,7 +198,7 @@ def two_gpus():
 
 
 @pytest.fixture(scope="session")
-def gpu_cluster():
+def gpu_cluster() -> Iterator[Client]:
     """A worker for each of two GPUs, or of the one that is there; what runs on `dask-cuda` finds their client."""
     distributed = pytest.importorskip("distributed")
     dask_cuda = pytest.importorskip("dask_cuda")
@@ -190,24 +212,24 @@ def gpu_cluster():
 
 
 @pytest.fixture(autouse=True)
-def read_on_device(monkeypatch):
+def read_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the cudf engine read small files by libcudf, too; commands and workers, which are other processes, do not."""
     monkeypatch.setattr(gpu_settings, "HOST_VALUES", 0)
     monkeypatch.setattr(gpu_settings, "HOST_VALUES_AT_FIRST", 0)
 
 
 @pytest.fixture
-def encoded_on_device(monkeypatch):
+def encoded_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the cudf engine encode small files, too."""
     monkeypatch.setattr(parquet_writer, "LEAST_BYTES", 0)
 
 
-def engine_params(names):
+def engine_params(names: Iterable[str]) -> list[ParameterSet]:
     """Return parameters for engines, of which those that need a GPU are marked."""
     return [pytest.param(name, marks=[pytest.mark.gpu] * (name in GPU_ENGINES)) for name in names]
 
 
-def skip_where_it_cannot_run(name):
+def skip_where_it_cannot_run(name: str) -> None:
     """Skip a test where there is not what the engine needs."""
     if name in GPU_ENGINES and not has_driver():
         pytest.skip("no NVIDIA driver was found")
@@ -216,44 +238,45 @@ def skip_where_it_cannot_run(name):
 
 
 @pytest.fixture(params=engine_params(engine_names()))
-def engine(request):
+def engine(request: pytest.FixtureRequest) -> str:
     """The engine to run on; those that need a GPU are skipped where there is none."""
     skip_where_it_cannot_run(request.param)
     if is_clustered(request.param):
         request.getfixturevalue("cluster" if request.param == "dask" else "gpu_cluster")
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture(params=engine_params(name for name in engine_names() if not is_clustered(name)))
-def local_engine(request):
+def local_engine(request: pytest.FixtureRequest) -> str:
     """An engine that runs in this process."""
     skip_where_it_cannot_run(request.param)
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture(params=LAYOUTS.values(), ids=[name.replace(" ", "-").replace(",", "") for name in LAYOUTS])
-def layout(request):
+def layout(request: pytest.FixtureRequest) -> RunOptions:
     """How the rows are split: one partition, or partitions of 2 rows with and without broadcast joins."""
-    return request.param
+    chosen: RunOptions = request.param
+    return chosen
 
 
 @pytest.fixture
-def pipeline(tmp_path):
+def pipeline(tmp_path: Path) -> Pipeline:
     """An empty pipeline whose paths start in a folder of its own."""
     return Pipeline("test", root=tmp_path)
 
 
 @pytest.fixture
-def source(pipeline):
+def source(pipeline: Pipeline) -> Callable[..., Table]:
     """Writes a table in row groups of 2 rows, and declares it as a source, `t` unless named."""
     return lambda rows, name="t": write_source(pipeline, name, rows)
 
 
 @pytest.fixture
-def answer(engine, layout):
+def answer(engine: str, layout: RunOptions) -> Answer:
     """Runs a table's steps on the engine, in the layout; returns the rows."""
 
-    def run(steps, optimize=True, params=None):
+    def run(steps: Table, optimize: bool = True, params: Mapping[str, Any] | None = None) -> pa.Table:
         name, options = steps.named(), replace(layout, optimize=optimize)
         return steps.pipeline.run(params, engine=engine, keep=[name], options=options)[name].to_arrow()
 
@@ -261,7 +284,7 @@ def answer(engine, layout):
 
 
 @pytest.fixture
-def ways(engine, layout, pytestconfig):
+def ways(engine: str, layout: RunOptions, pytestconfig: pytest.Config) -> tuple[bool, ...]:
     """Whether to optimize: both ways, but on a cluster, where it makes no difference, and without --full in partitions."""
     if is_clustered(engine):
         return (True,)
@@ -272,10 +295,12 @@ def ways(engine, layout, pytestconfig):
 
 
 @pytest.fixture
-def check(answer, ways):
+def check(answer: Answer, ways: tuple[bool, ...]) -> Callable[..., None]:
     """Compares the rows of a table's steps, optimized and as written, with those expected."""
 
-    def compare(steps, expected, ordered=False, params=None):
+    def compare(
+        steps: Table, expected: pa.Table, ordered: bool = False, params: Mapping[str, Any] | None = None
+    ) -> None:
         result = steps.pipeline.table(steps.named())
         for optimize in ways:
             got = answer(result, optimize, params)
@@ -285,29 +310,29 @@ def check(answer, ways):
 
 
 @pytest.fixture
-def failure(answer, ways):
+def failure(answer: Answer, ways: tuple[bool, ...]) -> Callable[[Table, type[Exception]], str]:
     """Returns the message with which a table's steps fail, the same optimized and as written, without its place."""
 
-    def message(steps, error):
-        texts, result = {}, steps.stage("result")
+    def message(steps: Table, error: type[Exception]) -> str:
+        found, result = set(), steps.stage("result")
         for optimize in ways:
             with pytest.raises(error) as caught:
                 answer(result, optimize)
-            texts[without_place(str(caught.value))] = optimize
-        assert len(texts) == 1
-        return next(iter(texts))
+            found.add(without_place(str(caught.value)))
+        assert len(found) == 1
+        return found.pop()
 
     return message
 
 
 @pytest.fixture
-def problem(pipeline):
+def problem(pipeline: Pipeline) -> Callable[[Table], str]:
     """Returns the text of the problems that a pipeline has when it is planned."""
 
-    def text(steps):
+    def problems(steps: Table) -> str:
         steps.stage(steps.pipeline.unused_name("wrong"))
         with pytest.raises(InvalidPipeline) as caught:
             steps.pipeline.plan()
         return without_place(str(caught.value))
 
-    return text
+    return problems

@@ -3,12 +3,13 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 SHOWN, LEAST_STATEMENTS = 20, 3
 """Functions to print, and how many statements a function has that is worth a line."""
 
 
-def least_covered(report):
+def least_covered(report: dict[str, Any]) -> list[tuple[float, int, str, int, str]]:
     """Return (percent, what is not taken, file, line, name), the least covered function first; ties have most to take first."""
     found = []
     for path, file in report["files"].items():
@@ -20,7 +21,7 @@ def least_covered(report):
     return sorted(found, key=lambda each: (each[0], -each[1], *each[2:]))
 
 
-def main(path):
+def main(path: str) -> None:
     report = json.loads(Path(path).read_text(encoding="utf-8"))
     total = report["totals"]["percent_covered"]
     print(f"\n{total:.1f} % of lines and branches.  The {SHOWN} least covered functions:")

@@ -4,8 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def open_files():
-    """Return the files that the process has open, also those without a name; what the system tells is none of ours."""
+def open_files() -> set[str]:
+    """Return the files that the process has open, also those without a name; files of the system are left out."""
     found = set()
     for descriptor in Path("/proc/self/fd").iterdir():
         with suppress(OSError):  # another thread has closed it meanwhile

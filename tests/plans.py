@@ -1,25 +1,29 @@
 """Plans as lists of lines, for tests of the optimizer and of lowering."""
 
-from gpuetl import RunOptions
+from collections.abc import Mapping
+from typing import Any
+
+from gpuetl import Pipeline, RunOptions
 from gpuetl.optimize import optimize
 from gpuetl.physical.layout import Layout
-from gpuetl.physical.lower import lower
-from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, RangeExchange, Scan
+from gpuetl.physical.lower import PhysicalPlan, lower
+from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, RangeExchange, Scan
 from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.plan import Plan
 
 
-def described(plan):
+def described(plan: Plan) -> list[str]:
     """Return one line for each node, inputs first."""
     return [node.describe() for node in walk_graph(*plan.roots)]
 
 
-def kept_plan(pipeline, *stages, params=None):
+def kept_plan(pipeline: Pipeline, *stages: str, params: Mapping[str, Any] | None = None) -> Plan:
     """Return the plan as written, which keeps these stages, or the last ones."""
     plan = pipeline.plan(params)
     return plan.keeping(stages or plan.last_stages())
 
 
-def lowered(pipeline, options=None, optimized=True):
+def lowered(pipeline: Pipeline, options: RunOptions | None = None, optimized: bool = True) -> PhysicalPlan:
     """Return the physical plan of a run that keeps the last stages; by default of partitions of 2 rows."""
     options, plan = options or RunOptions(partition_rows=2), kept_plan(pipeline)
     if optimized:
@@ -27,12 +31,12 @@ def lowered(pipeline, options=None, optimized=True):
     return lower(plan, Layout(options.rows_a_partition("pandas"), options.broadcast_bytes))
 
 
-def physical_lines(plan):
+def physical_lines(plan: PhysicalPlan) -> list[str]:
     """Return one line for each physical node, inputs first: what it does, and on how many partitions."""
     return [f"{physical_line(node)} [{node.partitions}]" for node in walk_graph(*plan.roots)]
 
 
-def physical_line(node):
+def physical_line(node: Physical) -> str:
     if isinstance(node, Boundaries | RangeExchange):
         return " ".join([node.route, *map(str, node.by)])
     if isinstance(node, Exchange):

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from gpuetl.places.local.commit import moves
 
 OF_EARLIER_VERSION = "part-20260101T000000-00000000-00000.parquet"
@@ -24,12 +26,12 @@ def leftovers(folder: Path) -> list[Path]:
     return [path for path in folder.rglob(".*") if not is_manifest(path)]
 
 
-def refuse_moves(monkeypatch, refused: Callable[[Path, Path], bool]) -> None:
+def refuse_moves(monkeypatch: pytest.MonkeyPatch, refused: Callable[[Path, Path], bool]) -> None:
     """Let the disk refuse the moves of which `refused` is true, given from where and to where."""
     for name in ("exchange", "rename_to_free"):
         move = getattr(moves, name)
 
-        def refusing(old, new, move=move):
+        def refusing(old: Path, new: Path, move: Callable[[Path, Path], None] = move) -> None:
             if refused(old, new):
                 raise OSError(5, "Input/output error")
             move(old, new)

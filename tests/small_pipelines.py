@@ -6,10 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl import Pipeline, RunOptions, col, expr
+from gpuetl import Pipeline, RunOptions, Table, col, expr
+from gpuetl.run.pipeline_run import Run
 from tables import NAN, table, write_source
 
-FILES = Path(__file__).parent / "kernels_files"
+FILES = Path(__file__).parent / "kernel_files"
 OPTIONS = RunOptions(partition_rows=4, broadcast_bytes=0, carried_share=1.0)
 """Three partitions of two row groups each: they can be made smaller."""
 SPILLS = RunOptions(partition_rows=4, broadcast_bytes=0, resident_bytes=0)
@@ -17,66 +18,66 @@ SPILLS = RunOptions(partition_rows=4, broadcast_bytes=0, resident_bytes=0)
 TYPES = {"k": "string", "t": "int64", "x": "float64"}
 
 
-def aggregate(t, u):
+def aggregate(t: Table, u: Table) -> None:
     t.filter(col("t") > 0).aggregate("k", n=expr("count(*)"), s=expr("sum(t)"), m=expr("max(x)")).stage("groups")
 
 
-def join(t, u):
+def join(t: Table, u: Table) -> None:
     t.join(u, "k").stage("inner")
     t.join(u, "k", how="left").stage("left")
 
 
-def outer_join(t, u):
+def outer_join(t: Table, u: Table) -> None:
     t.join(u, "k", how="full").stage("full")
     t.join(u, "k", how="right").stage("right")
 
 
-def semi_join(t, u):
+def semi_join(t: Table, u: Table) -> None:
     t.join(u, "k", how="semi").stage("semi")
     t.join(u, "k", how="anti").stage("anti")
 
 
-def window(t, u):
+def window(t: Table, u: Table) -> None:
     t.window("k", "t", n=expr("row_number()"), s=expr("cum_sum(t)"), before=expr("lag(x)")).stage("rows")
 
 
-def whole(t, u):
-    t.window(order_by="t", n=expr("ntile(3)")).stage("dealt")
+def whole_window(t: Table, u: Table) -> None:
+    t.window(order_by="t", n=expr("ntile(3)")).stage("tiles")
 
 
-def carried(t, u):
+def stateful_window(t: Table, u: Table) -> None:
     calls = {"n": "row_number()", "s": "cum_sum(t)", "before": "lag(x, 2)", "filled": "ffill(x)", "first": "first(k)"}
-    t.window(order_by="t", **{name: expr(call) for name, call in calls.items()}).stage("rows")
+    t.window((), "t", **{name: expr(call) for name, call in calls.items()}).stage("rows")
 
 
-def kernel(t, u):
+def kernel(t: Table, u: Table) -> None:
     t.kernel(
         cuda="sums.cu", entry="running_sum", inputs=["x"], outputs={"total": "float64"}, by="k", order_by="t",
         reference="sums.py:running_sum",
     ).stage("sums")  # fmt: skip
 
 
-def sort(t, u):
+def sort(t: Table, u: Table) -> None:
     t.sort("k desc", "t").stage("sorted")
     t.sort("x", "t").limit(5).stage("first")
 
 
-def distinct(t, u):
+def distinct(t: Table, u: Table) -> None:
     t.select("k").union(u.select("k")).distinct().stage("keys")
 
 
-def explode(t, u):
+def explode(t: Table, u: Table) -> None:
     t.with_columns(word=expr("split(k, 'b')")).explode("word").stage("words")
 
 
-def sinks(t, u):
+def sinks(t: Table, u: Table) -> None:
     shared = t.with_columns(y=col("t") * 2).stage("shared")
     shared.write_parquet("parts", "parts", mode="overwrite")
     shared.aggregate("k", s=expr("sum(y)")).write_parquet("file", "file.parquet", mode="overwrite")
     shared.select("k", "t").write_csv("csv", "csv", partition_by="k", mode="overwrite")
 
 
-def expectations(t, u):
+def expectations(t: Table, u: Table) -> None:
     held = (
         t.expect(not_null="k", unique="t", references={"k": "u.k"}, on_fail="warn")
         .expect(that=col("t") < 11, unique="k", on_fail="quarantine")
@@ -95,8 +96,8 @@ PIPELINES = {
         outer_join,
         semi_join,
         window,
-        whole,
-        carried,
+        whole_window,
+        stateful_window,
         kernel,
         sort,
         distinct,
@@ -107,7 +108,7 @@ PIPELINES = {
 }
 
 
-def pipeline_of(name, root):
+def pipeline_of(name: str, root: Path) -> Pipeline:
     """Return a pipeline, with its sources written below a folder."""
     shutil.copytree(FILES, root, dirs_exist_ok=True)
     pipeline = Pipeline(name, root=root)
@@ -119,21 +120,21 @@ def pipeline_of(name, root):
     return pipeline
 
 
-def answers(pipeline, engine, options=OPTIONS):
+def answers(pipeline: Pipeline, engine: str, options: RunOptions = OPTIONS) -> dict[str, list[str]]:
     """Run a pipeline; return the rows of its last stages and of its sinks."""
     return rows_of(pipeline.run(engine=engine, options=options))
 
 
-def rows_of(run):
+def rows_of(run: Run) -> dict[str, list[str]]:
     """Return the rows of a run's stages and sinks, in an order of their own."""
     rows = {name: result.to_arrow() for name, result in run.results.items()}
     for sink in run.report.sinks:
         path = Path(sink.path)
-        rows[sink.name] = pq.read_table(path) if "csv" not in path.name else written(path)
+        rows[sink.name] = pq.read_table(path) if "csv" not in path.name else csv_lines(path)
     return {name: sorted(map(repr, found.to_pylist())) for name, found in rows.items()}
 
 
-def written(folder):
+def csv_lines(folder: Path) -> pa.Table:
     """Return the lines of CSV files below a folder, but for their headers, each with the folder of its file."""
     lines = [f"{p.parent.name}: {line}" for p in folder.rglob("*.csv") for line in p.read_text().splitlines()[1:]]
     return pa.table({"line": lines})

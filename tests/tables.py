@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl import Pipeline
+from gpuetl import Pipeline, Table
 from gpuetl.types.data_types import parse_type
 
 NAN, INF = float("nan"), float("inf")
@@ -23,7 +23,7 @@ def table(types: Mapping[str, str], *rows: tuple[Any, ...]) -> pa.Table:
     return pa.table(columns)
 
 
-def write_source(pipeline: Pipeline, name: str, rows: pa.Table, row_group_size: int = ROW_GROUP_ROWS):
+def write_source(pipeline: Pipeline, name: str, rows: pa.Table, row_group_size: int = ROW_GROUP_ROWS) -> Table:
     """Write rows as `name`.parquet below the pipeline's folder, and declare them as a source of that name."""
     pq.write_table(rows, pipeline.root / f"{name}.parquet", row_group_size=row_group_size)
     return pipeline.read_parquet(name, f"{name}.parquet")

@@ -67,7 +67,7 @@ def test_polars_answers_as_the_sql_does(job, module, data, tmp_path):
     shutil.rmtree(theirs)
 
 
-def test_answers_that_differ_are_told(tmp_path):
+def test_answers_that_differ_are_reported(tmp_path):
     """A row that differs beyond rounding, one that lacks, and a missing column are told from equal answers."""
     rows = pa.table({"k": [1, 2, None], "x": [0.1, 0.2, None]})
     others = {

@@ -56,7 +56,7 @@ def test_types_become_those_of_the_language(pipeline):
     assert pipeline.plan().sources["t"].schema.to_arrow() == pa.schema({"d": pa.string(), "t": pa.timestamp("us")})
 
 
-def test_categories_of_polars_are_their_texts(pipeline, engine, layout):
+def test_categories_of_polars_are_their_strings(pipeline, engine, layout):
     """In lists, too."""
     columns = {"c": ["x", "y", None], "e": ["b", None, "a"], "l": [["x"], [], None]}
     schema = {"c": pl.Categorical, "e": pl.Enum(["a", "b"]), "l": pl.List(pl.Categorical)}
@@ -155,7 +155,7 @@ def test_numbers_go_to_arrays(method, engine):
 
 @pytest.mark.parametrize(("name", "message"), [("k", "column 'k' is string"), ("x", "column 'x' has 1 nulls")])
 @pytest.mark.usefixtures("array_libraries")
-def test_texts_and_nulls_go_to_no_array(name, message, engine):
+def test_strings_and_nulls_go_to_no_array(name, message, engine):
     """The error says what to do before."""
     with pytest.raises(EvaluationError, match=message):
         result(ROWS.select([name]), engine).to_cupy()

@@ -73,12 +73,12 @@ def test_objects_behave_as_those_of_the_standard_library(options: dict[str, Any]
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("values", [(), (1, [], 2.0, "h", 3), (1, [], 2.0, "h", 3, 4)])
 def test_wrong_arguments_are_refused_in_the_same_words(options: dict[str, Any], values: tuple[Any, ...]):
-    told = []
+    messages = []
     for decorate in (records.dataclass, dataclasses.dataclass):
         with pytest.raises(TypeError) as error:
             point(decorate, **options)(*values)
-        told.append(str(error.value))
-    assert told[0] == told[1]
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
 
 
 def test_frozen_objects_cannot_be_changed():

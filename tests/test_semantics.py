@@ -361,7 +361,7 @@ TIMED = [(1, 3, 30), (1, 1, None), (1, 2, 20), (2, 1, None), (None, 2, None), (N
         ("last(x, ignore_nulls => true)", [30, None, 5]), ("last(x) FILTER (WHERE t < 3)", [20, None, None]),
     ],
 )  # fmt: skip
-def test_first_and_last_of_an_aggregate_go_by_order_by_and_keep_nulls_unless_told(source, check, call, values):
+def test_first_and_last_of_an_aggregate_go_by_order_by_and_keep_nulls_by_default(source, check, call, values):
     rows = source(table({"k": "int64", "t": "int64", "x": "int64"}, *TIMED))
     expected = table({"k": "int64", "y": "int64"}, *zip((1, 2, None), values, strict=True))
     check(rows.aggregate("k", "t", y=expr(call)), expected)
@@ -530,7 +530,7 @@ def test_sort_puts_nulls_last_both_ways_unless_stated_and_nan_above_all(source, 
     check(rows.sort(order), table(FLOAT, *((x,) for x in values)), ordered=True)
 
 
-def test_sort_orders_texts_by_their_utf_8_bytes(source, check):
+def test_sort_orders_strings_by_their_utf_8_bytes(source, check):
     words = ["", "A", "Z", "a", "a\0", "aa", "e\u0301", "z", "\u00e9", "\uffff", "\U00010000"]
     check(
         source(table({"s": "string"}, *((w,) for w in reversed(words)))).sort("s"),
@@ -635,16 +635,16 @@ def test_like_has_wildcards_for_one_character_and_for_any_number(source, check, 
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
+    ("pattern", "reported"),
     [
         ("(a", "this '(' is not closed"), ("a)", "')' has no '('"), ("[z-a]", "z-a"), ("*a", "'*' repeats nothing"),
         ("(?=a)", "look"), ("(a)\\1", "back reference"), ("\\bword", "\\b"), ("(?i)a", "flag"), ("a**", "quantifier"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("call", ["regexp_like(s, '{}')", "regexp_replace(s, '{}', '')", "regexp_count(s, '{}') > 0"])
-def test_a_regular_expression_beyond_the_shared_subset_is_a_plan_error(source, problem, pattern, told, call):
+def test_a_regular_expression_beyond_the_shared_subset_is_a_plan_error(source, problem, pattern, reported, call):
     """An engine never sees it: libcudf does not say what it does then."""
-    assert told in problem(source(table({"s": "string"}, ("a",))).select(y=expr(call.format(pattern))))
+    assert reported in problem(source(table({"s": "string"}, ("a",))).select(y=expr(call.format(pattern))))
 
 
 def test_regular_expressions_of_the_shared_subset_mean_the_same_everywhere(source, check):
@@ -671,9 +671,9 @@ def test_naive_and_zoned_timestamps_do_not_mix(source, problem, text):
     rows = source(
         table({"t": "timestamp", "z": "timestamp[UTC]"}, (datetime(2020, 1, 1), datetime(2020, 1, 1, tzinfo=UTC)))
     )
-    told = problem(rows.filter(expr(text)))
-    assert "timestamp and timestamp[UTC]" in told
-    assert "A naive and a zoned timestamp are different types: x AT TIME ZONE" in told
+    reported = problem(rows.filter(expr(text)))
+    assert "timestamp and timestamp[UTC]" in reported
+    assert "A naive and a zoned timestamp are different types: x AT TIME ZONE" in reported
 
 
 UTC_AND_BERLIN = {"u": "timestamp[UTC]", "b": "timestamp[Europe/Berlin]", "o": "timestamp[-03:30]"}
@@ -688,7 +688,7 @@ def test_zoned_timestamps_are_compared_as_instants_whatever_their_zones(source, 
     )  # fmt: skip
 
 
-def test_a_zone_s_clock_decides_parts_of_a_moment_and_at_time_zone_changes_the_clock(source, check):
+def test_a_zone_s_clock_decides_parts_of_a_timestamp_and_at_time_zone_changes_the_clock(source, check):
     """23:30 of June 30 in UTC is July 1 in Berlin, and 20:00 of June 30 half past three hours west."""
     moment = datetime(2020, 6, 30, 23, 30, tzinfo=UTC)
     rows = source(table(UTC_AND_BERLIN, (moment,) * 3, (None,) * 3))
@@ -706,9 +706,9 @@ def test_two_zones_mix_and_an_unknown_one_is_a_plan_error(source, check, problem
     moment = datetime(2020, 6, 30, tzinfo=UTC)
     rows = source(table(UTC_AND_BERLIN, (moment,) * 3))
     check(rows.filter(expr(text)), table(UTC_AND_BERLIN, (moment,) * 3))
-    told = problem(rows.select(y=expr("u AT TIME ZONE 'Europe/Berlim'")))
-    assert "Europe/Berlim" in told
-    assert "Did you mean 'Europe/Berlin'?" in told
+    reported = problem(rows.select(y=expr("u AT TIME ZONE 'Europe/Berlim'")))
+    assert "Europe/Berlim" in reported
+    assert "Did you mean 'Europe/Berlin'?" in reported
 
 
 def test_empty_input_gives_typed_empty_results_and_an_aggregate_without_keys_one_row(source, check):

@@ -18,7 +18,7 @@ def t(source):
     return source(ROWS)
 
 
-def told(call):
+def message_of(call):
     with pytest.raises(InvalidPipeline) as caught:
         call()
     return str(caught.value)
@@ -78,13 +78,13 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         ),
     ],
 )
-def test_a_wrong_value_is_told_at_the_call(t, call, message):
-    assert message in told(lambda: call(t))
+def test_a_wrong_value_is_reported_at_the_call(t, call, message):
+    assert message in message_of(lambda: call(t))
 
 
 def test_tables_of_two_pipelines_do_not_join(t):
     other = Pipeline("other").read_parquet("u", "u")
-    assert "join: 'u' belongs to pipeline 'other'" in told(lambda: t.join(other, "a"))
+    assert "join: 'u' belongs to pipeline 'other'" in message_of(lambda: t.join(other, "a"))
 
 
 @pytest.mark.parametrize("keep", ["t", ["t"], (name for name in ["t"])])
@@ -116,7 +116,7 @@ def test_tables_of_a_union_may_be_given_as_a_list(source, t):
 @pytest.mark.parametrize("verb", ["aggregate", "window"])
 def test_a_text_is_no_call_of_an_aggregate_or_a_window(t, verb):
     """Elsewhere it is a constant; here hardly anyone means one, and who does can say so."""
-    assert told(lambda: getattr(t, verb)(total="sum(a)")) == (
+    assert message_of(lambda: getattr(t, verb)(total="sum(a)")) == (
         f"{verb}: total: takes an expression, got the string 'sum(a)'\n"
         "Write expr('sum(a)'), or lit('sum(a)') for a constant."
     )
@@ -128,7 +128,7 @@ def test_what_is_wrong_in_python_names_the_line_of_the_script(t):
     """A cast or an order that was given in Python."""
     t.cast(z="int8").stage("s")
     t.write_parquet("o", "o", sort_by="z")
-    text = re.sub(r"\S*test_table\.py:\d+", "test_table.py", told(t.pipeline.plan))
+    text = re.sub(r"\S*test_table\.py:\d+", "test_table.py", message_of(t.pipeline.plan))
     assert text == (
         "test_table.py: stage 's', step 1: unknown column 'z'\n    t.cast(z=\"int8\").stage(\"s\")\nColumns: a, b.\n\n"
         'test_table.py: sink \'o\': unknown column \'z\'\n    t.write_parquet("o", "o", sort_by="z")\nColumns: a, b.'
@@ -139,7 +139,7 @@ def test_what_is_wrong_in_python_names_the_line_of_the_script(t):
     ("method", "meant"),
     [("groupby", "aggregate"), ("order_by", "sort"), ("drop_duplicates", "distinct"), ("filtr", "filter")],
 )
-def test_a_method_of_another_name_is_told_by_ours(t, method, meant):
+def test_a_method_of_another_name_is_reported_with_ours(t, method, meant):
     """The words of pandas, Polars and Spark are hinted at as in YAML."""
     with pytest.raises(AttributeError) as caught:
         getattr(t, method)

@@ -18,19 +18,9 @@ from gpuetl.messages import coded
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
-from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
-from gpuetl.spec.forms import (
-    BOOLEAN,
-    EXTRA_COLUMNS,
-    MISSING_COLUMNS,
-    NAMES,
-    ON_BAD_ROW,
-    ORDER,
-    PARAMETER_TYPE,
-    PARTITIONS,
-    STRINGS,
-    TYPES,
-)
+from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain
+from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
+from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
@@ -51,7 +41,7 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.verify.verification import VerifyReport
 
 
-CHOICES = ("extra_columns", "missing_columns", "on_bad_row")
+CHOICES = ("extra_columns", "missing_columns")
 """Keys of a source that take one of a few names."""
 
 
@@ -112,8 +102,8 @@ class Pipeline(PipelineDefinition):
 
     def _source(self, name: str, format: str, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
         within = f"source '{name}'"
-        check_names(SourceSpec, keys, within)
-        source = SourceSpec(format, Text(os.fspath(path), caller()), **_source_keys(keys, within))
+        check_entry_names(SourceSpec, format, keys, within)
+        source = made_entry(SourceSpec, format, Text(os.fspath(path), caller()), _source_keys(format, keys, within))
         check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
@@ -132,13 +122,14 @@ class Pipeline(PipelineDefinition):
     def add_sink(self, name: str, format: str, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
         within = f"sink '{name}'"
-        check_names(SinkSpec, keys, within)
+        check_entry_names(SinkSpec, format, keys, within)
         if "sort_by" in keys:
             keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
         for several in ("partition_by", "run_key"):
             if several in keys:
                 keys[several] = read_plain(NAMES, as_names(keys[several]), within)
-        sink = SinkSpec(format, Text(os.fspath(path), caller()), from_=Text(origin, caller()), **keys)
+        keys |= _option_values(SinkSpec, format, keys, within)
+        sink = made_entry(SinkSpec, format, Text(os.fspath(path), caller()), {"from_": Text(origin, caller()), **keys})
         check_keys(sink, within)
         self._declare("sinks", name, sink)
 
@@ -375,17 +366,25 @@ def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pip
     return Pipeline.from_spec(spec or PipelineSpec(""), Path(root), problems)
 
 
-def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
-    read = dict(keys)
-    types: dict[str, Field[Any]] = {
-        "schema": TYPES, "partitions": PARTITIONS, "extra_columns": EXTRA_COLUMNS, "missing_columns": MISSING_COLUMNS,
-        "on_bad_row": ON_BAD_ROW, "verify_checksums": BOOLEAN, "verify_pages": BOOLEAN,
-    }  # fmt: skip
-    for name in types.keys() & read.keys():
-        read[name] = read_plain(types[name], read[name], f"{within}: {name}" if name in CHOICES else within)
-    forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": STRINGS}
-    for name in forms.keys() & read.keys():
-        read[name] = read_plain(forms[name], as_names(read[name]), f"{within}: {name}")
+def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002
+    read, declared = dict(keys), keys_of(SourceSpec)
+    for name in ("schema", "partitions", *CHOICES):
+        if name in read:
+            read[name] = read_plain(
+                form_of(declared[name]), read[name], f"{within}: {name}" if name in CHOICES else within
+            )
+    if "columns" in read:
+        read["columns"] = read_plain(NAMES, as_names(read["columns"]), f"{within}: columns")
     if "filter" in read:
         read["filter"] = Formula(as_syntax(read["filter"]))
-    return read
+    return read | _option_values(SourceSpec, format, keys, within)
+
+
+def _option_values(entry: Entry, format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002
+    """Read the options of a format among the keys."""
+    declared = keys_of(options_of(entry, format))
+    return {
+        name: read_plain(form_of(declared[name]), value, f"{within}: {name}")
+        for name, value in keys.items()
+        if name in declared
+    }

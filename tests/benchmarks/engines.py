@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the events and the outputs go")
     parser.add_argument("--rows", type=int, default=5_000_000, help="events")
-    parser.add_argument("--runs", type=int, default=3, help="of each engine; the first one is told apart")
+    parser.add_argument("--runs", type=int, default=3, help="of each engine; the first one is record apart")
     parser.add_argument("--one", nargs=2, metavar=("PIPELINE", "ENGINE"), help="internal: measure one and print JSON")
     given = parser.parse_args()
     if given.one:

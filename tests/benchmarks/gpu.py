@@ -125,35 +125,35 @@ def measure(asked: argparse.Namespace, suite: str, wanted: list[Job], peer: str,
     data = data_folder(asked, suite)
     process = Process([sys.executable, *sys.argv, "--serve", peer, suite], asked.folder / f"{peer}.log", asked.limit)
     for job in wanted:
-        told = process.run(job)
-        if "best_s" in told:
-            told = checked(told, answers_folder(data), job, peer)
-        results.add(job, data, asked.engine, peer, told)
-        print(f"{job}  {peer:22}{summary(told)}", flush=True)
+        record = process.run(job)
+        if "best_s" in record:
+            record = checked(record, answers_folder(data), job, peer)
+        results.add(job, data, asked.engine, peer, record)
+        print(f"{job}  {peer:22}{summary(record)}", flush=True)
     process.close()
 
 
-def checked(told: dict[str, Any], answers: Path, job: Job, peer: str) -> dict[str, Any]:
+def checked(record: dict[str, Any], answers: Path, job: Job, peer: str) -> dict[str, Any]:
     """Compare a peer's answer with the one that is kept, or keep it; return its times, or how it differs."""
     folder = answers / job.name
     first = next((name for name in PEERS if name != peer and (folder / name / ".right").exists()), None)
     own = answer_folder(answers, job, peer)
     if first is None:
         (own / ".right").touch()
-        return told
+        return record
     try:
         assert_same_answers(own, folder / first)
     except AssertionError as error:
         return {"error": f"its answer is not that of {first}: {error}"[:600]}
     shutil.rmtree(own)
-    return {**told, "equals": first}
+    return {**record, "equals": first}
 
 
-def summary(told: dict[str, Any]) -> str:
+def summary(record: dict[str, Any]) -> str:
     """Say in a few words what became of a job."""
-    if "best_s" not in told:
-        return f"left out: {told['left_out']}" if "left_out" in told else f"error: {told['error'][:200]}"
-    return f"first {told['first_s'] * 1e3:9.1f} ms, best of {len(told['seconds']) - 1} {told['best_s'] * 1e3:9.1f} ms"
+    if "best_s" not in record:
+        return f"left out: {record['left_out']}" if "left_out" in record else f"error: {record['error'][:200]}"
+    return f"first {record['first_s'] * 1e3:9.1f} ms, best of {len(record['seconds']) - 1} {record['best_s'] * 1e3:9.1f} ms"
 
 
 if __name__ == "__main__":

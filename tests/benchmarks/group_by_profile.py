@@ -316,11 +316,11 @@ extern "C" __global__ void add(long long rows, const long long* keys, WORD* sums
 def lines(found: Profile, rate: float) -> Iterator[str]:
     """Yield what is told to people of a question; `rate` in GB a second, 0 where it is not known."""
     ours, theirs = found.gpuetl, found.cudf_polars
-    told = f"gpuetl first {ours['first_s'] * 1e3:.0f} ms, best {ours['best_s'] * 1e3:.1f} ms"
+    record = f"gpuetl first {ours['first_s'] * 1e3:.0f} ms, best {ours['best_s'] * 1e3:.1f} ms"
     if theirs:
-        told += f"; cudf-polars first {theirs['first_s'] * 1e3:.0f} ms, best {theirs['best_s'] * 1e3:.1f} ms"
-        told += f"; {theirs['best_s'] / ours['best_s']:.2f} times its speed"
-    yield f"{found.question}  {told}"
+        record += f"; cudf-polars first {theirs['first_s'] * 1e3:.0f} ms, best {theirs['best_s'] * 1e3:.1f} ms"
+        record += f"; {theirs['best_s'] / ours['best_s']:.2f} times its speed"
+    yield f"{found.question}  {record}"
     if found.libcudf:
         yield "    libcudf alone: " + ", ".join(f"{name} {ms:.1f} ms" for name, ms in found.libcudf.items())
     yield "    " + line(Step("all columns, read once from memory", 1, 0, found.read_bytes), rate)

@@ -67,7 +67,7 @@ def run(asked: argparse.Namespace, data: Path, order: str, share: float | None, 
     out = asked.folder / "out"
     os.environ["DATA"], os.environ["OUT"] = str(data), str(out)
     memory = None if limit == UNLIMITED else read_size(limit)
-    told: dict[str, Any] = {"order": order, "carried_share": share, "memory": limit}
+    record: dict[str, Any] = {"order": order, "carried_share": share, "memory": limit}
     seconds = []
     for _ in range(2):
         shutil.rmtree(out, ignore_errors=True)
@@ -76,7 +76,7 @@ def run(asked: argparse.Namespace, data: Path, order: str, share: float | None, 
             pipeline = load(Job("events", "pipeline").file(".yaml"))
             report = pipeline.run(engine=asked.engine, options=RunOptions(memory=memory, carried_share=share)).report
         except OutOfMemory as error:
-            return printed({**told, "error": str(error)})
+            return printed({**record, "error": str(error)})
         seconds.append(time.perf_counter() - began)
     first = asked.folder / "first"
     if first.exists():
@@ -84,8 +84,8 @@ def run(asked: argparse.Namespace, data: Path, order: str, share: float | None, 
     else:
         out.rename(first)
     files = next(sink.files for sink in report.sinks if sink.name == "features_out")
-    told |= {"first_s": seconds[0], "best_s": min(seconds), "files": files, "spilled": dict(report.spilled)}
-    return printed({**told, "expected_bytes": report.expected_memory, "notes": list(report.notes)})
+    record |= {"first_s": seconds[0], "best_s": min(seconds), "files": files, "spilled": dict(report.spilled)}
+    return printed({**record, "expected_bytes": report.expected_memory, "notes": list(report.notes)})
 
 
 if __name__ == "__main__":

@@ -95,10 +95,10 @@ def host_rates(folder: Path, most: int, size: int) -> Iterator[dict[str, Any]]:
 def measured(asked: argparse.Namespace, gpus: int) -> list[dict[str, Any]]:
     """Return what a number of GPUs took, measured in another process."""
     command = [sys.executable, *sys.argv, "--serve", str(gpus)]
-    told = subprocess.run(
+    record = subprocess.run(
         command, stdout=subprocess.PIPE, text=True, check=True, env={"KVIKIO_NTHREADS": "16", **os.environ}
     )
-    return [printed(json.loads(line)) for line in told.stdout.splitlines() if line.startswith("{")]
+    return [printed(json.loads(line)) for line in record.stdout.splitlines() if line.startswith("{")]
 
 
 def serve(asked: argparse.Namespace, gpus: int) -> None:
@@ -108,8 +108,8 @@ def serve(asked: argparse.Namespace, gpus: int) -> None:
     with cluster(asked, gpus) as client:
         for share in sorted({gpus, most}):
             run = partial(run_pipeline, asked, part_of(whole, share), client)
-            told = {"gpus": gpus, "rows": asked.rows_a_gpu * share, **timed(run, asked.runs)}
-            printed({**told, "stages": run(), "equals": compared(asked, share, gpus)})
+            record = {"gpus": gpus, "rows": asked.rows_a_gpu * share, **timed(run, asked.runs)}
+            printed({**record, "stages": run(), "equals": compared(asked, share, gpus)})
         for rows in asked.exchanged if client is not None else ():
             seconds = timed(partial(exchange_seconds, client, rows, "pandas" if asked.on_cpu else "cudf"), asked.runs)
             printed({"gpus": gpus, "exchanged_bytes_a_gpu": 24 * rows, **seconds})
@@ -154,8 +154,8 @@ def timed(run: Callable[[], Any], runs: int) -> dict[str, Any]:
     seconds = []
     for _ in range(runs + 1):
         began = time.perf_counter()
-        told = run()
-        seconds.append(told if isinstance(told, float) else time.perf_counter() - began)
+        record = run()
+        seconds.append(record if isinstance(record, float) else time.perf_counter() - began)
     return first_and_best(seconds)
 
 

@@ -152,13 +152,13 @@ def table(models: Sequence[Model]) -> str:
         total = sum(seconds for seconds, _ in phases)
         speed = model.rows / total
         first = first or speed
-        told = [f"{seconds:.2f} {link}" for seconds, link in phases]
+        record = [f"{seconds:.2f} {link}" for seconds, link in phases]
         cells = (
-            told[0],
-            told[1],
+            record[0],
+            record[1],
             f"{moving[0]:.2f} {moving[1]}",
-            told[2],
-            told[3],
+            record[2],
+            record[3],
             f"{total:.2f}",
             f"{speed / first:.0%}",
         )

@@ -56,7 +56,7 @@ def write(tmp_path, **files):
         ("{parquet: empty.csv, schema: {x: int64}}", "empty.csv is not a Parquet file that can be read"),
     ],
 )
-def test_files_that_are_not_as_the_source_says_are_told(validate, tmp_path, source, message):
+def test_files_that_are_not_as_the_source_says_are_reported(validate, tmp_path, source, message):
     write(tmp_path, a1__csv="x,y\n1,2\n", a2__csv="x\n1\n", empty__csv="", two__csv="x,x\n1,2\n")
     write(tmp_path, b1__parquet=pa.table({"x": [1]}), b2__parquet=pa.table({"x": [1], "n": ["a"]}))
     code, output = validate(f"  s: {source}\n")
@@ -127,7 +127,7 @@ def test_a_pipeline_file_may_be_a_file_url(tmp_path):
 
 
 @pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")
-def test_kernels_that_do_not_compile_are_told_with_their_lines(validate, tmp_path):
+def test_kernels_that_do_not_compile_are_reported_with_their_lines(validate, tmp_path):
     write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN, k__cu=f"\n{CUDA}")
     code, output = validate(KERNELS)
     assert code == 2
@@ -155,9 +155,9 @@ def test_files_that_are_left_out_are_counted_in_a_warning(validate, tmp_path):
     (tmp_path / "lake/sub").mkdir(parents=True)
     for name in ("a.csv", "b.CSV", "c.csv.gz", "_SUCCESS", ".hidden.CSV", "notes.txt", "sub/d.csv"):
         (tmp_path / "lake" / name).write_text("x\n1\n")
-    told = "2 files of the path look like data and are not read, since only files that end in .csv are: lake/b.CSV, lake/c.csv.gz"
+    reported = "2 files of the path look like data and are not read, since only files that end in .csv are: lake/b.CSV, lake/c.csv.gz"
     code, output = validate("  s: {csv: lake, schema: {x: int64}}\n")
-    assert (code, told in output) == (0, True), output
+    assert (code, reported in output) == (0, True), output
     assert "1 file of the path look" in validate("  s: {csv: 'lake/*', schema: {x: int64}}\n")[1]
     pipeline = Pipeline("p", root=tmp_path)
     pipeline.read_csv("s", "lake", {"x": "int64"})

@@ -173,7 +173,7 @@ TOLD = """
 """
 
 
-def test_everything_that_is_wrong_is_told_at_once(folder):
+def test_everything_that_is_wrong_is_reported_at_once(folder):
     with pytest.raises(InvalidPipeline) as caught:
         load(write(folder, WRONG)).plan()
     heads = [str(problem).split("\n")[0].split("daily.yaml:")[1] for problem in caught.value.problems]

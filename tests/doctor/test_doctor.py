@@ -31,7 +31,7 @@ def machine(monkeypatch):
     return make
 
 
-def ailments(found):
+def problems_of(found):
     """Return what is wrong, and what mends it."""
     return [(item.problem, item.fix) for item in found if isinstance(item, MachineProblem)]
 
@@ -64,7 +64,7 @@ def test_an_engine_without_the_package_of_its_cluster_cannot_run(engine, machine
     assert "is not installed: pip install" in json.loads(done.stdout)["engines"][engine]
 
 
-def test_a_gpu_without_packages_is_mended_by_the_extra_for_its_driver(machine):
+def test_a_gpu_without_packages_is_fixed_by_the_extra_for_its_driver(machine):
     """The extra is that of the newest CUDA that the driver runs."""
     machine(Driver((13, 0), ("NVIDIA H200",)), {}, ("pylibcudf", "cupy"))
     done = gpuetl("doctor", "--engine", "cudf")
@@ -103,7 +103,7 @@ def test_auto_takes_pandas_and_says_why_and_cudf_is_refused_with_what_to_do(mach
 
 def test_packages_that_fit_have_no_problem():
     """Patch releases of one RAPIDS release go together."""
-    assert ailments(doctor.package_findings(FITTING, (), H200)) == []
+    assert problems_of(doctor.package_findings(FITTING, (), H200)) == []
 
 
 @pytest.mark.parametrize(
@@ -115,22 +115,24 @@ def test_packages_that_fit_have_no_problem():
          "pip uninstall cupy-cuda13x"),
     ],
 )  # fmt: skip
-def test_packages_that_do_not_fit_are_told_with_the_line_that_mends(changed, problem, fix):
+def test_packages_that_do_not_fit_are_reported_with_the_line_that_fixes_them(changed, problem, fix):
     """One line a problem."""
-    ((told, mended),) = ailments(doctor.package_findings({**FITTING, **changed}, (), H200))
-    assert told.startswith(problem)
-    assert mended == fix
+    ((problem_found, fixed),) = problems_of(doctor.package_findings({**FITTING, **changed}, (), H200))
+    assert problem_found.startswith(problem)
+    assert fixed == fix
 
 
-def test_packages_for_a_newer_cuda_than_the_driver_runs_are_told():
+def test_packages_for_a_newer_cuda_than_the_driver_runs_are_reported():
     """An older one is run by a newer driver."""
     newer = {"pylibcudf-cu13": "26.10.0", "cupy-cuda13x": "14.0.1"}
-    told = ailments(doctor.package_findings(newer, (), H200))
-    assert told == [("the packages are for CUDA 13, and the driver runs CUDA 12.8", 'pip install "gpuetl[cu12]"')]
-    assert ailments(doctor.package_findings(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
+    problems_found = problems_of(doctor.package_findings(newer, (), H200))
+    assert problems_found == [
+        ("the packages are for CUDA 13, and the driver runs CUDA 12.8", 'pip install "gpuetl[cu12]"')
+    ]
+    assert problems_of(doctor.package_findings(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
 
 
-def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_path):
+def test_gpus_are_reported_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_path):
     """Where NVML's package is not installed."""
     command = tmp_path / "nvidia-smi"
     command.write_text(
@@ -147,35 +149,35 @@ def test_gpus_are_told_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_pa
     ]
     assert by_nvidia_smi() == expected
     monkeypatch.setattr(doctor, "by_nvml", lambda: None)
-    assert [problem for problem, _ in ailments(gpu_observations(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
+    assert [problem for problem, _ in problems_of(gpu_observations(H200))] == ["GPU 0 has 808.5 MB of 150.8 GB free"]
 
 
-def test_a_driver_that_shows_no_gpu_is_told(monkeypatch):
+def test_a_driver_that_shows_no_gpu_is_reported(monkeypatch):
     """It may be hidden from the process."""
     monkeypatch.setattr(doctor, "by_nvml", lambda: [])
-    assert [problem for problem, _ in ailments(gpu_observations(Driver((12, 8), problem="it shows no GPU")))] == [
+    assert [problem for problem, _ in problems_of(gpu_observations(Driver((12, 8), problem="it shows no GPU")))] == [
         "it shows no GPU"
     ]
 
 
 @pytest.mark.parametrize(("value", "wrong"), [(None, False), ("16", False), ("4", True), ("many", True)])
-def test_few_threads_for_reading_are_told(value, wrong):
+def test_few_threads_for_reading_are_reported(value, wrong):
     """The engine sets enough where nothing is set."""
-    assert bool(ailments(doctor.kvikio_threads(value))) == wrong
+    assert bool(problems_of(doctor.kvikio_threads(value))) == wrong
 
 
-def test_little_locked_memory_is_told_where_there_is_a_gpu():
+def test_little_locked_memory_is_reported_where_there_is_a_gpu():
     """It is no matter elsewhere."""
-    assert ailments(doctor.locked_memory(8 << 20, has_gpu=True))[0][1] == "ulimit -l unlimited"
-    assert ailments(doctor.locked_memory(8 << 20, has_gpu=False)) == []
-    assert ailments(doctor.locked_memory(resource.RLIM_INFINITY, has_gpu=True)) == []
+    assert problems_of(doctor.locked_memory(8 << 20, has_gpu=True))[0][1] == "ulimit -l unlimited"
+    assert problems_of(doctor.locked_memory(8 << 20, has_gpu=False)) == []
+    assert problems_of(doctor.locked_memory(resource.RLIM_INFINITY, has_gpu=True)) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     """Also one that is not there yet, and cannot be made."""
-    assert ailments(doctor.folder("TMPDIR", tmp_path / "new" / "folder", "fix")) == []
+    assert problems_of(doctor.folder("TMPDIR", tmp_path / "new" / "folder", "fix")) == []
     (tmp_path / "file").write_text("")
-    assert ailments(doctor.folder("TMPDIR", tmp_path / "file" / "folder", "fix it")) == [
+    assert problems_of(doctor.folder("TMPDIR", tmp_path / "file" / "folder", "fix it")) == [
         (f"the TMPDIR {tmp_path / 'file' / 'folder'} cannot be written", "fix it")
     ]
 
@@ -187,7 +189,7 @@ def test_it_imports_no_heavy_package():
     assert not {"pandas", "pyarrow", "numpy", "cupy", "pylibcudf", "rich"} & set(imported)
 
 
-def test_work_folder_is_told(monkeypatch, tmp_path):
+def test_work_folder_is_reported(monkeypatch, tmp_path):
     """With its free space."""
     monkeypatch.chdir(tmp_path)
     assert f"{Path.cwd()}, " in gpuetl("doctor").stdout

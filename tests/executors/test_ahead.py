@@ -119,7 +119,7 @@ def test_one_partition_is_read_before_it_is_asked_for_and_no_more(pipeline):
     assert backend.reads == T
 
 
-def test_an_error_is_told_when_its_partition_is_asked_for(pipeline):
+def test_an_error_is_reported_when_its_partition_is_asked_for(pipeline):
     """In the words in which it would be told otherwise."""
     pipeline.table("t").write_parquet("out", "out")
     with reading(pipeline, WatchedBackend(1, DatasetError("t is gone"))) as (executor, roots):

@@ -246,7 +246,7 @@ def written(folder, steps):
     return pipeline
 
 
-def told(plan):
+def memory_line(plan):
     """Return what the plan says of memory."""
     return next(line for line in plan.splitlines() if line.startswith("expected memory: "))
 
@@ -264,7 +264,7 @@ def test_the_plan_the_run_and_the_report_name_one_number(big, steps, memory, eng
     run = gpuetl("run", big / "p.yaml", "--engine", engine, "--memory", memory, "--profile", "--report", big / "r.json")
     assert run.exit_code == 0, run.output
     expected = json.loads((big / "r.json").read_text())["expected_memory"]
-    assert told(planned.stdout).startswith(f"expected memory: {printed(expected)} of ")
+    assert memory_line(planned.stdout).startswith(f"expected memory: {printed(expected)} of ")
     assert f"expected memory: {printed(expected)}" in " ".join(run.stdout.split())
 
 
@@ -283,7 +283,7 @@ def test_a_plan_that_is_kept_names_the_number_of_the_memory_there_is_now(big):
         options = RunOptions(memory=memory)
         expected = pipeline.run(engine="pandas", options=options, keep=()).report.expected_memory
         plan = pipeline.explain(engine="pandas", options=options)
-        assert told(plan).startswith(f"expected memory: {printed(expected)} of {printed(memory)}, ")
+        assert memory_line(plan).startswith(f"expected memory: {printed(expected)} of {printed(memory)}, ")
 
 
 def test_bytes_that_may_wait_are_part_of_the_number(big):
@@ -293,7 +293,7 @@ def test_bytes_that_may_wait_are_part_of_the_number(big):
     for resident in (0, 2 * MB):
         options = RunOptions(memory=60 * MB, resident_bytes=resident, partition_rows=ROWS // 8)
         found.append(pipeline.run(engine="pandas", options=options, keep=()).report.expected_memory)
-        assert told(pipeline.explain(engine="pandas", options=options)).startswith(
+        assert memory_line(pipeline.explain(engine="pandas", options=options)).startswith(
             f"expected memory: {printed(found[-1])}"
         )
     assert found[1] - found[0] == 2 * MB

@@ -151,7 +151,7 @@ def assert_nothing_is_left(backend, folder, files):
 
 def all_or_some(last, name, backend):
     """Return the numbers of the allocations to fail."""
-    everyone = isinstance(backend, PandasBackend) and name in ("whole", "sort")
+    everyone = isinstance(backend, PandasBackend) and name in ("whole_window", "sort")
     return range(1, last + 1, 1 if everyone else max(1, last // SOME))
 
 
@@ -165,9 +165,9 @@ def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_st
         rows, notes = outcome(pipeline, backend, fails=lambda made, number=number: made == number)
         assert rows == expected
         assert not any("begun again" in note for note in notes)
-        told, _ = outcome(pipeline, backend, fails=lambda made, number=number: made >= number)
-        assert told == expected or told.startswith(("source '", "stage '", "sink '", "expect '"))
-        assert told == expected or ": out of memory: " in told
+        message, _ = outcome(pipeline, backend, fails=lambda made, number=number: made >= number)
+        assert message == expected or message.startswith(("source '", "stage '", "sink '", "expect '"))
+        assert message == expected or ": out of memory: " in message
     assert_nothing_is_left(backend, tmp_path, files)
 
 
@@ -192,7 +192,7 @@ def test_a_step_that_fails_twice_begins_the_run_again_in_smaller_partitions(back
 
 def test_an_operation_on_the_whole_table_is_not_tried_in_smaller_partitions(backend, tmp_path):
     """They would give it the same rows."""
-    pipeline, runs = pipeline_of("whole", tmp_path), []
+    pipeline, runs = pipeline_of("whole_window", tmp_path), []
 
     def run(operation, *frames, run=backend.run):
         runs.append(backend.rows(frames[0]))
@@ -202,7 +202,7 @@ def test_an_operation_on_the_whole_table_is_not_tried_in_smaller_partitions(back
 
     backend.run = run
     got, _ = outcome(pipeline, backend, RunOptions(partition_rows=4))
-    assert got.startswith("stage 'dealt', step 1: out of memory: ")
+    assert got.startswith("stage 'tiles', step 1: out of memory: ")
     assert "Smaller partitions give this step no fewer rows" in got
     assert runs == [12, 12]
 
@@ -229,9 +229,9 @@ def test_partitions_of_one_row_group_are_the_smallest(backend, source, pipeline)
     backend.allocations.begin(lambda made: True)
     with pytest.raises(OutOfMemory) as caught:
         pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
-    told = without_place(str(caught.value))
-    assert told.startswith("source 't': out of memory: ")
-    assert told.endswith(
+    message = without_place(str(caught.value))
+    assert message.startswith("source 't': out of memory: ")
+    assert message.endswith(
         "Partitions are single row groups.  Write the sources in smaller row groups, or read fewer columns, "
         "or run where there is more memory."
     )

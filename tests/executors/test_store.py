@@ -60,12 +60,12 @@ def space(request, monkeypatch, tmp_path):
 @pytest.mark.parametrize(("recent", "asked"), [(math.inf, 3), (-1, 4)])
 def test_the_host_is_asked_after_a_while_and_before_room_is_denied(monkeypatch, recent, asked):
     """A quarter is left to others; what was taken counts meanwhile."""
-    told = [40, 60, 100] if recent > 0 else [40, 60, 80, 100]
+    free_bytes = [40, 60, 100] if recent > 0 else [40, 60, 80, 100]
     monkeypatch.setattr(spill_space, "RECENT_S", recent)
-    monkeypatch.setattr(spill_space, "host_memory", lambda: HostMemory(told.pop(), 100))
-    room, before = HostRoom(), len(told)
+    monkeypatch.setattr(spill_space, "host_memory", lambda: HostMemory(free_bytes.pop(), 100))
+    room, before = HostRoom(), len(free_bytes)
     assert [room.take(size) for size in (50, 20, 30, 30)] == [True, True, True, False]
-    assert before - len(told) == asked
+    assert before - len(free_bytes) == asked
 
 
 def test_tables_in_files_keep_no_descriptor_open(tmp_path):

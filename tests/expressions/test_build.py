@@ -68,7 +68,7 @@ def test_python_builds_what_sql_builds(built, sql):
     assert built.syntax == parse_expression(sql)
 
 
-def test_an_expression_has_no_truth_value():
+def test_an_expression_is_no_python_boolean():
     with pytest.raises(TypeError, match=r"use & \| ~ instead of and, or, not"):
         bool(a > 1)
     with pytest.raises(TypeError, match="cannot be used as a Python boolean"):

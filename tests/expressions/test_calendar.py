@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 import pyarrow as pa
 import pytest
 
-from expressions.given import table, typed, value, values
+from expressions.evaluation import table, typed, value, values
 from gpuetl.errors import EvaluationError, InvalidExpression
 
 LEAST, GREATEST = -(2**63), 2**63 - 1

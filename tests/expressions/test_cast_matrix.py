@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from expressions.given import table, values
+from expressions.evaluation import table, values
 from gpuetl.errors import EvaluationError
 from gpuetl.types.data_types import can_cast, is_floating, is_integer, parse_type
 
@@ -119,7 +119,7 @@ def test_text_is_a_decimal_exactly_or_refused(text, target, expected):
         ("CAST(16777217 AS float32)", "float32 cannot hold it exactly"),
     ],
 )  # fmt: skip
-def test_the_reason_of_a_refusal_is_told(sql, reason):
+def test_the_reason_of_a_refusal_is_reported(sql, reason):
     with pytest.raises(EvaluationError) as error:
         values(sql)
     assert str(error.value).endswith(f": {reason}")

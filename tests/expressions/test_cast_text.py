@@ -7,7 +7,7 @@ from math import copysign, inf, isnan, nan
 
 import pytest
 
-from expressions.given import table, values
+from expressions.evaluation import table, values
 from gpuetl import RunFailed
 from gpuetl.errors import EvaluationError
 from gpuetl.spec.document_language import language_markdown

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 import pyarrow as pa
 import pytest
 
-from expressions.given import table, typed, value, values
+from expressions.evaluation import table, typed, value, values
 from gpuetl import col, lit
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.fold import fold

@@ -6,7 +6,7 @@ from math import copysign, inf, isnan, nan
 
 import pytest
 
-from expressions.given import table, value, values
+from expressions.evaluation import table, value, values
 from gpuetl.errors import EvaluationError, InvalidExpression
 
 LEAST, GREATEST = -(2**63), 2**63 - 1

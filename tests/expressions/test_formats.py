@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from expressions.given import table, typed, value, values
+from expressions.evaluation import table, typed, value, values
 from expressions.test_calendar import extremes
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.ir import Literal, Parameter
@@ -102,7 +102,7 @@ def test_a_text_is_read_where_the_format_writes_it_again_as_it_is(text, form, ex
 
 
 @pytest.mark.parametrize("texts", [[], [None], [None, None]])
-def test_nothing_is_read_of_no_texts_and_of_nulls(texts):
+def test_empty_columns_and_nulls_have_nothing_to_parse(texts):
     frame = table(t=("string", texts))
     assert values("strptime(t, '%Y-%m-%d')", frame) == texts
     assert values("to_date(strptime(t, '%Y-%m-%d'))", frame) == texts

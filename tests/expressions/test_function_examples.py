@@ -6,7 +6,7 @@ from datetime import datetime
 import pyarrow as pa
 import pytest
 
-from expressions.given import aggregated, table, value, values, windowed
+from expressions.evaluation import aggregated, table, value, values, windowed
 from gpuetl.engines.pandas.expressions.functions import SCALARS
 from gpuetl.engines.pandas.relational.aggregate import AGGREGATES
 from gpuetl.engines.pandas.relational.window_functions import WINDOW_FUNCTIONS

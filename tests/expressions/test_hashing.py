@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from expressions.given import table, typed, value, values
+from expressions.evaluation import table, typed, value, values
 from gpuetl import InvalidExpression
 from gpuetl.engines.pandas.expressions.functions.hashing import BLOCK_ROWS, hash_bytes, hash_words
 from tables import INF, INT64_MAX, INT64_MIN, NAN
@@ -78,7 +78,7 @@ def test_the_twin_gives_the_published_values(text, expected):
     assert value(f"hash('{text.decode()}')") == signed(expected)
 
 
-def test_texts_of_every_length_are_hashed_with_any_seed():
+def test_strings_of_every_length_are_hashed_with_any_seed():
     rng = random.Random(1)
     texts = [rng.randbytes(length) for length in [*range(132), 1000, 4096, 4127]]
     rng.shuffle(texts)
@@ -196,6 +196,6 @@ def test_digests_are_those_of_the_utf8_bytes(name):
 
 
 @pytest.mark.parametrize("call", ["md5(x)", "sha256(x)"])
-def test_digests_are_of_texts(call):
+def test_digests_are_of_strings(call):
     with pytest.raises(InvalidExpression, match="takes string, got int64"):
         typed(call, {"x": pa.int64()})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expressions.given import table, value, values
+from expressions.evaluation import table, value, values
 from gpuetl.expressions.unparse import constant_text
 
 

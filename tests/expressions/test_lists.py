@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from expressions.given import table, typed, value, values
+from expressions.evaluation import table, typed, value, values
 from gpuetl import InvalidExpression
 from tables import INT64_MAX, INT64_MIN, NAN
 
@@ -61,7 +61,7 @@ def test_nan_is_in_no_list_and_zero_is_minus_zero():
     assert values("list_contains(x, 0.0)", frame) == [True, False]
 
 
-def test_texts_are_split():
+def test_strings_are_split():
     frame = table(s=("string", ["a,b", "", None, ",", "é,,𝄞", "a"]))
     assert values("split(s, ',')", frame) == [["a", "b"], [""], None, ["", ""], ["é", "", "𝄞"], ["a"]]
     assert values("string_split(s, ',,')", frame)[4] == ["é", "𝄞"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expressions.given import table, typed, value, values
+from expressions.evaluation import table, typed, value, values
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.ir import Literal, Parameter
 from gpuetl.expressions.regex import InvalidPattern, parse_pattern, parse_replacement
@@ -113,7 +113,7 @@ def test_a_replacement_with_other_references_is_refused(text):
         parse_replacement(text)
 
 
-def test_a_replacement_is_texts_and_groups():
+def test_a_replacement_is_strings_and_groups():
     assert parse_replacement(r"a\1\\b\10$1 {}") == ("a", 1, "\\", "b", 1, "0", "$", "1 {}")
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from expressions.given import typed
+from expressions.evaluation import typed
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.advice import NAIVE_AND_ZONED
 from gpuetl.expressions.functions import FUNCTIONS, Function
@@ -96,7 +96,7 @@ def test_constants_widen_in_place_and_columns_by_an_implicit_cast():
     assert typed("d = ts", COLUMNS).args[0] == Cast(Column("d", DATE), TIMESTAMP, implicit=True)
 
 
-def test_nulls_alone_compare_as_truth_values():
+def test_nulls_alone_compare_as_booleans():
     assert [arg.dtype for arg in typed("NULL = NULL").args] == [BOOL, BOOL]
 
 
@@ -152,7 +152,7 @@ def test_what_does_not_fit_is_refused(sql, message, hint):
         ("u64 = s", "cannot compare uint64 and string", "Write CAST(s AS uint64)."),
     ],
 )  # fmt: skip
-def test_moments_of_different_kinds_do_not_mix(sql, message, hint):
+def test_types_that_do_not_mix_are_refused(sql, message, hint):
     with pytest.raises(InvalidExpression) as error:
         typed(sql, COLUMNS)
     assert (error.value.message, error.value.hint) == (message, hint)

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from expressions.given import table, value, values
+from expressions.evaluation import table, value, values
 from gpuetl.errors import InvalidExpression
 
 COMBINING = "e\u0301a"  # e, an acute accent, a

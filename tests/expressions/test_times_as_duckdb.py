@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from expressions.given import values
+from expressions.evaluation import values
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expressions.given import typed
+from expressions.evaluation import typed
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import WINDOWS
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from expressions.given import ONE_ROW, table, typed, value, values
+from expressions.evaluation import ONE_ROW, table, typed, value, values
 from expressions.test_calendar import extremes
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.ir import Literal, Parameter

@@ -1,7 +1,10 @@
 """A small pipeline for tests of tests, and the problems that its tests have."""
 
+from typing import Any
+
 import gpuetl as ge
 from gpuetl.errors import InvalidPipeline
+from gpuetl.file_tests.run_tests import TestReport
 
 PIPELINE = """\
 gpuetl: 1
@@ -27,22 +30,25 @@ sinks:
 """
 
 
-def daily(tests, text=PIPELINE, **keys):
+def daily(tests: str, text: str = PIPELINE, **options: Any) -> ge.Pipeline:
     """Return the pipeline with a section of tests."""
-    return ge.loads(f"{text}tests:\n{tests}", name="daily.yaml", **keys)
+    return ge.loads(f"{text}tests:\n{tests}", name="daily.yaml", **options)
 
 
-def problems(tests, text=PIPELINE):
-    """Return the problems of tests as texts, their lines counted from the section's first line."""
+def problems(tests: str, text: str = PIPELINE) -> list[str]:
+    """Return the problems of tests as strings, their lines counted from the section's first line."""
     first = len(text.splitlines()) + 1
     try:
         daily(tests, text).validate(files=False)
     except InvalidPipeline as error:
-        return [str(problem).replace(f":{problem.place.line}:", f":{problem.place.line - first}:", 1)
-                for problem in error.problems]  # fmt: skip
+        places = [(problem, problem.place) for problem in error.problems]
+        assert all(place for _, place in places)
+        return [
+            str(problem).replace(f":{place.line}:", f":{place.line - first}:", 1) for problem, place in places if place
+        ]
     return []
 
 
-def outcomes(report):
-    """Return what came of each test by its name."""
+def outcomes(report: TestReport) -> dict[str, Any]:
+    """Return the differences of each test that has some, and the outcome of the others, by name."""
     return {result.name: result.differences or result.outcome for result in report.results}

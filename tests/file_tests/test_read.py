@@ -104,7 +104,7 @@ def test_expected_columns_and_values_are_checked():
          "Did you mean 'txns'?"),
     ],
 )  # fmt: skip
-def test_a_test_of_another_form_is_told(test, head, hint):
+def test_a_test_of_another_form_is_reported(test, head, hint):
     found = problems(f"  - {test}\n")
     first = found[0].split("\n")[0]
     assert first == f"daily.yaml:1:{head}"
@@ -121,7 +121,7 @@ def test_tests_take_a_list():
         ge.loads(text).validate(files=False)
 
 
-def test_problems_of_the_pipeline_and_of_its_tests_are_told_at_once():
+def test_problems_of_the_pipeline_and_of_its_tests_are_reported_at_once():
     text = PIPELINE.replace("amount >= $least", "amuont >= $least")
     tests = "  - {name: a, given: {txns: [{txn_id: x}]}, expect: {clean: []}}\n"
     assert [head.split("\n")[0].partition(": ")[2] for head in problems(tests, text)] == [

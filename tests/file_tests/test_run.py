@@ -69,7 +69,7 @@ def test_given_rows_are_in_place_of_the_sources(engine, options, tmp_path):
     assert not list(tmp_path.iterdir())  # no sink was written
 
 
-def test_differences_are_told_in_a_small_table(engine, options):
+def test_differences_are_reported_in_a_small_table(engine, options):
     report = daily(DIFFERENT).test(engine=engine, options=options)
     found = outcomes(report)
     assert found.pop("failure").startswith(

@@ -52,8 +52,8 @@ def run_many(count: int, first: int, engine: str, workers: int, seconds: float) 
         for seed in seeds:
             print(f"\rseed {seed} failed" + " " * 40, file=sys.stderr)
         rate = counts.total() / (time.monotonic() - began)
-        told = f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed"
-        print(told, end="", file=sys.stderr)
+        progress = f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed"
+        print(progress, end="", file=sys.stderr)
     print(file=sys.stderr)
     print("\n".join(f"{number:8,} {what}" for what, number in counts.most_common()))
     print(f"seeds from {first}; failed: {', '.join(map(str, failed[:50])) or 'none'}")

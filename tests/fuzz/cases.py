@@ -56,7 +56,7 @@ def folder() -> Path:
 
 
 @st.composite
-def cases(draw) -> Case:
+def cases(draw: st.DrawFn) -> Case:
     """Draw a case by hypothesis."""
     return drawn_case(HypothesisDraws(draw))
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from fuzz.draws import Draws
 from fuzz.precision import Precision
-from gpuetl.io.sink_target import split_by_value
+from gpuetl.io.partition_folders import split_by_value
 from gpuetl.types.data_types import DataType, integer_fits, is_floating, is_integer, is_list, parse_type
 
 TYPE_NAMES = (
@@ -153,7 +153,7 @@ def _column(draws: Draws, dtype: DataType, wild: bool, count: int) -> pa.Array:
     chosen = (values[start:] + values[:start])[:kept]
     if draws.chance(75):
         chosen.append(None)
-    codes = np.frombuffer(draws.codes(min(count, 64)), np.uint8)
+    codes = np.frombuffer(draws.codes(min(count, 64)), np.uint8).astype(np.int64)
     if count > len(codes):
         codes = np.resize(codes, count) + np.arange(count, dtype=np.int64) // 64
-    return pa.array(chosen, dtype).take(pa.array(codes.astype(np.int64) % len(chosen)))
+    return pa.array(chosen, dtype).take(pa.array(codes % len(chosen)))

@@ -45,7 +45,7 @@ def add_totals(builder: Builder, result: Relation) -> bool:
         return False
     whole = [n for n, dtype in result.node.schema.items() if is_integer(dtype) or pa.types.is_decimal(dtype)]
     sums = {f"sum_{i}": col(name).sum() for i, name in enumerate(whole)}
-    result.table.aggregate(rows=count(), **sums).stage(TOTALS)
+    result.table.aggregate((), (), rows=count(), **sums).stage(TOTALS)
     return True
 
 
@@ -55,7 +55,7 @@ def add_sums(builder: Builder, result: Relation) -> bool:
     if not floats:
         return False
     by = builder.draws.some_of(result.exact(), 0, 1)
-    result.table.aggregate(by, **{SUM_OF + name: col(name).sum() for name in floats}).stage(TOTALS)
+    result.table.aggregate(by, (), **{SUM_OF + name: col(name).sum() for name in floats}).stage(TOTALS)
     return True
 
 

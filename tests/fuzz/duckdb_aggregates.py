@@ -31,7 +31,7 @@ def exact_mean(call: Call, values: str) -> str:
     return f"{name}(list_transform({values}, lambda v: CAST(v AS VARCHAR)))"
 
 
-def mean_of_texts(values: list[str | None]) -> Fraction | None:
+def mean_of_strings(values: list[str | None]) -> Fraction | None:
     """Return the exact mean of numbers that are not null."""
     known = [Fraction(value) for value in values or () if value is not None]
     return sum(known) / Fraction(len(known)) if known else None
@@ -39,13 +39,13 @@ def mean_of_texts(values: list[str | None]) -> Fraction | None:
 
 def nearest_float(values: list[str | None]) -> float | None:
     """Return the mean, rounded once."""
-    mean = mean_of_texts(values)
+    mean = mean_of_strings(values)
     return None if mean is None else float(mean)
 
 
 def nearest_integer(values: list[str | None]) -> int | None:
     """Return the mean, rounded half to even."""
-    mean = mean_of_texts(values)
+    mean = mean_of_strings(values)
     return None if mean is None else round(mean)
 
 

@@ -40,8 +40,8 @@ DUCKDB: dict[tuple[Kind, str], Text] = {
 }
 
 COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
-    ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/backends/pandas/windows/test_functions.py",
-    ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/backends/pandas/windows/test_functions.py",
+    ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
+    ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""
 

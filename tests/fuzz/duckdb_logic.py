@@ -1,5 +1,7 @@
 """Comparison, conditions and nulls in DuckDB's SQL."""
 
+from collections.abc import Callable
+
 from fuzz import duckdb_decimals as decimals
 from fuzz.duckdb_text import Text, literal_text
 from gpuetl.expressions.ir import Call, Literal
@@ -7,7 +9,7 @@ from gpuetl.types.data_types import is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 
-def compared(operator: str, of_nan: str) -> Text:
+def compared(operator: str, of_nan: str) -> Callable[..., str]:
     """IEEE comparison: NaN is unequal to everything, where DuckDB calls it equal to itself and the greatest."""
 
     def text(call: Call, x: str, y: str, place: int = 1) -> str:

@@ -4,10 +4,10 @@ from fuzz.duckdb_casts import CAST_MACROS
 from fuzz.duckdb_decimals import DECIMAL_MACROS
 from fuzz.duckdb_formats import FORMAT_MACROS, FORMATS
 from fuzz.duckdb_logic import LOGIC
-from fuzz.duckdb_moments import MOMENT_MACROS, MOMENTS
 from fuzz.duckdb_numbers import NUMBER_MACROS, NUMBERS
 from fuzz.duckdb_strings import STRING_MACROS, STRINGS
 from fuzz.duckdb_text import Text
+from fuzz.duckdb_times import TIME_MACROS, TIMES
 
-SCALARS: dict[str, Text] = {**NUMBERS, **LOGIC, **STRINGS, **MOMENTS, **FORMATS}
-SCALAR_MACROS = DECIMAL_MACROS + NUMBER_MACROS + STRING_MACROS + MOMENT_MACROS + FORMAT_MACROS + CAST_MACROS
+SCALARS: dict[str, Text] = {**NUMBERS, **LOGIC, **STRINGS, **TIMES, **FORMATS}
+SCALAR_MACROS = DECIMAL_MACROS + NUMBER_MACROS + STRING_MACROS + TIME_MACROS + FORMAT_MACROS + CAST_MACROS

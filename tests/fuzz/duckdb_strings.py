@@ -1,5 +1,7 @@
 """Strings, regular expressions, digests and lists in DuckDB's SQL."""
 
+from collections.abc import Callable
+
 from fuzz.duckdb_text import Text, constant_of, text_literal
 from gpuetl.expressions.ir import Call
 
@@ -57,7 +59,7 @@ def like(change: str) -> Text:
     return text
 
 
-def matched(text: str) -> Text:
+def matched(text: str) -> Callable[..., str]:
     """A text with {p}, the pattern: RE2's, where `.` is all but a newline."""
 
     def made(call: Call, *args: str) -> str:

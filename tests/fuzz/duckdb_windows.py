@@ -4,11 +4,12 @@ Frames are lists: one of the rows up to the current one says what a frame is, wh
 DuckDB's own RANGE frames would take rows after the current one that have its time.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from fuzz.duckdb_aggregates import considered, exact_mean
-from fuzz.duckdb_moments import DAY
 from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_times import DAY
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.types.data_types import DATE, DURATION, is_floating
@@ -83,7 +84,7 @@ def session_id(call: Call, gap: str) -> str:
     return f"(CASE WHEN {TIME} IS NOT NULL THEN CAST({longer} OVER w AS BIGINT) END)"
 
 
-def framed(of_list: str, least: int = 1) -> Text:
+def framed(of_list: str, least: int = 1) -> Callable[..., str]:
     """A function of the list of values in the frame, null where it has fewer than `least`."""
 
     def text(call: Call, x: str, frame: str) -> str:

@@ -112,7 +112,8 @@ class Expressions:
 
     def call(self, way: Signature, depth: int, exact: bool = False) -> Syntax:
         """A call with arguments of those types; exact ones wherever digits count."""
-        function, args, keywords = way.function, [], []
+        function, args = way.function, []
+        keywords: list[tuple[str, Syntax]] = []
         exact = exact or function.name not in VALUE_ONLY or not is_floating(way.gives)
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:

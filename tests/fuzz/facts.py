@@ -80,19 +80,20 @@ def join_facts(node: nodes.Join, left: Facts, right: Facts) -> Facts:
     """What tells pairs of rows apart is what tells both rows apart."""
     if node.how in ("semi", "anti"):
         return replace(left, sorted=False)
-    precision = {name: left.precision.get(name, right.precision.get(name)) for name in node.schema}
+    both = {**right.precision, **left.precision}
+    precision = {name: both[name] for name in node.schema}
     for a, b in zip(node.left_on, node.right_on, strict=True):
         precision[a] = min(left.precision[a], right.precision[b])
-    unique = None
+    unique: frozenset[str] | None = None
     if left.unique is not None and right.unique is not None:
         unique = left.unique | (right.unique - set(node.right_on))
     most_rows = left.most_rows * max(right.most_rows, 1)
     if node.how == "full":  # rows of one side alone
         most_rows += right.most_rows
         # a key with a null matches nothing: the same one may stand alone on both sides
-        told_apart = node.nulls_equal or all(never_null(node.left, name) for name in node.left_on)
-        told_apart = told_apart and any(never_null(node.left, name) for name in left.unique or ())
-        unique = unique and told_apart and unique | set(node.left_on)
+        distinct = node.nulls_equal or all(never_null(node.left, name) for name in node.left_on)
+        distinct = distinct and any(never_null(node.left, name) for name in left.unique or ())
+        unique = unique | set(node.left_on) if unique and distinct else None
     return Facts(precision, unique or None, most_rows)
 
 
@@ -101,7 +102,8 @@ def never_null(node: Node, name: str) -> bool:
     if isinstance(node, nodes.Read):
         return name == node.dataset.schema.names[0]
     if isinstance(node, nodes.Project):
-        return isinstance(node.columns[name], Column) and never_null(node.source, node.columns[name].name)
+        column = node.columns[name]
+        return isinstance(column, Column) and never_null(node.source, column.name)
     if isinstance(node, nodes.Join):
         of_left = name in node.left.schema
         kept = node.how in (("inner", "cross", "left", "semi", "anti") if of_left else ("inner", "cross"))
@@ -129,11 +131,13 @@ def constants_in(node: Node, name: str) -> frozenset[Any]:
     if isinstance(node, nodes.Union):
         left, right = (constants_in(each, name) for each in node.inputs)
         return left | right if left and right else frozenset()
-    expr = node.columns[name] if isinstance(node, nodes.Project) else None
-    if isinstance(expr, Column):
-        return constants_in(node.source, expr.name)
-    known = isinstance(expr, Literal) and not is_floating(expr.dtype)  # NaN is not equal to itself
-    return frozenset([expr.value]) if known else frozenset()
+    if isinstance(node, nodes.Project):
+        expr = node.columns[name]
+        if isinstance(expr, Column):
+            return constants_in(node.source, expr.name)
+        if isinstance(expr, Literal) and not is_floating(expr.dtype):  # NaN is not equal to itself
+            return frozenset([expr.value])
+    return frozenset()
 
 
 @facts.register

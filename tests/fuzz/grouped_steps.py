@@ -33,7 +33,7 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
     calls = calls_of("aggregate", [expr for expr in resolved if expr])
     needed = any(call.function.name in ORDERED for call in calls)
-    return relation.table.aggregate(by, order if needed else (), **dict(zip(names, outputs, strict=True)))
+    return relation.table.aggregate(by, order if needed and order else (), **dict(zip(names, outputs, strict=True)))
 
 
 def outputs_of(

@@ -1,7 +1,7 @@
 """Steps that put two inputs together, and those that give a row any number of times: explode and sample."""
 
 from fuzz.builder import Builder, Relation
-from gpuetl import Table, lit
+from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.join import meeting_type
@@ -24,7 +24,9 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
         return relation.table.join(right.table, how="cross", suffix=suffix)
     on = drawn_keys(builder, relation, right)
     checks = CHECKS[:1] if how in ("semi", "anti") else CHECKS
-    return on and relation.table.join(
+    if on is None:
+        return None
+    return relation.table.join(
         right.table, on, how, validate=draws.one_of(checks), suffix=suffix, nulls_equal=draws.chance(30)
     )
 
@@ -52,7 +54,7 @@ def united(builder: Builder, relation: Relation) -> Table | None:
     return table.union(*{other.table.origin: other.table for other in fitted}.values(), missing=missing)
 
 
-def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict) -> Relation:
+def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict[str, Expression]) -> Relation:
     """Return the other input as a stage, with a tag, and without the columns whose types do not meet."""
     schema = relation.node.schema
     wrong = [n for n, dtype in other.node.schema.items() if n in schema and common_type(schema[n], dtype) is None]

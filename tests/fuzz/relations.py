@@ -32,6 +32,8 @@ from gpuetl.pipeline import loads
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
+from gpuetl.spec.expect.rules import Unique
+from gpuetl.spec.steps.sample import Sample
 from gpuetl.types.data_types import DATE, is_list
 
 
@@ -102,9 +104,9 @@ def summed(case: Case, expected: pa.Table) -> None:
             check_sums(groups_of(expected, keys, name.removeprefix(SUM_OF)), groups_of(totals, keys, name), options)
 
 
-def groups_of(rows: pa.Table, keys: list[str], name: str) -> dict[tuple, list[float]]:
+def groups_of(rows: pa.Table, keys: list[str], name: str) -> dict[tuple[Any, ...], list[float]]:
     """Return the values of a column that are not null, by group."""
-    groups: dict[tuple, list[float]] = {} if keys else {(): []}
+    groups: dict[tuple[Any, ...], list[float]] = {} if keys else {(): []}
     for key, value in zip(
         tuples(rows.select(keys)) if keys else [()] * rows.num_rows, rows.column(name).to_pylist(), strict=True
     ):
@@ -112,7 +114,9 @@ def groups_of(rows: pa.Table, keys: list[str], name: str) -> dict[tuple, list[fl
     return groups
 
 
-def check_sums(groups: dict[tuple, list[float]], sums: dict[tuple, list[float]], options: RunOptions) -> None:
+def check_sums(
+    groups: dict[tuple[Any, ...], list[float]], sums: dict[tuple[Any, ...], list[float]], options: RunOptions
+) -> None:
     """Raise `AssertionError` where a group's sum is too far away."""
     assert groups.keys() == sums.keys(), f"groups of {options}: {sums.keys()}, expected {groups.keys()}"
     for key, values in groups.items():
@@ -155,12 +159,14 @@ def subsets(case: Case, expected: pa.Table) -> None:
 
 def assert_groups_whole(case: Case, sample: pa.Table, expected: pa.Table) -> None:
     """Raise `AssertionError` where a sample has some rows only of a key."""
-    keys = list(case.pipeline.spec.stages["small"].steps[-1].by) or sample.column_names
+    step = case.pipeline.spec.stages["small"].steps[-1]
+    assert isinstance(step, Sample)
+    keys = list(step.by) or sample.column_names
     sampled, every = (Counter(tuples(rows.select(keys))) for rows in (sample, expected))
     assert all(every[key] == count for key, count in sampled.items()), f"rows of equal {keys} are apart"
 
 
-def tuples(rows: pa.Table) -> Iterable[tuple]:
+def tuples(rows: pa.Table) -> Iterable[tuple[Any, ...]]:
     """Return rows that can be counted: NaN is one value, -0.0 is 0.0; Python has no dates beyond the year 9999."""
     columns = [column.cast(pa.int32()) if column.type == DATE else column for column in stored(rows).columns]
     columns = [map(countable, column.to_pylist()) for column in columns]
@@ -179,7 +185,9 @@ def held_to_rules(case: Case, expected: pa.Table, engine: str = "pandas") -> Non
     counted = replace(plan, stages={**plan.stages, **checks}, checks={})
     names = [EXPECTED, REJECTS, BREAKING, "targets", *checks]
     rules = {rule.rule: f"counts of {rule.counts}" for rule in plan.rules}
-    keys = list(case.pipeline.spec.stages[EXPECTED].expect[2].columns)
+    unique = case.pipeline.spec.stages[EXPECTED].expect[2]
+    assert isinstance(unique, Unique)
+    keys = list(unique.columns)
     for options in (RunOptions(), replace(in_parts(case), broadcast_bytes=0)):
         found = answers(counted, options, names, engine)
         if isinstance(found, Failed):  # the condition has no result for some row

@@ -29,8 +29,8 @@ class Failure:
 
     def __str__(self) -> str:
         case, error = (self.smallest, self.smallest_error) if self.smallest else (self.case, self.error)
-        told = f"{type(error).__name__}: {error}"
-        return f"seed {self.seed}{case!r}\n{told}\n\nreplay it with: make fuzz SEED={self.seed}"
+        failure = f"{type(error).__name__}: {error}"
+        return f"seed {self.seed}{case!r}\n{failure}\n\nreplay it with: make fuzz SEED={self.seed}"
 
 
 def run_seed(seed: int, shrink: bool = True, engine: str = "") -> Outcome | Failure:

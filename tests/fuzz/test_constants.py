@@ -6,7 +6,7 @@ from decimal import Decimal
 import duckdb
 import pyarrow as pa
 
-from expressions.given import values
+from expressions.evaluation import values
 
 CASES = 400
 VALUES = ["0.07", "0.05", "1.19", "-0.30", "0.00", "2.50", "12345.67", None]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from expressions.given import typed
+from expressions.evaluation import typed
 from fuzz.data import TYPES
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions

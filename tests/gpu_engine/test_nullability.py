@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from expressions.given import typed
+from expressions.evaluation import typed
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import expr

@@ -18,7 +18,7 @@ from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.io import parquet_writer
 from gpuetl.engines.cudf.io.parquet_writer import split_by_value, write_file
-from gpuetl.io import sink_target
+from gpuetl.io import partition_folders
 from gpuetl.types.data_types import is_list
 from gpuetl.types.schema import Schema
 from tables import write_source
@@ -47,7 +47,7 @@ def values(frame):
 
 
 def assert_split_as_arrow_does(table, keys, frame=None):
-    expected = [(folder, rows.to_pydict()) for folder, rows in sink_target.split_by_value(table, keys)]
+    expected = [(folder, rows.to_pydict()) for folder, rows in partition_folders.split_by_value(table, keys)]
     for least, made in ((0, Frame), (parquet_writer.LEAST_BYTES, pa.Table)):
         with patch.object(parquet_writer, "LEAST_BYTES", least):
             found = split_by_value(frame or uploaded(table), keys, MACHINE)
@@ -91,7 +91,7 @@ def test_each_partition_is_one_file_whose_rows_keep_their_order(tmp_path, engine
         path.relative_to(tmp_path / "out"): pq.read_table(path, partitioning=None)
         for path in (tmp_path / "out").rglob("*.parquet")
     }
-    expected = sink_target.split_by_value(table, ("bool", "int8"))
+    expected = partition_folders.split_by_value(table, ("bool", "int8"))
     assert {str(path.parent): str(rows.to_pydict()) for path, rows in found.items()} == {
         folder: str(rows.to_pydict()) for folder, rows in expected
     }
@@ -127,7 +127,7 @@ def test_files_are_arrow_s_while_their_texts_fit_one_column_of_it(tmp_path, monk
     frame = uploaded(table).updated({"s": replace(coded, rows=rows, data=data, valid=valid, nulls=2)})
     made, by = (Frame, "gpuetl") if most == 100 else (pa.Table, "parquet-cpp-arrow")
     assert [(type(part), values(part)) for _, part in split_by_value(frame, ("k",), MACHINE)] == [
-        (made, rows.to_pydict()) for _, rows in sink_target.split_by_value(table, ("k",))
+        (made, rows.to_pydict()) for _, rows in partition_folders.split_by_value(table, ("k",))
     ]
     write_file(frame, Schema.of_arrow(table.schema), tmp_path / "x.parquet", MACHINE, alone=True)
     assert pq.read_metadata(tmp_path / "x.parquet").created_by.split()[0] == by

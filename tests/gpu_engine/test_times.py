@@ -5,7 +5,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from expressions.given import typed, values
+from expressions.evaluation import typed, values
 from gpu_engine.differential import assert_same
 from gpu_engine.host_machine import COMPILER
 from gpuetl.engines.cudf.codegen.row_kernels import headers

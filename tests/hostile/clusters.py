@@ -109,14 +109,15 @@ def wait_until(holds: Callable[[], bool], message: str, seconds: float = 10) -> 
 
 
 def main() -> None:
-    """Run so many cases of each kind in turn; print what came, and exit with 1 where something did not hold."""
+    """Run so many cases of each kind in turn; print the outcomes, and exit with 1 where something did not hold."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--count", type=int, default=len(CASES), help="how many cases; all kinds take turns")
     reader.add_argument("--seed", type=int, default=0)
     reader.add_argument("--longest", type=float, default=8.0, help="seconds until the last moment of a fault")
     given = reader.parse_args()
     signal.signal(INTERRUPT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
-    chance, came, failed = random.Random(given.seed), Counter(), 0
+    chance, failed = random.Random(given.seed), 0
+    counts: Counter[tuple[str, str]] = Counter()
     for number in range(given.count):
         case, delay_s = CASES[number % len(CASES)], chance.uniform(EARLIEST_S, given.longest)
         name = f"{case[0]} {case[1]} {signal.Signals(case[2]).name}"
@@ -125,9 +126,9 @@ def main() -> None:
             outcome = one_case(*case, delay_s)
         except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
             outcome, failed = f"FAILED: {error}", failed + 1
-        came[name, outcome.partition(":")[0]] += 1
+        counts[name, outcome.partition(":")[0]] += 1
         print(f"{number}: {name} after {delay_s:.1f} s: {outcome} ({time.monotonic() - start:.0f} s)", flush=True)
-    for (name, outcome), count in sorted(came.items()):
+    for (name, outcome), count in sorted(counts.items()):
         print(f"| {name} | {outcome} | {count} |")
     sys.exit(1 if failed else 0)
 

@@ -22,10 +22,17 @@ import tempfile
 import time
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
+from typing import IO, TypeAlias
+
+import pyarrow as pa
+
+Compared: TypeAlias = tuple[str, str]
+"""The result of a file, and its details."""
 
 GOOD = ("same", "both refuse")
 ENDINGS = (".parquet", ".encrypted", ".fuzz")
@@ -58,13 +65,20 @@ def main() -> None:
     sys.exit(any(name not in GOOD for name in counts))
 
 
-def compare(files, engine, timeout_s=60.0, jobs=1, folder=None, out=print):
+def compare(
+    files: Iterable[Path],
+    engine: str,
+    timeout_s: float = 60.0,
+    jobs: int = 1,
+    folder: Path | None = None,
+    out: Callable[..., None] = print,
+) -> list[Compared]:
     """Return (result, details) of each file, in order; print a line for each."""
-    workers = SimpleQueue()
+    workers: SimpleQueue[Worker] = SimpleQueue()
     for _ in range(jobs):
         workers.put(Worker(engine, timeout_s))
 
-    def compared(path):
+    def compared(path: Path) -> Compared:
         worker = workers.get()
         try:
             result, details = worker.compared(path)
@@ -86,51 +100,51 @@ def compare(files, engine, timeout_s=60.0, jobs=1, folder=None, out=print):
 class Worker:
     """A process that reads files, made anew where it does not go on."""
 
-    def __init__(self, engine, timeout_s):
+    def __init__(self, engine: str, timeout_s: float) -> None:
         self.command = [sys.executable, "-m", "hostile.parquet_files", "--serve", "--engine", engine]
         self.timeout_s = timeout_s
-        self.process = self.said = None
+        self.process: subprocess.Popen[str] | None = None
+        self.errors: IO[str] | None = None
 
-    def compared(self, path):
+    def compared(self, path: Path) -> Compared:
         """Return (result, details) of a file."""
-        if self.process is None:
-            self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115  a pipe that nobody reads would hold the process up
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )  # fmt: skip
-            if self.line(START_S) is None:
+        process = self.process
+        if process is None:
+            process = self.start()
+            if line_of(process, START_S) is None:
                 return "crash", f"the process did not start: {self.close()}"
-        self.process.stdin.write(f"{path}\n")
-        self.process.stdin.flush()
-        answer = self.line(self.timeout_s)
+        assert process.stdin is not None
+        process.stdin.write(f"{path}\n")
+        process.stdin.flush()
+        answer = line_of(process, self.timeout_s)
         if answer is None:
-            hangs = self.process.poll() is None
+            hangs = process.poll() is None
             return "hang" if hangs else "crash", self.close(kill=True)
         result, details, goes_on = json.loads(answer)
         if not goes_on and (ending := self.close()):
             return "crash", f"at its end: {ending}; before: {result}: {details}"
         return result, details
 
-    def line(self, seconds):
-        """Return the next line that the process prints, None where it prints none in time or ends."""
-        until = time.monotonic() + seconds
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.process.stdout, selectors.EVENT_READ)
-            while (left := until - time.monotonic()) > 0 and selector.select(left):
-                line = self.process.stdout.readline()
-                if line.startswith("= ") or not line:
-                    return line[2:] or None
-        return None
+    def start(self) -> subprocess.Popen[str]:
+        """Start a process; what it prints as errors goes to a file, as a pipe that nothing reads would block it."""
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )  # fmt: skip
+        return self.process
 
-    def close(self, kill=False):
+    def close(self, kill: bool = False) -> str:
         """End the process; return how it ended, where that is not as it should be."""
         process, self.process = self.process, None
         if process is None:
             return ""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert self.errors is not None
         if kill:
             process.kill()
-        with process.stdout, self.said:
+        with process.stdout, self.errors:
             with suppress(BrokenPipeError):
                 process.stdin.close()
             try:
@@ -139,12 +153,25 @@ class Worker:
                 process.kill()
                 process.wait()
                 return "it did not end"
-            self.said.seek(0)
-            said = self.said.read().strip().splitlines()
-        return f"exit code {code}: {' | '.join(said[-3:])[:300]}" if code else ""
+            self.errors.seek(0)
+            lines = self.errors.read().strip().splitlines()
+        return f"exit code {code}: {' | '.join(lines[-3:])[:300]}" if code else ""
 
 
-def serve(engine):
+def line_of(process: subprocess.Popen[str], seconds: float) -> str | None:
+    """Return the next answer that a process prints, None where it prints none in time or ends."""
+    until = time.monotonic() + seconds
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while (left := until - time.monotonic()) > 0 and selector.select(left):
+            line = process.stdout.readline()
+            if line.startswith("= ") or not line:
+                return line[2:] or None
+    return None
+
+
+def serve(engine: str) -> None:
     """Compare the engines over the files that lines of standard input name; print a line of JSON for each."""
     if engine == "cudf-on-cpu":
         from gpu_engine import host_machine
@@ -162,7 +189,7 @@ def serve(engine):
             return
 
 
-def one_file(path, engine):
+def one_file(path: Path, engine: str) -> tuple[str, str, bool]:
     """Return the result of a file, its details, and whether the process can go on."""
     read = {name: rows_of(path, name) for name in ("pandas", engine)}
     (rows, problem), (others, other_problem) = read.values()
@@ -177,6 +204,8 @@ def one_file(path, engine):
         return "differs", f"{who} alone refuses: {what}", goes_on
     from gpuetl.testing import assert_tables_equal
 
+    assert rows is not None
+    assert others is not None
     try:
         assert_tables_equal(others, rows, ordered=True)
     except AssertionError as error:
@@ -184,7 +213,7 @@ def one_file(path, engine):
     return "same", f"{rows.num_rows} rows, {rows.num_columns} columns", goes_on
 
 
-def rows_of(path, engine):
+def rows_of(path: Path, engine: str) -> tuple[pa.Table | None, str]:
     """Return the rows of the columns that gpuetl supports, or the first line of the error."""
     from gpuetl import Pipeline
     from gpuetl.errors import GpuetlError
@@ -196,14 +225,14 @@ def rows_of(path, engine):
         pipeline.read_parquet("s", str(path), **given).stage("all")
         return pipeline.run(engine=engine, keep=["all"])["all"].to_arrow(), ""
     except GpuetlError as error:
-        said = " | ".join(str(error).splitlines()[:3])
+        message = " | ".join(str(error).splitlines()[:3])
         unexpected = "bug in gpuetl" in str(error) or not re.search(r"GE\d{4}", str(error))
-        return None, ("traceback: " if unexpected else "") + said
+        return None, ("traceback: " if unexpected else "") + message
     except BaseException as error:
         return None, f"traceback: {type(error).__name__}: {error}"
 
 
-def supported(path):
+def supported(path: Path) -> list[str]:
     """Return the columns of types that gpuetl has, as far as the file's footer can be read."""
     from gpuetl.formats.footers import footer_of
     from gpuetl.types.data_types import language_type

@@ -121,13 +121,17 @@ def parquet_files() -> Iterator[SeedFile]:
         for version in ("1.0", "2.0"):
             for dictionary in (True, False):
                 kind = f"{codec}-v{version[0]}-{'dictionary' if dictionary else 'plain'}"
-                options = {"compression": codec, "data_page_version": version, "use_dictionary": dictionary}
-                yield parquet(f"types-{kind}", small if codec != "none" else rows, **options)
+                options: dict[str, Any] = {
+                    "compression": codec,
+                    "data_page_version": version,
+                    "use_dictionary": dictionary,
+                }
+                yield parquet(f"types-{kind}", small if codec != "none" else rows, (), **options)
                 if codec in ("none", "snappy"):
                     yield parquet(f"lists-{kind}", nested.select(list(lists)), lists, **options)
     for version in ("1.0", "2.0"):
-        own = {"use_dictionary": False, "column_encoding": DELTAS, "data_page_version": version}
-        yield parquet(f"deltas-v{version[0]}", rows.select(list(DELTAS)), **own)
+        own: dict[str, Any] = {"use_dictionary": False, "column_encoding": DELTAS, "data_page_version": version}
+        yield parquet(f"deltas-v{version[0]}", rows.select(list(DELTAS)), (), **own)
     yield parquet("structs", nested, lists)
     yield parquet("page-index", small, write_page_index=True)
     yield parquet("checksums", small, write_page_checksum=True)

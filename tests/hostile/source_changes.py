@@ -12,10 +12,12 @@ import re
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Lock, Timer
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -24,6 +26,7 @@ import pyarrow.parquet as pq
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import Pipeline, RunFailed, RunOptions
 from gpuetl.executors.runner import Runner
+from gpuetl.physical.nodes import Scan
 
 FILES, GROUPS, GROUP_ROWS = 5, 3, 4
 TYPES = {"version": "int64", "file": "int64", "row": "int64"}
@@ -39,7 +42,7 @@ ERROR = re.compile(
 )
 
 
-def write(path, version):
+def write(path: Path, version: int) -> None:
     """Write a file of several row groups, all of one version."""
     rows = GROUPS * GROUP_ROWS
     number = int(path.name[0])
@@ -51,12 +54,12 @@ def write(path, version):
         pq.write_table(table, path, row_group_size=GROUP_ROWS, compression="none")
 
 
-def old_rows():
+def old_rows() -> list[tuple[int, int, int]]:
     """Return the rows of all files as they were planned."""
     return [(OLD, file, row) for file in range(FILES) for row in range(GROUPS * GROUP_ROWS)]
 
 
-def other_file(path):
+def other_file(path: Path) -> Path:
     """Write a new version beside the source."""
     other = path.parent.parent / "other" / path.name
     other.parent.mkdir(exist_ok=True)
@@ -64,30 +67,30 @@ def other_file(path):
     return other
 
 
-def replace(path):
+def replace(path: Path) -> None:
     """Rename a new version into place, of the same size and time."""
     other = other_file(path)
     os.utime(other, ns=(0, path.stat().st_mtime_ns))
     other.replace(path)
 
 
-def rewrite(path):
+def rewrite(path: Path) -> None:
     """Write a new version into the same file."""
     path.write_bytes(other_file(path).read_bytes())
 
 
-def append(path):
+def append(path: Path) -> None:
     """Add rows, of Parquet bytes behind the footer."""
     with path.open("ab") as file:
         file.write(b"11,0,0\n")
 
 
-def truncate(path):
+def truncate(path: Path) -> None:
     """Cut the file off, as a writer does that begins anew."""
     os.truncate(path, path.stat().st_size // 3)
 
 
-def swap(path):
+def swap(path: Path) -> None:
     """Give two files each other's names."""
     number = int(path.name[0])
     other = path.with_name(f"{(number + 1) % FILES}{path.suffix}")
@@ -96,20 +99,25 @@ def swap(path):
     path.with_suffix(".tmp").rename(other)
 
 
-def move(path):
+def move(path: Path) -> None:
     """Move the whole folder away."""
     path.parent.rename(path.parent.with_name("moved"))
 
 
-CHANGES = (replace, rewrite, append, truncate, swap, Path.unlink, move)
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "replace": replace, "rewrite": rewrite, "append": append, "truncate": truncate, "swap": swap, "unlink": Path.unlink,
+    "move": move,
+}  # fmt: skip
 
 
 @contextmanager
-def changing(change, before, delay):
+def changing(change: Callable[[], None], before: int, delay: float) -> Iterator[None]:
     """Make a change before so many partitions were read: at once, or by a thread while others are read."""
-    scan, lock, reads, threads = Runner.scan, Lock(), [], []
+    scan, lock = Runner.scan, Lock()
+    reads: list[int] = []
+    threads: list[Timer] = []
 
-    def hooked(runner, node, index):
+    def hooked(runner: Runner, node: Scan, index: int) -> Any:
         with lock:
             reads.append(index)
             if len(reads) == before + 1 and delay:
@@ -127,7 +135,7 @@ def changing(change, before, delay):
             thread.join()
 
 
-def one_run(folder, draw, engine):
+def one_run(folder: Path, draw: random.Random, engine: str) -> tuple[str, str]:
     """Run a pipeline while a file changes; return what changed and how the run ended.
 
     Raises
@@ -135,7 +143,7 @@ def one_run(folder, draw, engine):
     AssertionError
         For a run that mixed rows, changed its sink without success, or left something behind.
     """
-    suffix, change = draw.choice(("parquet", "csv")), draw.choice(CHANGES)
+    suffix, (change_name, change) = draw.choice(("parquet", "csv")), draw.choice(list(CHANGES.items()))
     rows = draw.choice((GROUP_ROWS, 2 * GROUP_ROWS, None))
     lake = folder / "lake"
     lake.mkdir()
@@ -159,14 +167,14 @@ def one_run(folder, draw, engine):
     else:
         ended = "old rows"
         got = [tuple(row.values()) for row in pq.read_table(folder / "out.parquet").to_pylist()]
-        assert got == old_rows(), (change.__name__, suffix, rows, before, delay, got)
+        assert got == old_rows(), (change_name, suffix, rows, before, delay, got)
     left = [str(path) for path in folder.rglob(".*")]
     assert not left, left
-    return change.__name__, ended
+    return change_name, ended
 
 
 @contextmanager
-def drawn_folder(parent):
+def drawn_folder(parent: str | Path) -> Iterator[Path]:
     """Give an empty folder, and remove it."""
     folder = Path(tempfile.mkdtemp(dir=parent))
     try:
@@ -175,9 +183,9 @@ def drawn_folder(parent):
         shutil.rmtree(folder)
 
 
-def runs(parent, count, engines, seed=1):
+def runs(parent: str | Path, count: int, engines: Sequence[str], seed: int = 1) -> Counter[tuple[str, str, str]]:
     """Run so many times; return how often each change ended how, by engine."""
-    ended = Counter()
+    ended: Counter[tuple[str, str, str]] = Counter()
     for number in range(count):
         draw = random.Random(f"{seed} {number}")
         engine = engines[number % len(engines)]
@@ -186,7 +194,7 @@ def runs(parent, count, engines, seed=1):
     return ended
 
 
-def main():
+def main() -> None:
     """Draw runs, and print how they ended."""
     from conftest import workers_here
 

@@ -86,7 +86,7 @@ def flipped(position, mask=0xFF):
         (pa.table({"x": ["1"]}), 2, "cannot compare string and int64"),
     ],
 )  # fmt: skip
-def test_a_parquet_file_that_is_not_one_is_told(run, file, code, message):
+def test_a_parquet_file_that_is_not_one_is_reported(run, file, code, message):
     got, text = run(t__parquet=file)
     assert (got, message in text) == (code, True), text
 
@@ -96,7 +96,7 @@ def test_zero_rows_are_no_mistake(run, table):
     assert run(t__parquet=table) == (0, "")
 
 
-def test_text_that_is_not_utf_8_is_told_when_it_is_read(run):
+def test_text_that_is_not_utf_8_is_reported_when_it_is_read(run):
     data = parquet_bytes(use_dictionary=False)
     code, text = run(t__parquet=data.replace(b"\x01\x00\x00\x00c", b"\x01\x00\x00\x00\xff"))
     assert code == 1
@@ -124,7 +124,7 @@ def test_text_that_is_not_utf_8_is_told_when_it_is_read(run):
         (b"\x00\x01\xff", "t.csv: the first line is not column names in UTF-8"),
     ],
 )  # fmt: skip
-def test_a_csv_file_that_is_not_as_declared_is_told(run, file, message):
+def test_a_csv_file_that_is_not_as_declared_is_reported(run, file, message):
     code, text = run(CSV, t__csv=file)
     assert (code, message in without_source(text)) == (1, True), text
 
@@ -163,10 +163,10 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
     ],
     ids=lambda text: str(text[:30]),
 )  # fmt: skip
-def test_a_pipeline_file_that_is_none_is_told(run, text, message):
-    code, told = run(text)
-    assert (code, message in told) == (2, True), told[:2_000]
-    assert len(told) < 60_000
+def test_a_pipeline_file_that_is_none_is_reported(run, text, message):
+    code, reported = run(text)
+    assert (code, message in reported) == (2, True), reported[:2_000]
+    assert len(reported) < 60_000
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_a_pipeline_file_that_is_none_is_told(run, text, message):
     ],
     ids=lambda value: str(value)[:20],
 )  # fmt: skip
-def test_a_place_where_no_sink_can_be_written_is_told(run, path, code, message):
+def test_a_place_where_no_sink_can_be_written_is_reported(run, path, code, message):
     got, text = run(PIPELINE.replace("out.parquet", json.dumps(path)))
     assert (got, message in text) == (code, True), text
 
 
 @pytest.mark.parametrize("path", ["a" * 300, "a\0b", "none/*.parquet", "a[", "s3://bucket/x.parquet", "/dev/null"])
-def test_a_place_where_no_source_can_be_is_told(run, path):
+def test_a_place_where_no_source_can_be_is_reported(run, path):
     code, text = run(PIPELINE.replace("t: {parquet: t.parquet}", f"t: {{parquet: {json.dumps(path)}}}"))
     assert code == 2
     assert "/p.yaml:4:16: source 't': " in text
@@ -209,7 +209,7 @@ EXPRESSIONS = ["SELECT 1", "(SELECT x)", "x IN (SELECT x FROM t)", "EXISTS (SELE
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_what_is_no_expression_of_the_language_is_told_at_its_place(run, expression):
+def test_what_is_no_expression_of_the_language_is_reported_at_its_place(run, expression):
     code, text = run(
         PIPELINE.replace("filter: x > 0", f"with_columns: {{y: {json.dumps(expression, ensure_ascii=False)}}}")
     )
@@ -224,7 +224,7 @@ def test_what_is_no_expression_of_the_language_is_told_at_its_place(run, express
     ["(" * 10_000 + "x" + ")" * 10_000, "+".join(["x"] * 9_000), "- " * 9_000 + "x", "x" * 1_000_000, f"x IN ({','.join(['1'] * 100_000)})"],
     ids=["parentheses", "sums", "signs", "a million characters", "a hundred thousand values"],
 )  # fmt: skip
-def test_bombs_in_expressions_are_told(run, expression):
+def test_bombs_in_expressions_are_reported(run, expression):
     code, text = run(PIPELINE.replace("x > 0", json.dumps(expression)))
     assert code == 2
     assert any(word in text for word in ("nest", "operators", "characters")), text[:500]
@@ -243,11 +243,11 @@ def test_bombs_in_expressions_are_told(run, expression):
         *(("'decimal(10,2)'", value, "is not a valid decimal(10,2)") for value in ("1.005", "nan", "inf", "9" * 11)),
     ],
 )  # fmt: skip
-def test_a_parameter_s_value_that_is_not_of_its_type_is_told(run, dtype, value, message):
+def test_a_parameter_s_value_that_is_not_of_its_type_is_reported(run, dtype, value, message):
     text = PIPELINE.replace("name: p", f"name: p\nparams: {{p: {{type: {dtype}, required: true}}}}")
-    code, told = run(text, "-p", f"p={value}")
+    code, reported = run(text, "-p", f"p={value}")
     shown = value if len(value) <= 200 else f"{value[:200]}…"
-    assert (code, f"parameter 'p': '{shown}' {message}" in told) == (2, True), told
+    assert (code, f"parameter 'p': '{shown}' {message}" in reported) == (2, True), reported
 
 
 @pytest.mark.parametrize("value", ["a' OR '1'='1", "x; drop table t", "$p", "${env.HOME}", "x > 0", "", "--", "\n"])
@@ -284,7 +284,7 @@ def test_a_parameter_s_text_stays_a_value(run, value):
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
-def test_a_twin_that_is_none_is_told(run, twin, code, message):
+def test_a_twin_that_is_none_is_reported(run, twin, code, message):
     got, text = run(WITH_KERNEL, k__py=twin, k__cu=CUDA)
     assert (got, message in text) == (code, True), text
 

@@ -109,31 +109,33 @@ HANGS = "did not end within 20 s"
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", CAUSES)
 def test_a_fault_is_one_message_that_names_the_kernel(folder, kind, engine):
-    code, told = ran(folder, kind, engine, "--kernel-timeout", "20")
-    assert code == 1, told
-    assert re.search(rf"stage 's', step 1: kernel '{kind}' \((.*/)?k\.cu\) ({CAUSES[kind]}|{HANGS})", told), told
-    assert "gpuetl kernel check" in told or HANGS in told
-    assert "Traceback" not in told
-    assert "cuda_runtime" not in told
+    code, reported = ran(folder, kind, engine, "--kernel-timeout", "20")
+    assert code == 1, reported
+    assert re.search(rf"stage 's', step 1: kernel '{kind}' \((.*/)?k\.cu\) ({CAUSES[kind]}|{HANGS})", reported), (
+        reported
+    )
+    assert "gpuetl kernel check" in reported or HANGS in reported
+    assert "Traceback" not in reported
+    assert "cuda_runtime" not in reported
     assert left(folder) == []
 
 
 @pytest.mark.parametrize("kind", ["endless", "body"])
 def test_a_kernel_that_never_ends_is_given_up(folder, kind):
     start = time.monotonic()
-    code, told = ran(folder, kind, "cudf", "--kernel-timeout", "2")
-    assert code == 1, told
-    assert "did not end within 2 s" in told
-    assert "Traceback" not in told
+    code, reported = ran(folder, kind, "cudf", "--kernel-timeout", "2")
+    assert code == 1, reported
+    assert "did not end within 2 s" in reported
+    assert "Traceback" not in reported
     assert time.monotonic() - start < 60
     assert left(folder) == []
 
 
 def test_a_kernel_that_never_ends_is_given_up_on_workers(folder):
-    code, told = ran(folder, "endless", "dask-cuda", "--kernel-timeout", "2")
-    assert code == 1, told
-    assert "did not end within 2 s" in told
-    assert "Traceback" not in told
+    code, reported = ran(folder, "endless", "dask-cuda", "--kernel-timeout", "2")
+    assert code == 1, reported
+    assert "did not end within 2 s" in reported
+    assert "Traceback" not in reported
     assert left(folder) == []
 
 
@@ -141,16 +143,16 @@ def test_ctrl_c_ends_a_run_whose_kernel_never_ends(folder):
     run = subprocess.Popen(command(folder, "endless", "cudf"), cwd=folder, stderr=subprocess.PIPE, text=True)
     time.sleep(15)
     os.kill(run.pid, signal.SIGINT)
-    told = run.communicate(timeout=30)[1]
-    assert run.returncode == 130, told
-    assert "Traceback" not in told
+    reported = run.communicate(timeout=30)[1]
+    assert run.returncode == 130, reported
+    assert "Traceback" not in reported
     assert left(folder) == []
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_sanitize_names_the_kernel_that_wrote_outside(folder, engine):
-    code, told = ran(folder, "late", engine, "--sanitize")
-    assert code == 1, told
+    code, reported = ran(folder, "late", engine, "--sanitize")
+    assert code == 1, reported
     outside = r"wrote outside of its outputs: 1 values after the last row of output 'y'"
-    assert re.search(rf"kernel 'late' \((.*/)?k\.cu\) {outside}", told), told
+    assert re.search(rf"kernel 'late' \((.*/)?k\.cu\) {outside}", reported), reported
     assert left(folder) == []

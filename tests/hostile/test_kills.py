@@ -90,7 +90,7 @@ OLD, NEW = Counter({("a", 1, 1): 1, ("b", 2, 2): 1}), Counter({("a", 1, 1): 1, (
         ("run_key", OLD + NEW, "more"),
     ],
 )
-def test_what_a_reader_finds_is_told_apart(mode, found, state):
+def test_what_a_reader_finds_is_distinguished(mode, found, state):
     assert Sink("s", "s", mode).state(found, OLD, NEW) == state
 
 

@@ -39,7 +39,7 @@ def test_six_hundred_joins_in_reverse_order_are_bound(tmp_path):
     assert len(ge.loads(text, root=tmp_path).plan().stages) == 601
 
 
-def test_a_circle_of_three_thousand_stages_is_told_shortly(tmp_path):
+def test_a_circle_of_three_thousand_stages_is_reported_shortly(tmp_path):
     write_source(Pipeline("p", root=tmp_path), "t", table({"x": "int64"}, (1,)))
     text = chain(3_000, "limit: 5").replace("s0: {from: t", "s0: {from: s3000")
     with pytest.raises(InvalidPipeline) as caught:
@@ -50,7 +50,7 @@ def test_a_circle_of_three_thousand_stages_is_told_shortly(tmp_path):
     )
 
 
-def test_two_circles_are_both_told():
+def test_two_circles_are_both_reported():
     text = (
         "gpuetl: 1\nname: p\nstages:\n  a: {from: b, steps: []}\n  b: {from: a, steps: []}\n  c: {from: c, steps: []}\n"
     )

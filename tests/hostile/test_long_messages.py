@@ -65,7 +65,7 @@ def test_parameters_given_are_cut(tmp_path):
         assert max(map(len, str(caught.value).splitlines())) <= MOST
 
 
-def test_texts_are_cut_at_200_characters():
+def test_strings_are_cut_at_200_characters():
     assert cut("x" * 200) == "x" * 200
     assert cut("x" * 201) == "x" * 200 + "…"
     assert readable(f"unknown column '{'a b ' * 60}'") == f"unknown column '{'a b ' * 50}…'"

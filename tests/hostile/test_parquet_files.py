@@ -254,7 +254,7 @@ def test_a_gpu_reads_hostile_files_as_pandas_does(tmp_path):
     assert [result for result, _ in found] == ["both refuse", "same", "same"]
 
 
-def test_text_in_lists_that_is_not_utf_8_is_told_on_every_engine(tmp_path, local_engine):
+def test_text_in_lists_that_is_not_utf_8_is_reported_on_every_engine(tmp_path, local_engine):
     path, options = tmp_path / "t.parquet", {"use_dictionary": False, "compression": "none", "write_statistics": False}
     pq.write_table(pa.table({"x": [["ab"], None, [None, "cde"]]}), path, **options)
     path.write_bytes(path.read_bytes().replace(b"cde", b"c\xffe"))

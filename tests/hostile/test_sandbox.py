@@ -127,8 +127,8 @@ def test_a_value_that_is_a_default_is_shown(box):
 )
 def test_white_space_does_not_hide_an_environment_variable(box, monkeypatch, reference):
     monkeypatch.setenv("KEY", "in")
-    (told,) = problems(written(box, source=f"{reference}/t.parquet"), box)
-    assert told.endswith("reads an environment variable, which a sandbox does not allow")
+    (message,) = problems(written(box, source=f"{reference}/t.parquet"), box)
+    assert message.endswith("reads an environment variable, which a sandbox does not allow")
 
 
 @pytest.mark.parametrize("mode", ["append", "replace_partitions"])
@@ -157,10 +157,10 @@ def test_a_long_value_does_not_show_where_a_text_is_cut(box, monkeypatch):
     monkeypatch.setenv("KEY", "L0NG" * 60)
     monkeypatch.setenv("TABS", "tab\tS3CRETTOKEN\tx")
     for name in ("KEY", "TABS"):
-        (told,) = (str(p) for p in shown_problems(written(box, source=f"${{env.{name}}}/t.parquet")))
-        assert "L0NG" not in told
-        assert "S3CRET" not in told
-        assert f"${{env.{name}}}/t.parquet does not exist" in told
+        (message,) = (str(p) for p in shown_problems(written(box, source=f"${{env.{name}}}/t.parquet")))
+        assert "L0NG" not in message
+        assert "S3CRET" not in message
+        assert f"${{env.{name}}}/t.parquet does not exist" in message
 
 
 def shown_problems(file):

@@ -234,7 +234,7 @@ def test_handlers_of_the_program_wait_while_signals_are_held():
         signal.signal(signal.SIGTERM, before)
 
 
-def test_an_error_is_told_rather_than_the_signal_that_came_with_it():
+def test_an_error_is_reported_rather_than_the_signal_that_came_with_it():
     def fail():
         with held_signals():
             os.kill(os.getpid(), signal.SIGTERM)

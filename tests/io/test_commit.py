@@ -10,8 +10,8 @@ import pytest
 from pyarrow import csv
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, SinkExists, col
-from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import FileWriter, SinkWriter
+from gpuetl.places.target import Target
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
 from sink_files import OF_EARLIER_VERSION, leftovers, refuse_moves
@@ -75,7 +75,7 @@ def test_files_are_known_in_the_order_of_their_rows(tmp_path):
     writer.prepare()
     writer.write("first second", 2)
     writer.finish()
-    assert [(writer.new / file.name).read_text() for file in writer.files] == ["first", "second"]
+    assert [(writer.staged.new / file.name).read_text() for file in writer.files] == ["first", "second"]
     assert [file.size for file in writer.files] == [5, 6]
 
 

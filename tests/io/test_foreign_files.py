@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions
-from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import SinkWriter
-from gpuetl.places.local.commit import manifest
+from gpuetl.places.local.commit import commit_sinks, manifest
 from sink_files import OF_EARLIER_VERSION, leftovers, refuse_moves, sink_files
 from tables import table, write_source
 

@@ -8,16 +8,32 @@ import pytest
 import gpuetl as ge
 from clusters import needs_this_process
 from gpuetl.engines.registry import load_backend
+from gpuetl.format_options import BOOLEAN, NO_OPTIONS, FormatOptions, option, whole_number
 from gpuetl.formats.format import Format, Piece
 from gpuetl.formats.registry import FORMATS
 from gpuetl.options import RunOptions
 from gpuetl.places.open_file import opened
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
+from gpuetl.records import dataclass
 from gpuetl.types.data_types import language_type, type_name
 from tables import table
 
 ROWS = table({"k": "string", "x": "int32"}, ("a", 1), ("b", 2), ("a", None), ("ü", 4), ("b", 5))
+
+
+@dataclass(frozen=True)
+class ArrowReadOptions(FormatOptions):
+    """Options of sources."""
+
+    lenient: bool = option(BOOLEAN, False, "read no more than the first batch")
+
+
+@dataclass(frozen=True)
+class ArrowWriteOptions(FormatOptions):
+    """Options of sinks."""
+
+    batch_rows: int = option(whole_number(1, 100), 2, "the rows of a batch")
 
 
 class ArrowFormat(Format):
@@ -26,6 +42,8 @@ class ArrowFormat(Format):
     name = "arrow"
     title = "Arrow"
     suffixes = (".arrow", ".feather")
+    read_options = ArrowReadOptions
+    write_options = ArrowWriteOptions
 
     def stored(self, dataset, file):
         """Return the types of the file's schema."""
@@ -35,7 +53,8 @@ class ArrowFormat(Format):
     def pieces(self, dataset, file):
         """Return the batches."""
         with opened(file.path, file.state) as source, pa.ipc.open_file(source.read_bytes()) as reader:
-            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+            last = 1 if ArrowReadOptions.of(dataset.options).lenient else reader.num_record_batches
+            batches = [reader.get_batch(number) for number in range(last)]
         return [Piece(batch.num_rows, {"": batch.nbytes}) for batch in batches]
 
     def read(self, dataset, file, pieces, columns):
@@ -44,14 +63,14 @@ class ArrowFormat(Format):
             rows = pa.Table.from_batches(map(reader.get_batch, pieces), reader.schema)
         return rows.select([name for name in columns if name in rows.column_names])
 
-    def write(self, table, path):
-        """Write batches of two rows."""
+    def write(self, table, path, options=NO_OPTIONS):
+        """Write batches of two rows, or as many as the option says."""
         with pa.ipc.new_file(path, table.schema) as writer:
-            writer.write_table(table, max_chunksize=2)
+            writer.write_table(table, max_chunksize=ArrowWriteOptions.of(options).batch_rows)
 
-    def columns_of(self, path):
+    def columns_of(self, file):
         """Return the columns with their types."""
-        with pa.ipc.open_file(path) as reader:
+        with pa.ipc.open_file(file.for_arrow()) as reader:
             return [f"{field.name} ({type_name(language_type(field.type))})" for field in reader.schema]
 
 
@@ -140,10 +159,9 @@ def test_options_of_other_formats_are_refused(lake):
     text = "gpuetl: 1\nname: p\nsources:\n  t: {arrow: lake, schema: {k: string}, on_bad_row: 'null', verify_pages: true}\n"
     with pytest.raises(ge.GpuetlError) as caught:
         ge.loads(text + "stages: {s: {from: t, steps: [{limit: 1}]}}", lake).plan()
-    assert "on_bad_row is for CSV files" in str(caught.value)
-    assert "Take it out: Arrow files state their types." in str(caught.value)
-    assert "verify_pages is for Parquet files" in str(caught.value)
-    assert "Take it out: Arrow files have no pages." in str(caught.value)
+    assert "on_bad_row is an option of CSV sources" in str(caught.value)
+    assert "Take it out.  Options of Arrow sources: lenient." in str(caught.value)
+    assert "verify_pages is an option of Parquet sources" in str(caught.value)
 
 
 def test_an_unknown_key_names_the_format(lake):
@@ -165,3 +183,70 @@ def test_files_that_are_added_are_compared(lake):
     other = "stages: {s: {from: t, steps: [{rename: {x: z}}]}}\n"
     done = loaded(lake, other + text.format("s")).run(engine="pandas")
     assert any("without x (int64), with z (int64)" in warning for warning in done.report.warnings)
+
+
+OPTIONS = """\
+gpuetl: 1
+name: p
+sources:
+  t: {arrow: lake, schema: {k: string, x: int64}, lenient: true}
+stages:
+  s:
+    from: t
+    steps:
+      - limit: 10
+sinks:
+  out: {arrow: out.arrow, from: s, batch_rows: 1}
+"""
+
+
+def test_options_of_a_format_reach_its_reader_and_writer(engine, lake):
+    needs_this_process(engine, "format")
+    ge.loads(OPTIONS, lake).run(engine=engine)
+    with pa.ipc.open_file(lake / "out.arrow") as reader:
+        batches = [reader.get_batch(number).num_rows for number in range(reader.num_record_batches)]
+        assert batches == [1, 1, 1, 1]  # the first batches of both files, of two rows
+
+
+def test_options_of_a_format_are_the_same_in_python(lake):
+    loaded = ge.loads(OPTIONS, lake)
+    pipeline = ge.Pipeline("p", root=lake)
+    t = pipeline._source("t", "arrow", "lake", {"schema": {"k": "string", "x": "int64"}, "lenient": True})
+    t.limit(10).stage("s")
+    pipeline.add_sink("out", "arrow", "out.arrow", "s", batch_rows=1)
+    assert pipeline.spec == loaded.spec
+    assert ge.loads(pipeline.to_yaml(), lake).spec == loaded.spec
+    assert "batch_rows: 1" in pipeline.to_yaml()
+
+
+def test_options_count_in_a_plan_s_fingerprint(lake):
+    assert ge.loads(OPTIONS, lake).fingerprint != ge.loads(OPTIONS.replace(", lenient: true", ""), lake).fingerprint
+    default = OPTIONS.replace("lenient: true", "lenient: false")
+    assert ge.loads(default, lake).fingerprint == ge.loads(OPTIONS.replace(", lenient: true", ""), lake).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("lenient: true", "lenient: 1"), "lenient: takes true or false, got a number '1'"),
+        (("batch_rows: 1", "batch_rows: 0"), "batch_rows: takes a whole number from 1 to 100, got 0"),
+        (("batch_rows: 1", "lenient: true"), "unknown key 'lenient'"),
+    ],
+)
+def test_an_option_that_is_not_taken_is_refused(lake, change, message):
+    with pytest.raises(ge.InvalidPipeline, match=message):
+        ge.loads(OPTIONS.replace(*change), lake).plan()
+
+
+@pytest.mark.parametrize(("key", "value"), [("delimiter", "';'"), ("nulls", "[NA]"), ("delimiter", "','")])
+def test_an_option_of_csv_on_a_parquet_source_is_an_error(tmp_path, key, value):
+    text = f"gpuetl: 1\nname: p\nsources:\n  t: {{parquet: t.parquet, {key}: {value}}}\n"
+    with pytest.raises(ge.InvalidPipeline) as caught:
+        ge.loads(text, tmp_path, name="p.yaml").plan()
+    assert f"p.yaml:4:27: source 't': {key} is an option of CSV sources" in str(caught.value)
+    assert "Take it out.  Options of Parquet sources: verify_checksums, verify_pages." in str(caught.value)
+
+
+def test_an_option_of_csv_on_a_parquet_source_is_an_error_in_python(tmp_path):
+    with pytest.raises(ge.InvalidPipeline, match="source 't': delimiter is an option of CSV sources"):
+        ge.Pipeline("p", root=tmp_path).read_parquet("t", "t.parquet", delimiter=";")

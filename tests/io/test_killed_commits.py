@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gpuetl import RunFailed
-from gpuetl.io.commit.commit_sinks import finish_dead_runs
 from gpuetl.places.local.commit import moves, recovery
+from gpuetl.places.local.commit.commit_sinks import finish_dead_runs
 from sink_files import leftovers, refuse_moves
-from text_sinks import NEW, NEW_RUN, OLD, OLD_RUN, SINKS, state, write
+from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, SINKS, state, write
 
 pytestmark = pytest.mark.slow
 

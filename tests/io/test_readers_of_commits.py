@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gpuetl.io.commit.commit_sinks import commit_sinks
-from gpuetl.io.sink_target import Target
+from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import close_writers
 from gpuetl.places.local.commit import moves
 from gpuetl.places.local.listing import list_files
-from text_sinks import NEW_RUN, OLD_RUN, writer_of
+from gpuetl.places.target import Target
+from sinks_by_mode import NEW_RUN, OLD_RUN, writer_of
 
 pytestmark = pytest.mark.slow
 
@@ -205,7 +205,7 @@ def test_another_user_reads_a_sink_while_a_run_writes_to_it(tmp_path):
     code = """
         import os
         from pathlib import Path
-        from gpuetl.io.commit.commit_sinks import unfinished_commit
+        from gpuetl.places.local.commit.commit_sinks import unfinished_commit
         from gpuetl.formats.dataset import Dataset
         os.setuid(65534)
         print(bool(unfinished_commit(Path("sink"))))

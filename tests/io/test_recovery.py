@@ -18,15 +18,15 @@ from gpuetl.places.local.commit.moves import staging_folder
 from gpuetl.places.local.commit.recovery import stagings_beside
 from messages import without_place
 from sink_files import leftovers, sink_files
+from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, rows_of, state, targets, write, writer_of
 from tables import table, write_source
-from text_sinks import NEW, NEW_RUN, OLD, OLD_RUN, rows_of, state, targets, write, writer_of
 
 TYPES = {"x": "int64"}
 WRITE = """
 import os, sys
 from pathlib import Path
-from text_sinks import *
-from gpuetl.io.commit import commit_sinks
+from sinks_by_mode import *
+from gpuetl.places.local.commit import commit_sinks
 from gpuetl.places.local.commit import moves
 
 def stop(*arguments):
@@ -76,9 +76,9 @@ def daily(folder, path, **keys):
 def test_staging_is_only_for_its_user_and_says_whose_it_is(tmp_path):
     writer = writer_of(targets(tmp_path)[1], NEW_RUN, ThreadPoolExecutor(1))
     writer.prepare()
-    assert writer.staging == tmp_path / f".whole.{NEW_RUN}"
-    assert writer.staging.stat().st_mode & 0o777 == 0o700
-    status, lease = holder_of(writer.staging)
+    assert writer.staged.staging == tmp_path / f".whole.{NEW_RUN}"
+    assert writer.staged.staging.stat().st_mode & 0o777 == 0o700
+    status, lease = holder_of(writer.staged.staging)
     assert (status, lease.pid, lease.target, lease.run_id) == ("live", os.getpid(), "whole", NEW_RUN)
     writer.close()
     assert not leftovers(tmp_path)
@@ -293,7 +293,7 @@ def test_a_commit_waits_for_another_one(tmp_path):
 MANY = """
 import sys
 from pathlib import Path
-from text_sinks import *
+from sinks_by_mode import *
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
 for turn in range(15):
     run_id = f"202601{number:02}T{turn:06}-0000000{number}"
@@ -322,7 +322,7 @@ def test_processes_that_write_the_same_sinks_at_once_do_not_mix(tmp_path):
     assert not leftovers(tmp_path)
 
 
-def test_rows_of_text_sinks_are_as_expected(tmp_path):
+def test_rows_of_the_sinks_are_as_expected(tmp_path):
     write(tmp_path, OLD_RUN)
     assert state(tmp_path) == OLD
     write(tmp_path, NEW_RUN)

@@ -22,7 +22,7 @@ from gpuetl.kernels.check.cases import SHAPES
 from gpuetl.kernels.check.kernel_check import check_kernel, kernels_of
 from tables import table, write_source
 
-FILES = Path(__file__).parent.parent / "kernels_files"
+FILES = Path(__file__).parent.parent / "kernel_files"
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 SIZES = (0, 1, 31, 32, 33, 300)
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -92,7 +92,7 @@ def test_a_kernel_that_is_right_equals_its_twin(t, checked):
         ("changes_input", 1, "it changed input 'x'"),
     ],
 )
-def test_a_kernel_that_writes_too_much_or_too_little_is_told(t, checked, entry, rows, what):
+def test_a_kernel_that_writes_too_much_or_too_little_is_reported(t, checked, entry, rows, what):
     """Guard values and the pattern in outputs tell."""
     outcome = checked(rows_kernel(t, entry))
     assert not outcome.ok
@@ -109,14 +109,14 @@ def test_the_first_rows_that_differ_are_shown_with_their_inputs(t, checked):
     assert row.expected == 2 * row.inputs["x"] != row.got
 
 
-def test_a_kernel_that_is_wrong_for_nan_alone_is_told(t, checked):
+def test_a_kernel_that_is_wrong_for_nan_alone_is_reported(t, checked):
     """Extreme values have it."""
     (mismatch, *_) = checked(rows_kernel(t, "no_nan"), sizes=(300,)).findings
     assert mismatch.case == "300 rows, extreme values"
     assert (mismatch.rows[0].inputs, mismatch.rows[0].got, mismatch.rows[0].expected) == ({"x": "nan"}, 0.0, "nan")
 
 
-def test_a_kernel_that_ignores_nulls_is_told(t, checked):
+def test_a_kernel_that_ignores_nulls_is_reported(t, checked):
     """What is under a null is not zero."""
     outcome = checked(rows_kernel(t, "ignores_nulls", "twice_valid", nulls="masks"), sizes=(300,))
     row = outcome.findings[0].rows[0]
@@ -125,7 +125,7 @@ def test_a_kernel_that_ignores_nulls_is_told(t, checked):
     assert row.got is not None
 
 
-def test_threads_that_race_are_told(t, checked):
+def test_threads_that_race_are_reported(t, checked):
     """Two launches differ."""
     outcome = checked(rows_kernel(t, "races"), ShuffledMachine(), sizes=(300,))
     assert "two launches on the same inputs differ: threads race" in outcome.findings[0].what
@@ -136,7 +136,7 @@ def test_a_block_a_group_and_a_thread_a_group_both_fit_the_grid(t, checked):
     assert checked(groups_kernel(t, "a_block_a_group")).ok
 
 
-def test_a_kernel_over_groups_that_forgets_groups_is_told(t, checked):
+def test_a_kernel_over_groups_that_forgets_groups_is_reported(t, checked):
     """One group is right, and many are not."""
     (mismatch, *_) = checked(groups_kernel(t, "only_first_group"), sizes=(33,)).findings
     assert mismatch.case == "33 rows, ordinary values, a group a row"
@@ -147,14 +147,14 @@ def test_generated_kernels_are_checked_too(t, checked):
     assert checked(t.elementwise_kernel("y = 2 * x;", "x", {"y": "float64"}, "wrong.py:twice")).ok
 
 
-def test_a_reduction_that_differs_is_told_with_its_group(t, checked):
+def test_a_reduction_that_differs_is_reported_with_its_group(t, checked):
     """NaN is not less than anything."""
     keys = {"outputs": {"y": "float64"}, "reference": "wrong.py:negated", "identity": "-1.0 / 0.0", "post": "-a"}
     right = t.reduction_kernel("x", **keys, reduce="a != a || a > b ? a : b", by="k")
     assert checked(right, sizes=(0, 1, 33)).ok
 
 
-def test_a_reduction_with_a_wrong_identity_is_told(t, checked):
+def test_a_reduction_with_a_wrong_identity_is_reported(t, checked):
     """All values of a group may be below it."""
     keys = {"outputs": {"y": "float64"}, "reference": "wrong.py:negated", "identity": "0", "post": "-a"}
     (mismatch, *_) = checked(t.reduction_kernel("x", **keys, reduce="a > b ? a : b", by="k"), sizes=(33,)).findings
@@ -194,7 +194,7 @@ def test_a_scan_that_is_right_equals_its_twin(t, checked):
         assert outcome.cases == 33
 
 
-def test_a_scan_whose_operator_takes_the_wrong_side_is_told(t, checked):
+def test_a_scan_whose_operator_takes_the_wrong_side_is_reported(t, checked):
     """Rows are shown with their own inputs."""
     (mismatch, *_) = checked(running_count(t, "n = a.n + 0 * b.n;"), sizes=(33,)).findings
     assert mismatch.case == "33 rows, ordinary values, one group"
@@ -211,19 +211,19 @@ def test_the_gpus_side_of_scans_equals_their_twins(t, checked, rows, shapes, mon
         assert checked(steps, EmulatedMachine(), (rows,)).findings == ()
 
 
-def test_a_scan_with_a_wrong_identity_is_told_on_the_gpus_side(t, checked):
+def test_a_scan_with_a_wrong_identity_is_reported_on_the_gpus_side(t, checked):
     """There is none among the rows of the twin's side."""
     (mismatch, *_) = checked(running_count(t, identity="n = 1;"), EmulatedMachine(), (33,)).findings
     assert mismatch.case == "33 rows, ordinary values, one group"
 
 
-def test_an_operator_that_does_not_associate_is_told(t, checked):
+def test_an_operator_that_does_not_associate_is_reported(t, checked):
     """Of many rows: rows are put together in another order than the twin's."""
     (mismatch, *_) = checked(running_count(t, "n = b.n - a.n;"), EmulatedMachine(), (300,)).findings
     assert mismatch.case == "300 rows, ordinary values, one group"
 
 
-def test_a_text_that_does_not_compile_is_told(t, checked):
+def test_a_text_that_does_not_compile_is_reported(t, checked):
     """With the compiler's words."""
     outcome = checked(t.elementwise_kernel("y = 2 * z;", "x", {"y": "float64"}, "wrong.py:twice"))
     assert outcome.findings[0].what.startswith("it failed: kernel 'twice' does not compile:")
@@ -233,7 +233,7 @@ def test_a_text_that_does_not_compile_is_told(t, checked):
     assert "combine:2:" in outcome.findings[0].what
 
 
-def test_a_twin_that_breaks_its_declaration_is_told(t, checked):
+def test_a_twin_that_breaks_its_declaration_is_reported(t, checked):
     """Also of no rows."""
     outcome = checked(t.elementwise_kernel("z = 2 * x;", "x", {"z": "float64"}, "wrong.py:twice"))
     assert outcome.findings[0].what == "it failed: twice returned ['y']; declared are ['z']"

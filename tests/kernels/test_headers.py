@@ -47,7 +47,7 @@ def pipeline(folder):
     return made
 
 
-def test_the_texts_of_headers_are_in_their_places(folder):
+def test_sources_of_headers_are_in_their_places(folder):
     k, sizes, factor = folder / "k.cu", folder / "sizes.cuh", folder / "sub" / "factor.cuh"
     lines = with_headers(k).split("\n")
     guard = lines[1].removeprefix("#ifndef ")

@@ -100,29 +100,29 @@ def test_a_kernel_that_stays_in_its_outputs_passes_between_guard_bands(run_on):
 
 
 def test_a_write_behind_an_output_is_found_and_names_the_kernel(run_on, tmp_path):
-    told = failure(run_on, HostMachine(), "late", RunOptions(sanitize=True))
+    message = failure(run_on, HostMachine(), "late", RunOptions(sanitize=True))
     assert (
         f"kernel 'late' ({tmp_path}/k.cu) wrote outside of its outputs: 1 values after the last row of output 'y'"
-        in told
+        in message
     )
-    assert "the nearest 1 away" in told
+    assert "the nearest 1 away" in message
 
 
 def test_a_write_before_validity_words_is_found(run_on):
-    told = failure(run_on, HostMachine(), "masked", RunOptions(sanitize=True), twin="masked", nulls="masks")
-    assert "1 values before the first row of the validity words of 'y', the nearest 1 away" in told
+    message = failure(run_on, HostMachine(), "masked", RunOptions(sanitize=True), twin="masked", nulls="masks")
+    assert "1 values before the first row of the validity words of 'y', the nearest 1 away" in message
 
 
 def test_a_kernel_that_does_not_end_fails_the_run_and_loses_the_device(run_on, tmp_path):
     machine = FailingMachine(ends=False)
-    told = failure(run_on, machine, options=RunOptions(kernel_timeout_s=2.5))
-    assert f"kernel 'twice' ({tmp_path}/k.cu) did not end within 2.5 s" in told
-    assert "Start Python again to use the GPU." in told
+    message = failure(run_on, machine, options=RunOptions(kernel_timeout_s=2.5))
+    assert f"kernel 'twice' ({tmp_path}/k.cu) did not end within 2.5 s" in message
+    assert "Start Python again to use the GPU." in message
     assert machine.limits == [2.5]
     assert lost_device.is_lost()
 
 
-def test_a_kernel_that_runs_long_is_told_of_while_it_runs(run_on, tmp_path):
+def test_a_kernel_that_runs_long_is_reported_while_it_runs(run_on, tmp_path):
     seen = []
     run_on(FailingMachine(), progress=lambda origin, done, of: seen.append(str(origin)))
     assert f"kernel 'twice ({tmp_path}/k.cu) has run for 30 s; Ctrl-C ends the run'" in seen
@@ -147,16 +147,16 @@ def test_a_kernel_that_runs_long_is_told_of_while_it_runs(run_on, tmp_path):
     ],
 )
 def test_a_fault_names_the_kernel_and_its_file(run_on, tmp_path, words, cause):
-    told = failure(run_on, FailingMachine(fault=words))
-    assert f"kernel 'twice' ({tmp_path}/k.cu) {cause}, and the GPU stopped" in told
-    assert "gpuetl kernel check" in told
-    assert "cuda" not in told.lower().replace("k.cu", "")
+    message = failure(run_on, FailingMachine(fault=words))
+    assert f"kernel 'twice' ({tmp_path}/k.cu) {cause}, and the GPU stopped" in message
+    assert "gpuetl kernel check" in message
+    assert "cuda" not in message.lower().replace("k.cu", "")
     assert lost_device.is_lost()
 
 
 def test_another_error_of_a_launch_does_not_lose_the_device(run_on):
-    told = failure(run_on, FailingMachine(fault="cudaErrorInvalidValue: invalid argument"))
-    assert "invalid argument" in told
+    message = failure(run_on, FailingMachine(fault="cudaErrorInvalidValue: invalid argument"))
+    assert "invalid argument" in message
     assert not lost_device.is_lost()
 
 
@@ -170,8 +170,8 @@ def test_a_device_that_has_recovered_is_not_lost(device):
 
 @pytest.mark.parametrize("twin", ["leaves", "exits"])
 def test_a_twin_that_ends_the_process_fails_the_run(run_on, twin):
-    told = failure(run_on, HostMachine(), "twice", twin=twin, engine="pandas")
-    assert f"{twin} in k.py raised" in told
+    message = failure(run_on, HostMachine(), "twice", twin=twin, engine="pandas")
+    assert f"{twin} in k.py raised" in message
 
 
 def test_a_twin_that_leaves_does_not_end_the_command_with_0(tmp_path):

@@ -1,10 +1,11 @@
 """Sources for plans."""
 
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 
-from gpuetl import Pipeline
+from gpuetl import Pipeline, Table
 from tables import table, write_source
 
 T = {"k": "int64", "x": "int64", "s": "string"}
@@ -12,7 +13,7 @@ U = {"k": "int64", "y": "int64", "w": "int64"}
 
 
 @pytest.fixture
-def pipeline(tmp_path):
+def pipeline(tmp_path: Path) -> Pipeline:
     """Sources t and u of a few rows, with keys that match, repeat and miss, and nulls."""
     pipeline = Pipeline("test", root=tmp_path)
     write_source(
@@ -27,10 +28,10 @@ def pipeline(tmp_path):
 
 
 @pytest.fixture
-def t(pipeline):
+def t(pipeline: Pipeline) -> Table:
     return pipeline.table("t")
 
 
 @pytest.fixture
-def u(pipeline):
+def u(pipeline: Pipeline) -> Table:
     return pipeline.table("u")

@@ -11,7 +11,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.testing import assert_same
 from plans import kept_plan
 
-FILES = Path(__file__).parent.parent / "kernels_files"
+FILES = Path(__file__).parent.parent / "kernel_files"
 
 
 def number(t, by, *order):

@@ -40,7 +40,7 @@ def keys(pipeline):
     ],
     ids=["inner", "left", "of another name", "renamed", "one by another"],
 )  # fmt: skip
-def test_what_a_join_adds_is_told_by_its_keys(pipeline, t, u, keys, steps, expected):
+def test_what_a_join_adds_is_implied_by_its_keys(pipeline, t, u, keys, steps, expected):
     assert keys(steps(t, u)) == expected
     assert_same(pipeline)
 

@@ -55,7 +55,7 @@ def test_a_join_gives_the_rows_of_the_side_whose_partners_are_unique(pipeline, h
     ],
     ids=["read", "twice", "union", "full join", "right join", "inner join"],
 )
-def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_texts(pipeline, made, fewer):
+def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_strings(pipeline, made, fewer):
     """A side with few says nothing of another with many."""
     few, many = (
         write_source(pipeline, name, pa.table({"s": map(text, range(4000)), "x": range(4000)}), row_group_size=4000)

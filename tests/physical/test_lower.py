@@ -172,7 +172,7 @@ def test_aggregates_that_merge_are_computed_before_the_exchange_too(t, lines, ca
 
 
 @pytest.mark.parametrize("call", ["first(x)", "last(x, ignore_nulls => true)", "first(x) FILTER (WHERE x > 1)"])
-def test_first_and_last_carry_their_keys_from_partition_to_partition(t, lines, call):
+def test_first_and_last_pass_their_keys_from_partition_to_partition(t, lines, call):
     got = [line for line in lines(t.aggregate("k", "x", y=expr(call)), optimized=False) if line != "Project [3]"]
     assert got == ["Read [3]", "Aggregate [3]", "hash k [3]", "Aggregate [3]", "gather [1]"]
 

@@ -128,7 +128,7 @@ def test_a_stage_that_is_computed_counts_as_what_it_is(pipeline, plan):
     assert expected.bytes == ROWS * (16 + SORTING)
 
 
-def test_texts_are_as_wide_as_the_footer_says(pipeline):
+def test_strings_are_as_wide_as_the_footer_says(pipeline):
     """Written plain: as many bytes as they have, and 4 of an offset; as codes: half of the least and the greatest."""
     rows = pa.table({"plain": ["a" * 30, "b" * 50] * 50, "few": ["ab", "wxyz"] * 50, "list": [[1, 2, 3], [4]] * 50})
     pq.write_table(rows, pipeline.root / "w.parquet", use_dictionary=["few"])
@@ -150,7 +150,7 @@ def test_lists_of_a_frame_are_as_wide_as_they_are(pipeline):
     assert widths["texts"] == (3 * (2 + 4) + 2 * 4) / 2
 
 
-def test_few_texts_make_few_groups(pipeline):
+def test_few_strings_make_few_groups(pipeline):
     """As many as the bits of their codes tell apart, and one of nulls; of other keys nothing is known."""
     rows = pa.table({"few": ["ab", "wxyz"] * 5000, "x": list(range(10_000))})
     pq.write_table(rows, pipeline.root / "w.parquet")

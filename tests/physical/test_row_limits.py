@@ -16,7 +16,7 @@ def united(rows, times):
     return rows
 
 
-def told(pipeline, how):
+def problem_of(pipeline, how):
     with pytest.raises(RunFailed) as caught:
         how(pipeline)
     return caught.value.problem.within, caught.value.problem.message
@@ -30,7 +30,7 @@ def plan(pipeline):
 def test_forty_unions_of_rows_with_themselves_are_refused(pipeline, how):
     united(write_source(pipeline, "t", FOUR), 40).stage("s").write_parquet("o", "out")
     where = "stage 's', step 39"
-    assert told(pipeline, how) == (
+    assert problem_of(pipeline, how) == (
         where, "this gives 2,199,023,255,552 rows, and a step has 1,099,511,627,776 at most",
     )  # fmt: skip
     assert not (pipeline.root / "out").exists()
@@ -39,7 +39,7 @@ def test_forty_unions_of_rows_with_themselves_are_refused(pipeline, how):
 def test_rows_that_must_be_in_one_partition_are_refused(pipeline):
     united(write_source(pipeline, "t", FOUR), 30).stage("s").write_parquet("o", "one.parquet")
     text = "this gives 4,294,967,296 rows in one partition, and a partition has 2,147,483,647 at most"
-    assert told(pipeline, plan)[1] == text
+    assert problem_of(pipeline, plan)[1] == text
 
 
 def test_partitions_of_a_folder_may_have_more_rows_together(pipeline):
@@ -57,7 +57,7 @@ def test_only_what_is_certain_is_refused(pipeline, how, refused):
     on = {} if how == "cross" else {"on": "x"}
     rows.join(rows, how=how, suffix="_r", **on).stage("s")
     if refused:
-        assert "2,500,000,000 rows in one partition" in told(pipeline, plan)[1]
+        assert "2,500,000,000 rows in one partition" in problem_of(pipeline, plan)[1]
     else:
         assert "Join" in plan(pipeline)
 
@@ -84,4 +84,4 @@ def test_a_union_of_unknown_rows_is_refused_when_a_frame_cannot_hold_them(pipeli
     (pipeline.root / "t.csv").write_text("x\n1\n2\n3\n4\n")
     united(pipeline.read_csv("t", "t.csv", {"x": "int64"}), 6).stage("s")
     text = "the union would have 128 rows, more than 100"
-    assert told(pipeline, lambda p: p.run(engine="pandas")) == ("stage 's', step 5", text)
+    assert problem_of(pipeline, lambda p: p.run(engine="pandas")) == ("stage 's', step 5", text)

@@ -105,6 +105,11 @@ class MemoryFilesystem:
         self.opened.append(str(path))
         return OpenObject(path, self.info(path), self.objects[str(path.key)])
 
+    writes = False
+
+    def publisher(self):
+        """It is only read."""
+
     def local_path(self, path):
         return None
 

@@ -3,7 +3,7 @@
 from gpuetl.telemetry.recorder import Recorder, compiling, recording
 
 
-def test_waiting_for_kernels_is_taken_out_of_the_run_and_told_where_it_was_long():
+def test_waiting_for_kernels_is_taken_out_of_the_run_and_reported_where_it_was_long():
     """Waits of several threads are no longer than the run."""
     recorder, seconds = Recorder(), {"plan": 0.5, "run": 4.0}
     with recording(recorder):

@@ -89,7 +89,7 @@ def test_as_written_nothing_is_moved(small, large, funnel):
     ("how", "joined"),
     [("inner", 2), ("right", 8)],
 )
-def test_a_filter_that_was_moved_is_told_where_it_ran(small, large, funnel, how, joined):
+def test_a_filter_that_was_moved_is_reported_where_it_ran(small, large, funnel, how, joined):
     """Of a right join the rows that are added are those that the plan begins with."""
     inputs, steps = funnel(small.join(large, "k", how=how).filter(col("y") != 10))["s"]
     assert inputs == [("from", "small", 4), ("join", "large", 9)]

@@ -62,7 +62,7 @@ def test_verify_compares_them(pipeline):
     assert pipeline.verify(engine="pandas").same
 
 
-def test_a_folder_of_a_day_that_python_does_not_have_is_told(tmp_path):
+def test_a_folder_of_a_day_that_python_does_not_have_is_reported(tmp_path):
     (tmp_path / "in" / "day=0000-12-31").mkdir(parents=True)
     pq.write_table(pa.table({"n": [1]}), tmp_path / "in" / "day=0000-12-31" / "a.parquet")
     pipeline = ge.Pipeline("p", root=tmp_path)

@@ -14,7 +14,7 @@ from gpuetl.report.run_report import limit_of
 from gpuetl.telemetry.hardware_limits import HardwareLimits, LinkLimit
 from tables import table
 
-FILES = Path(__file__).parent.parent / "kernels_files"
+FILES = Path(__file__).parent.parent / "kernel_files"
 ROWS = table({"k": "int64", "x": "int64", "y": "int32"}, *((i % 2, i, i) for i in range(6)))
 """Six rows of 20 bytes."""
 
@@ -74,9 +74,9 @@ def test_a_window_over_rows_in_order_adds_its_column(rows, moved, memory):
 
 def test_a_scan_kernel_moves_the_rows_that_it_puts_in_order(rows, moved, memory, pipeline):
     """All columns, as a window does."""
-    shutil.copy(FILES / "texts.py", pipeline.root)
+    shutil.copy(FILES / "strings.py", pipeline.root)
     texts = {"combine": "product = a.product * b.product;", "identity": "product = 1;"}
-    outputs, twin = {"product": "int64"}, "texts.py:running_product"
+    outputs, twin = {"product": "int64"}, "strings.py:running_product"
     steps = rows.scan_kernel("x", outputs, twin, **texts, by="k", order_by="x")
     assert moved(steps) == near({memory: 6 * (20 + 28)})
 
@@ -151,7 +151,7 @@ def test_nothing_is_said_of_links_that_were_not_measured():
     assert limit_of({"host memory": 8}, 1.0, None) is None
 
 
-def test_the_command_tells_limits_where_ceilings_are_kept_and_else_how_to_get_them(whole, tmp_path, monkeypatch):
+def test_the_command_shows_kept_limits_and_else_how_to_measure_them(whole, tmp_path, monkeypatch):
     """Of a profiled run on the terminal, of every run in the report."""
     monkeypatch.setenv("GPUETL_KERNEL_CACHE", str(tmp_path / "cache"))
     whole.to_yaml(tmp_path / "p.yaml")

@@ -1,4 +1,4 @@
-"""Pipelines of text for tests: a head with one source, and what follows it."""
+"""Pipelines in YAML for tests: a head with one source, and what follows it."""
 
 import gpuetl as ge
 from gpuetl.errors import InvalidPipeline
@@ -15,8 +15,8 @@ sources:
 """
 
 
-def problems(text, name="daily.yaml"):
-    """Return the problems of a pipeline as texts; none where it is valid."""
+def problems(text: str, name: str = "daily.yaml") -> list[str]:
+    """Return the problems of a pipeline as strings; none where it is valid."""
     try:
         ge.loads(text, name=name).plan(unbound=True)
     except InvalidPipeline as error:
@@ -24,14 +24,14 @@ def problems(text, name="daily.yaml"):
     return []
 
 
-def problems_after_head(body):
+def problems_after_head(body: str) -> list[str]:
     return problems(HEAD + body)
 
 
-def stage(*steps, name="clean"):
+def stage(*steps: str, name: str = "clean") -> str:
     """Return the text of one stage whose steps are lines of YAML."""
     return f"stages:\n  {name}:\n    from: txns\n    steps:\n" + "".join(f"      - {step}\n" for step in steps)
 
 
-def loaded(*steps):
+def loaded(*steps: str) -> ge.Pipeline:
     return ge.loads(HEAD + stage(*steps))

@@ -77,7 +77,7 @@ def test_a_required_parameter_may_stay_open_until_the_run():
         ),
     ],
 )
-def test_a_wrong_sink_is_told(sink, message):
+def test_a_wrong_sink_is_reported(sink, message):
     (problem,) = problems_after_head(f"sinks:\n  out: {sink}\n")
     assert problem.split("\n")[0].split("sink 'out': ", 1)[1] == message
 
@@ -141,8 +141,8 @@ def test_sinks_that_lie_in_each_other_are_refused(first, second, message):
 def test_a_sink_that_meets_a_source_or_the_pipeline_s_folder_is_refused(source, sink, message):
     text = HEAD.replace("  txns:\n    parquet: txns/*.parquet", f"  rows:\n    parquet: {source}")
     found = problems(text + f"sinks:\n  out: {{from: rows, parquet: {sink}, mode: overwrite}}\n")
-    told = [problem.split("\n")[0].split("sink 'out': ")[1] for problem in found]
-    assert (message in told) if message else not told
+    messages = [problem.split("\n")[0].split("sink 'out': ")[1] for problem in found]
+    assert (message in messages) if message else not messages
 
 
 LATER = stage(

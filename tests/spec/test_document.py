@@ -52,7 +52,7 @@ def test_scalars_follow_yaml_1_2(text, value):
     ],
     ids=lambda text: text[:12],
 )  # fmt: skip
-def test_what_is_refused_is_told_once_with_its_place(text, problem):
+def test_what_is_refused_is_reported_once_with_its_place(text, problem):
     assert read(text)[1] == [problem]
 
 
@@ -91,7 +91,7 @@ def test_the_second_occurrence_of_a_word_in_a_folded_text_is_found():
     assert (node.place(Span(start, start + 1)).line, node.place(Span(start, start + 1)).column) == (3, 3)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_told_at_once(tmp_path):
+def test_a_file_that_is_not_there_or_no_text_is_reported_at_once(tmp_path):
     with pytest.raises(InvalidPipeline, match=r"cannot read .*missing\.yaml: No such file"):
         read_text(tmp_path / "missing.yaml", Problems(), "p.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")

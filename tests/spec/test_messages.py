@@ -129,7 +129,7 @@ MISTYPED = [
 ]  # fmt: skip
 
 
-def told(step):
+def problem_parts(step):
     """Return the problems of a file with that step, as first line and hint."""
     with pytest.raises(InvalidPipeline) as error:
         ge.loads(FILE + "".join(f"      - {line}\n" for line in step)).plan()
@@ -141,8 +141,8 @@ def quoted(text):
 
 
 @pytest.mark.parametrize(("typed", "message", "hint"), MISTYPED, ids=[row[0] for row in MISTYPED])
-def test_what_is_mistyped_is_told_with_what_to_write(typed, message, hint):
-    ((first, second, place),) = told([f"filter: {quoted(typed)}"])
+def test_what_is_mistyped_is_reported_with_what_to_write(typed, message, hint):
+    ((first, second, place),) = problem_parts([f"filter: {quoted(typed)}"])
     assert (first, second) == (message, hint)
     assert place.line == 9
     assert not PARSER.search(first)
@@ -173,7 +173,7 @@ NOT_YAML = [
 
 
 @pytest.mark.parametrize(("text", "line", "message", "hint"), NOT_YAML, ids=[row[2] for row in NOT_YAML])
-def test_text_that_is_not_yaml_is_told_in_plain_words(text, line, message, hint):
+def test_text_that_is_not_yaml_is_reported_in_plain_words(text, line, message, hint):
     with pytest.raises(InvalidPipeline) as error:
         ge.loads(text)
     (problem,) = error.value.problems
@@ -316,7 +316,7 @@ def test_a_wrong_expression_hides_no_other_mistake():
         (["sort: [a ascending, b descending]"], ["takes a column, then asc or desc, got 'a ascending'", "takes a column, then asc or desc, got 'b descending'"]),
     ],
 )  # fmt: skip
-def test_each_mistake_is_told_and_told_once(steps, mistakes):
+def test_each_mistake_is_reported_and_reported_once(steps, mistakes):
     body = FILE.replace("l: list", "amount: float64, l: list").replace(
         "}}\nstages",
         "}, u: {parquet: u, schema: {key: int64, amount: float64}}, v: {parquet: v, schema: {amount: float64, s: string}}, "
@@ -329,7 +329,7 @@ def test_each_mistake_is_told_and_told_once(steps, mistakes):
     assert found == mistakes
 
 
-def test_a_misspelt_source_is_told_once_with_all_its_lines():
+def test_a_misspelt_source_is_reported_once_with_all_its_lines():
     body = "stages:\n" + "".join(f"  {name}: {{from: tnxs, steps: [limit: 1]}}\n" for name in "abc")
     (problem,) = problems_after_head(body)
     assert problem.splitlines()[0] == "daily.yaml:10:13: stage 'a': unknown source or stage 'tnxs'"
@@ -355,7 +355,7 @@ def test_a_stage_without_a_beginning_is_checked_too():
         "window: {order_by: ts, columns: {new: cum_sum(amount), twice: new * 2}}",
     ],
 )
-def test_an_output_of_the_same_step_is_told_to_be_one(step):
+def test_an_output_of_the_same_step_is_reported_as_one(step):
     (problem,) = problems_after_head(stage(step))
     assert "step 1: 'new' is computed in this same step\n" in problem
     assert problem.endswith("Compute what needs 'new' in a with_columns step after this one.")

@@ -97,7 +97,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("case", CASES)
-def test_a_mistake_is_told_once_with_what_to_write(case):
+def test_a_mistake_is_reported_once_with_what_to_write(case):
     text, first, hint = CASES[case]
     Path("p.yaml").write_text(text)
     refused = gpuetl("validate", "p.yaml")

@@ -46,7 +46,7 @@ def test_other_values_are_refused(given, dtype):
         parse_value(given, parse_type(dtype))
 
 
-def test_a_float_is_no_decimal_and_the_way_to_write_one_is_told():
+def test_a_float_is_no_decimal_and_the_way_to_write_one_is_reported():
     with pytest.raises(
         ValueError, match=r"'0\.19' is not a valid decimal\(4,2\): write '0\.19' as a string, or a Decimal"
     ):
@@ -83,7 +83,7 @@ def test_a_required_parameter_stays_open_where_a_pipeline_is_only_checked():
                                   "Give it with -p day=VALUE.\n\nparameter 'low': 'x' is not a valid float64"),
     ],
 )  # fmt: skip
-def test_all_wrong_parameters_are_told_at_once(given, text):
+def test_all_wrong_parameters_are_reported_at_once(given, text):
     with pytest.raises(InvalidPipeline) as error:
         bind_parameters(DECLARED, given, need_all=True)
     assert str(error.value) == text

@@ -8,7 +8,7 @@ from gpuetl import loads
 from spec.pipelines import HEAD, problems, problems_after_head, stage
 
 
-def test_a_misspelt_column_is_told_with_its_place_and_what_there_is():
+def test_a_misspelt_column_is_reported_with_its_place_and_what_there_is():
     body = stage("limit: 3", "filter: amuont >= $min_amount")
     assert problems_after_head(body) == [
         """\
@@ -30,7 +30,7 @@ Did you mean 'length'?"""
     ]
 
 
-def test_all_problems_of_a_file_are_told_at_once_in_its_order():
+def test_all_problems_of_a_file_are_reported_at_once_in_its_order():
     body = """\
 stages:
   clean:
@@ -71,7 +71,7 @@ sinks:
         ["join: {with: txns, on: user_id, how: cross}", "filter: amount_right > 1"],
     ],
 )
-def test_one_mistake_is_told_once_whatever_follows(steps):
+def test_one_mistake_is_reported_once_whatever_follows(steps):
     heads = {problem.split("\n")[0].split(": ", 1)[1] for problem in problems_after_head(stage(*steps))}
     assert len({head.split(": ")[-1] for head in heads}) == 1
 
@@ -124,7 +124,7 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
         ("filter: ts > '2020-01-01'", "cannot compare timestamp and string", "Write TIMESTAMP '2020-01-01 00:00:00'."),
     ],
 )  # fmt: skip
-def test_a_wrong_step_is_told_with_a_next_step(step, message, hint):
+def test_a_wrong_step_is_reported_with_a_next_step(step, message, hint):
     (problem,) = problems_after_head(stage(step))
     assert problem.split("\n")[0].split("step 1: ", 1)[1] == message
     assert hint in problem.split("\n")[-1]
@@ -150,7 +150,7 @@ def test_a_wrong_step_is_told_with_a_next_step(step, message, hint):
         ("gpuetl: 1\nname: x\nsources: {a: {parquet: nowhere/x.parquet}}", "p.yaml:3:24: source 'a': nowhere/x.parquet does not exist"),
     ],
 )  # fmt: skip
-def test_a_wrong_section_is_told(text, head):
+def test_a_wrong_section_is_reported(text, head):
     (problem,) = problems(text, "p.yaml")
     assert problem.split("\n")[0] == head
 
@@ -164,13 +164,13 @@ def test_keys_of_later_versions_are_refused_politely(key, what):
     assert problem.endswith("\nTake the key out.")
 
 
-def test_a_join_with_an_unknown_table_is_told():
+def test_a_join_with_an_unknown_table_is_reported():
     (problem,) = problems_after_head(stage("join: {with: tnxs, on: user_id}"))
     assert "unknown source or stage 'tnxs'" in problem
     assert problem.endswith("Sources and stages: clean, txns. Did you mean 'txns'?")
 
 
-def test_stages_in_a_circle_are_told_once():
+def test_stages_in_a_circle_are_reported_once():
     body = "stages:\n  a: {from: b, steps: []}\n  b: {from: c, steps: []}\n  c: {from: a, steps: []}\n"
     (problem,) = problems_after_head(body)
     assert "the stages go in a circle: a → b → c → a" in problem
@@ -193,7 +193,7 @@ def test_a_valid_pipeline_has_no_problems():
     assert problems_after_head(stage("filter: amount > $min_amount AND status <> 'NO'", "limit: 3")) == []
 
 
-def test_expressions_that_yaml_reads_as_numbers_and_truth_values_are_constants():
+def test_expressions_that_yaml_reads_as_numbers_and_booleans_are_constants():
     assert (
         problems_after_head(
             stage(
@@ -250,7 +250,7 @@ def test_a_parameter_is_no_list():
     )
 
 
-def test_an_aggregate_without_its_order_is_told_at_its_column():
+def test_an_aggregate_without_its_order_is_reported_at_its_column():
     (problem,) = problems_after_head(stage("aggregate: {columns: {n: count(*), f: first(ts)}}"))
     assert problem.splitlines()[1:3] == [
         "    - aggregate: {columns: {n: count(*), f: first(ts)}}",
@@ -258,7 +258,7 @@ def test_an_aggregate_without_its_order_is_told_at_its_column():
     ]
 
 
-def test_a_name_that_is_taken_is_told_where_it_is_given():
+def test_a_name_that_is_taken_is_reported_where_it_is_given():
     (problem,) = problems_after_head(stage("rename: {user_id: amount}"))
     assert problem.splitlines()[1:3] == ["    - rename: {user_id: amount}", "                        ^^^^^^"]
 

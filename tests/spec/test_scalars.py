@@ -34,7 +34,7 @@ def test_references_are_replaced(monkeypatch, text, path):
         ("${params.dya}", r"unknown reference '\$\{params.dya\}'"), ("${run.date}", "unknown reference"), ("${}", "unknown reference"), ("${env.}", "unknown reference"),
     ],
 )  # fmt: skip
-def test_unknown_references_are_told(monkeypatch, text, message):
+def test_unknown_references_are_reported(monkeypatch, text, message):
     monkeypatch.delenv("NOT_SET", raising=False)
     with pytest.raises(UnresolvedScalar, match=message):
         resolve_scalars(text, PARAMETERS, "r1")

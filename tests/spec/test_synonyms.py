@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuetl.formats.csv_options import CsvOptions
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
@@ -22,7 +23,7 @@ from spec.pipelines import problems_after_head, stage
         ("selct: [ts]", "select"), ("sampel: 0.1", "sample"),
     ],
 )  # fmt: skip
-def test_a_step_of_another_name_is_told_by_ours(step, meant):
+def test_a_step_of_another_name_is_reported_with_ours(step, meant):
     (problem,) = problems_after_head(stage(step))
     assert f"unknown step '{step.partition(':')[0]}'" in problem
     assert problem.endswith(f"Did you mean '{meant}'?")
@@ -39,13 +40,13 @@ def test_a_step_of_another_name_is_told_by_ours(step, meant):
         ("cast: {status: int46}", "int64"),
     ],
 )  # fmt: skip
-def test_a_value_or_key_of_another_name_is_told_by_ours(step, meant):
+def test_a_value_or_key_of_another_name_is_reported_with_ours(step, meant):
     problem = problems_after_head(stage(step))[0]
     assert problem.endswith(f"Did you mean '{meant}'?")
 
 
 @pytest.mark.parametrize(("mode", "meant"), [("replace", "overwrite"), ("fail", "error"), ("apend", "append")])
-def test_a_mode_of_another_name_is_told_by_ours(mode, meant):
+def test_a_mode_of_another_name_is_reported_with_ours(mode, meant):
     (problem,) = problems_after_head(f"sinks:\n  out: {{from: txns, parquet: out, mode: {mode}}}\n")
     assert problem.endswith(f"Did you mean '{meant}'?")
 
@@ -56,7 +57,7 @@ def test_a_synonym_that_is_also_a_misspelling_of_another_word_is_read_as_the_syn
 
 
 def test_every_word_of_the_table_is_one_of_the_language():
-    keys = {key for owner in (*STEPS.values(), SourceSpec, SinkSpec) for key in keys_of(owner)}
+    keys = {key for owner in (*STEPS.values(), SourceSpec, SinkSpec, CsvOptions) for key in keys_of(owner)}
     modes = [
         "error",
         "overwrite",

@@ -37,9 +37,9 @@ def file(tmp_path):
     return path
 
 
-def test_each_is_told_once_with_its_place_and_what_to_do(file):
-    told = [str(problem).splitlines() for problem in loads(TEXT, file.parent).plan().unused]
-    assert [(lines[0], lines[-1]) for lines in told] == [
+def test_each_is_reported_once_with_its_place_and_what_to_do(file):
+    messages = [str(problem).splitlines() for problem in loads(TEXT, file.parent).plan().unused]
+    assert [(lines[0], lines[-1]) for lines in messages] == [
         (
             "pipeline.yaml:10:3: source 'more': no stage and no sink reads it",
             "Remove it, or read it in a stage.",

@@ -48,7 +48,7 @@ def test_null_is_a_group_and_nan_another_and_both_zeros_are_one(source, check, d
     check(t.aggregate("k", n=expr("count(*)"), s=expr("sum(x)")), expected)
 
 
-def test_truth_values_are_keys(source, check):
+def test_booleans_are_keys(source, check):
     t = source(table({"k": "bool"}, (True,), (None,), (False,), (True,)))
     expected = table({"k": "bool", "n": "int64"}, (True, 2), (False, 1), (None, 1))
     check(t.aggregate("k", n=expr("count(*)")), expected)

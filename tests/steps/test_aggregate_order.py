@@ -155,7 +155,7 @@ def test_of_rows_that_tie_min_by_and_max_by_give_the_least_x(source, check):
     check(t.aggregate("k", **exprs(lo="min_by(x, y)", hi="arg_max(x, y)")), expected)
 
 
-def test_ties_are_noted_only_where_one_of_the_rows_is_picked(source, pipeline):
+def test_ties_are_noted_only_where_one_of_the_rows_is_chosen(source, pipeline):
     types = {"k": "string", "t:u": "int64", "x": "int64"}
     t = source(table(types, ("a", 1, 1), ("a", 2, 2), ("a", 3, 4), ("a", 2, 3)), "s")
     t.aggregate("k", "t:u", **exprs(f="first(x)", l="last(x)")).stage("clear")
@@ -188,7 +188,7 @@ def test_rows_that_tie_are_taken_in_the_input_s_order_on_one_partition(source, p
         ("t", "min_by(x)", "min_by got 1 argument"),
     ],
 )
-def test_what_first_needs_is_told(t, problem, order, call, message):
+def test_what_first_needs_is_reported(t, problem, order, call, message):
     text = problem(t.aggregate("k", order, y=expr(call)))
     assert message in text
     assert text.count(", step 1:") == 1

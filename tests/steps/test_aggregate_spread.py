@@ -158,7 +158,7 @@ def test_a_parameter_is_a_quantile(pipeline, source, check):
         ("count_if(x)", "count_if takes bool, got int64"),
     ],
 )
-def test_what_does_not_fit_is_told(source, problem, call, message):
+def test_what_does_not_fit_is_reported(source, problem, call, message):
     assert message in problem(source(table({"x": "int64", "s": "string"})).aggregate(y=expr(call)))
 
 

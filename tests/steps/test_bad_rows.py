@@ -70,7 +70,7 @@ def test_bad_values_are_null(txns, engine, pipeline):
     ]
 
 
-def test_the_first_bad_row_is_told(txns, engine, pipeline):
+def test_the_first_bad_row_is_reported(txns, engine, pipeline):
     t = txns().named()
     with pytest.raises(RunFailed) as caught:
         pipeline.run(engine=engine, keep=[t])
@@ -133,16 +133,16 @@ def test_rejected_rows_of_steps_are_those_of_the_stage_before():
     ("source", "message"),
     [
         ("{csv: a.csv, schema: {x: int64}, on_bad_row: quarantine}", "source 's': bad rows go to s.rejected, and nothing reads it"),
-        ("{parquet: a, schema: {x: int64}, on_bad_row: null}", "source 's': on_bad_row is for CSV files"),
+        ("{parquet: a, schema: {x: int64}, on_bad_row: null}", "source 's': on_bad_row is an option of CSV sources"),
         ("{csv: a.csv, schema: {x: int64}, on_bad_row: drop}", "on_bad_row: takes one of fail, null, quarantine, got 'drop'"),
     ],
 )  # fmt: skip
-def test_a_quarantine_that_cannot_be_is_told(source, message):
+def test_a_quarantine_that_cannot_be_is_reported(source, message):
     with pytest.raises(InvalidPipeline, match=re.escape(message)):
         loads(f"gpuetl: 1\nname: p\nsources: {{s: {source}}}\n").plan()
 
 
-def test_rejected_rows_of_a_source_without_quarantine_are_told_with_how_to_have_them():
+def test_rejected_rows_of_a_source_without_quarantine_are_reported_with_how_to_have_them():
     text = (
         "gpuetl: 1\nname: p\nsources: {s: {csv: a.csv, schema: {x: int64}}}\nsinks: {o: {from: s.rejected, csv: o}}\n"
     )
@@ -160,7 +160,7 @@ def test_other_bytes_than_utf_8_are_bad_values(pipeline, check):
     check(t, table({"s": "string", "x": "int64"}, ("b", 2), ("é", 4)))
 
 
-def test_lines_are_counted_in_a_large_file_with_newlines_in_texts(pipeline):
+def test_lines_are_counted_in_a_large_file_with_newlines_in_strings(pipeline):
     """Records of more than Arrow's block, too; a long text is cut short."""
     long = "y" * (3 << 20)
     rows = "".join(f'"a\nb",{x}\n\n' for x in range(5_000))

@@ -87,7 +87,7 @@ def test_a_schema_and_a_parameter_take_sql_s_names(pipeline, check):
         ("99999999999999999999", "int64", "decimal(38,0)"), ("1.25", "decimal(3,1)", "decimal(18,2)"),
     ],
 )  # fmt: skip
-def test_a_number_that_its_type_does_not_hold_is_told_with_a_type_that_does(source, failure, text, dtype, holder):
+def test_a_number_that_its_type_does_not_hold_is_reported_with_a_type_that_does(source, failure, text, dtype, holder):
     """Null in its place would lose it."""
     t = source(table({"s": "string"}, ("1",), (text,)))
     message = failure(t.cast(s=dtype), RunFailed)

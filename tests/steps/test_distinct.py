@@ -104,12 +104,12 @@ def test_yaml_says_it_without_arguments(pipeline, source, written):
 
 def test_rows_that_are_equal_in_all_columns_have_no_first(source, problem):
     """An order needs the columns that identify a row."""
-    told = problem(source(table(ALL)).distinct(keep="first", order_by="a"))
-    assert "rows that are equal in all columns have no first" in told
-    assert told.endswith("Add on: the columns that identify a row.")
+    message = problem(source(table(ALL)).distinct(keep="first", order_by="a"))
+    assert "rows that are equal in all columns have no first" in message
+    assert message.endswith("Add on: the columns that identify a row.")
 
 
 def test_a_list_among_all_columns_is_refused(source, problem):
     """Rows with lists are not compared."""
-    told = problem(source(table({"a": "int64", "l": "list<int64>"})).distinct())
-    assert "'l' is list<int64>, and lists cannot be compared" in told
+    message = problem(source(table({"a": "int64", "l": "list<int64>"})).distinct())
+    assert "'l' is list<int64>, and lists cannot be compared" in message

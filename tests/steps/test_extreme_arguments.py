@@ -27,7 +27,7 @@ TEXTS = {
 """DuckDB's answers."""
 
 
-def test_places_in_texts(source, check):
+def test_positions_in_strings(source, check):
     texts = ["", "a", "ñb", "añ😀b", None]
     names = [f"y{place}" for place in range(len(TEXTS))]
     t = source(table({"t": "string"}, *((text,) for text in texts)))
@@ -80,7 +80,7 @@ def test_what_has_no_meaning_is_refused_when_the_plan_is_made(source, problem, c
     assert message in problem(t.with_columns(y=expr(call)))
 
 
-def test_texts_that_no_column_holds_are_told_of():
+def test_strings_that_no_column_holds_are_reported():
     """Arrow's have 31 bits for their bytes."""
     rows = table({"t": "string"}, *[("x" * 3000,)])
     call = resolve(expr("repeat(t, 1000000)").syntax, Scope({"t": rows.schema.field("t").type}, {}, ("scalar",)))

@@ -75,7 +75,7 @@ def test_files_are_alike_but_for_a_column_that_is_left_out(lake, pipeline, check
     check(pipeline.read_parquet("named", "lake", columns=["k", "x"]), pa.concat_tables([A, A]))
 
 
-def test_a_column_that_only_a_later_file_has_is_told(lake, pipeline, engine):
+def test_a_column_that_only_a_later_file_has_is_reported(lake, pipeline, engine):
     pq.write_table(A.append_column("y", pa.array([1.5] * 3)), lake / "b.parquet")
     pipeline.read_parquet("s", "lake").select("k").stage("only_k")
     with pytest.raises(RunFailed) as caught:
@@ -86,7 +86,7 @@ def test_a_column_that_only_a_later_file_has_is_told(lake, pipeline, engine):
     )
 
 
-def test_a_column_that_a_later_file_lacks_is_told(lake, pipeline):
+def test_a_column_that_a_later_file_lacks_is_reported(lake, pipeline):
     pipeline.read_parquet("s", "lake", extra_columns="ignore", schema={"k": "string"})
     message = f"{lake}/b.parquet has no column 'k', and the source's schema does\nColumns: l, x, y.  Set missing_columns: null"
     with pytest.raises(RunFailed) as caught:
@@ -97,7 +97,7 @@ def test_a_column_that_a_later_file_lacks_is_told(lake, pipeline):
 @pytest.mark.parametrize(
     ("first", "second"), [("string", "int64"), ("timestamp", "timestamp[UTC]"), ("decimal(5,2)", "float64")]
 )
-def test_types_that_do_not_widen_are_told_with_both_files(tmp_path, pipeline, first, second):
+def test_types_that_do_not_widen_are_reported_with_both_files(tmp_path, pipeline, first, second):
     for name, dtype in {"a": first, "b": second}.items():
         pq.write_table(table({"x": dtype}, (None,)), tmp_path / f"{name}.parquet")
     pipeline.read_parquet("s", "*.parquet", extra_columns="add")

@@ -66,7 +66,7 @@ def test_a_value_that_does_not_fit_is_refused(source, problem, dtype, value, fou
     assert f"step 1: cannot fill 'x' ({dtype}) with {found}\nCast the value" in problem(t.fill_null(x=value))
 
 
-def test_unknown_columns_are_told(source, problem):
+def test_unknown_columns_are_reported(source, problem):
     t = source(table(TYPES))
     assert "unknown column 'd'" in problem(t.fill_null(d=0))
     assert "unknown column 'nothing'" in problem(t.fill_null(a=col("nothing")))

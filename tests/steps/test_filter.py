@@ -72,7 +72,7 @@ def test_a_filter_that_is_no_condition_is_refused(t, problem):
     assert "a filter takes a condition, and x is float64" in problem(t.filter(expr("x")))
 
 
-def test_an_unknown_column_is_told_with_the_nearest(t, problem):
+def test_an_unknown_column_is_reported_with_the_nearest(t, problem):
     assert "unknown column 'idd'\nColumns: id, s, x. Did you mean 'id'?" in problem(t.filter(expr("idd > 1")))
 
 
@@ -94,7 +94,7 @@ def test_a_required_parameter_must_be_given(t, pipeline):
 
 
 @pytest.mark.parametrize("text", ["x = CAST('one' AS int64)", "coalesce(x + CAST('one' AS int64), x) > 0"])
-def test_a_constant_without_a_result_is_told_where_there_are_no_rows(source, failure, text):
+def test_a_constant_without_a_result_is_reported_where_there_are_no_rows(source, failure, text):
     """As it is where there are some: it is computed for each."""
     message = failure(source(table({"x": "int64"})).filter(expr(text)), RunFailed)
     assert "CAST('one' AS int64) has no result, for one" in message

@@ -118,7 +118,7 @@ def test_a_table_joins_itself(source, check, how):
 
 
 @pytest.mark.parametrize("rows", [[], [("a", 1), (None, 2), ("b", 3)]])
-def test_a_table_joins_itself_by_texts(source, check, rows):
+def test_a_table_joins_itself_by_strings(source, check, rows):
     t = source(table({"k": "string", "x": "int64"}, *rows))
     expected = table({"k": "string", "x": "int64", "x2": "int64"}, *((k, x, x) for k, x in rows if k))
     check(t.join(t, "k", suffix="2"), expected)

@@ -61,7 +61,7 @@ LEFT, RIGHT = {"k": "string", "j": "int64", "a": "int64"}, {"i": "string", "m": 
 
 
 @pytest.mark.parametrize(
-    ("how", "rows", "told"),
+    ("how", "rows", "counts"),
     [
         ("inner", 7, "in 2 rows on the left side, 3 on the right"),
         ("left", 8, "in 2 rows on the left side, 3 on the right"),
@@ -69,7 +69,7 @@ LEFT, RIGHT = {"k": "string", "j": "int64", "a": "int64"}, {"i": "string", "m": 
         ("full", 10, "in 2 rows on the left side, 3 on the right"),
     ],
 )
-def test_what_does_not_fit_memory_is_refused_in_the_words_of_the_user(pipeline, monkeypatch, how, rows, told):
+def test_what_does_not_fit_memory_is_refused_in_the_words_of_the_user(pipeline, monkeypatch, how, rows, counts):
     monkeypatch.setattr(join_checks, "physical_memory", lambda: 100)
     left = table(LEFT, ("x", 1, 0), ("x", 2, 1), ("x", 2, 2), ("y", 2, 3), (None, 2, 4))
     right = table(RIGHT, ("x", 2, 0), ("x", 2, 1), ("y", 2, 2), ("x", 2, 3), ("z", 2, 4), (None, 2, 5))
@@ -77,4 +77,4 @@ def test_what_does_not_fit_memory_is_refused_in_the_words_of_the_user(pipeline, 
     text = message(left.filter(expr("k <> 'x' OR j = 2 OR k IS NULL")).join(right, {"k": "i", "j": "m"}, how))
     names = "i = 'x', m = 2" if how == "right" else "k = 'x', j = 2"
     assert f"step 2: the join would have {rows} rows (about 0.0 GB)" in text
-    assert f"{names} repeats most: {told}" in text
+    assert f"{names} repeats most: {counts}" in text

@@ -40,8 +40,8 @@ def test_what_validate_promises_may_be_kept(sides, check, how, validate):
 def test_what_validate_promises_may_be_broken(sides, failure, how, left_rows, right_rows, side, validate):
     left, right = sides(left_rows, right_rows)
     message = failure(left.join(right, "k", how, validate=validate), RunFailed)
-    told = f"stage 'result', step 1: the join is not {validate}: k repeats on the {side} side, k = 1.0 is in more than one row."
-    assert message.startswith(told)
+    reported = f"stage 'result', step 1: the join is not {validate}: k repeats on the {side} side, k = 1.0 is in more than one row."
+    assert message.startswith(reported)
 
 
 @pytest.mark.parametrize("how", KINDS)

@@ -12,7 +12,7 @@ from gpuetl import RunFailed, col, expr, lit, param
 from gpuetl.spec.steps.kernel import syntax_tree
 from tables import NAN, table
 
-FILES = Path(__file__).parent.parent / "kernels_files"
+FILES = Path(__file__).parent.parent / "kernel_files"
 TYPES = {"x": "float64", "n": "int64"}
 ROWS = [(1.0, 1), (None, 2), (-2.0, None), (NAN, 4), (3.0, -9)]
 GROUPED = {"k": "string", "t": "int64", "x": "float64"}
@@ -257,7 +257,7 @@ def test_a_declaration_that_does_not_fit_is_refused(source, problem, make, chang
     ],
 )
 @pytest.mark.parametrize("engine", ["pandas"], indirect=True)
-def test_a_twin_that_breaks_the_contract_is_told(source, failure, reference, message):
+def test_a_twin_that_breaks_the_contract_is_reported(source, failure, reference, message):
     text = failure(groups_kernel(source(table(GROUPED, ("a", 1, 1.0))), reference=reference), RunFailed)
     assert text.startswith("stage 'result', step 1: ")
     assert message in text

@@ -9,7 +9,7 @@ import pytest
 from gpuetl import InvalidPipeline, RunFailed, col, lit, loads, row_number
 from tables import NAN, table
 
-FILES = Path(__file__).parent.parent / "kernels_files"
+FILES = Path(__file__).parent.parent / "kernel_files"
 TYPES = {"k": "string", "t": "int64", "x": "float64", "n": "int64"}
 ROWS = [
     ("b", 1, 5.0, 5), ("a", 2, 1.0, -1), (None, 1, 7.0, 7), ("a", 1, 2.0, 2), ("b", 2, None, None), ("a", 3, 6.0, 4),
@@ -24,7 +24,7 @@ def files(tmp_path):
 
 def product(t, **changes):
     keys = {
-        "inputs": "n", "outputs": {"product": "int64"}, "reference": "texts.py:running_product",
+        "inputs": "n", "outputs": {"product": "int64"}, "reference": "strings.py:running_product",
         "combine": "product = a.product * b.product;", "identity": "product = 1;", "by": "k", "order_by": "t",
     }  # fmt: skip
     return t.scan_kernel(**{**keys, **changes})
@@ -32,7 +32,7 @@ def product(t, **changes):
 
 def mean(t, **changes):
     keys = {
-        "inputs": "x", "outputs": {"mean": "float64", "rows": "int64"}, "reference": "texts.py:running_mean",
+        "inputs": "x", "outputs": {"mean": "float64", "rows": "int64"}, "reference": "strings.py:running_mean",
         "state": {"sum": "float64", "count": "int64"}, "identity": "sum = 0; count = 0;",
         "map": "sum = scale * x;\ncount = 1;", "combine": "sum = a.sum + b.sum;\ncount = a.count + b.count;",
         "post": "mean = sum / count;\nrows = count;", "by": "k", "order_by": "t", "args": {"scale": lit(1.0)},
@@ -75,7 +75,7 @@ def test_an_operator_need_not_commute(source, check):
     late = [5, -20, 30, 0, -4, 50, None, -90, 11]
     t = source(table({"t": "int64", "late": "int64"}, *enumerate(late)))
     steps = t.scan_kernel(
-        "late", {"strain": "int64"}, "texts.py:strain", order_by="t", args={"usual": lit(10)},
+        "late", {"strain": "int64"}, "strings.py:strain", order_by="t", args={"usual": lit(10)},
         state={"total": "int64", "least": "int64"}, identity="total = 0; least = -(1LL << 62);",
         map="total = late - usual; least = 0;",
         combine="total = a.total + b.total;\nconst int64_t low = a.least + b.total;\nleast = low > b.least ? low : b.least;",
@@ -90,7 +90,7 @@ def test_an_operator_takes_arguments_and_times(source, check):
     at = [datetime(2024, 1, 1, 0, 0, second) for second in (0, 1, 3, 4)]
     t = source(table({"t": "timestamp", "x": "float64"}, *zip(at, [8.0, None, 1.0, 0.5], strict=True)))
     steps = t.scan_kernel(
-        ["t", "x"], {"worth": "float64"}, "texts.py:trail", order_by="t", args={"half_life": lit(1e6)},
+        ["t", "x"], {"worth": "float64"}, "strings.py:trail", order_by="t", args={"half_life": lit(1e6)},
         state={"worth": "float64", "last": "timestamp"}, identity="worth = 0; last = INT64_LEAST;",
         map="worth = x; last = t;",
         combine="last = a.last > b.last ? a.last : b.last;\nworth = b.worth;\nif (a.worth == 0) return;\n"
@@ -103,7 +103,7 @@ def test_a_scan_may_take_masks_and_make_its_own_nulls(source, check):
     """The last value that there was."""
     t = source(table(TYPES, *ROWS, ("b", 0, None, 0)))
     steps = t.scan_kernel(
-        "x", {"y": "float64"}, "texts.py:latest", nulls="masks", by="k", order_by="t",
+        "x", {"y": "float64"}, "strings.py:latest", nulls="masks", by="k", order_by="t",
         state={"value": "float64", "seen": "bool"}, identity="seen = false;", map="value = x; seen = x_valid;",
         combine="value = b.seen ? b.value : a.value;\nseen = a.seen || b.seen;", post="y = value; y_valid = seen;",
     )  # fmt: skip
@@ -124,7 +124,7 @@ def test_a_scan_may_forbid_nulls(source, failure):
 def test_several_inputs_with_nulls_give_null_where_any_is(source, check):
     """And do not count there."""
     t = source(table(TYPES, ("a", 1, 1.0, None), ("a", 2, 2.0, 1), ("a", 3, None, 3), ("a", 4, 4.0, 5)))
-    steps = mean(t, inputs=["x", "n"], reference="texts.py:mean_of_two", map="sum = scale * x + n; count = 1;")
+    steps = mean(t, inputs=["x", "n"], reference="strings.py:mean_of_two", map="sum = scale * x + n; count = 1;")
     expected = table({"mean": "float64"}, (None,), (3.0,), (None,), (6.0,))
     check(steps.select("mean"), expected, ordered=True)
 
@@ -154,7 +154,7 @@ def test_an_output_may_take_a_column_s_place(source, check):
     t = source(table({"t": "int64", "n": "int64"}, (1, 3), (2, 5)))
     state = {"all": "int64"}
     texts = {"map": "all = n;", "combine": "all = a.all * b.all;", "identity": "all = 1;", "post": "n = all;"}
-    steps = product(t, by=(), state=state, **texts, outputs={"n": "int64"}, reference="texts.py:product_of_n")
+    steps = product(t, by=(), state=state, **texts, outputs={"n": "int64"}, reference="strings.py:product_of_n")
     check(steps, table({"t": "int64", "n": "int64"}, (1, 3), (2, 15)))
 
 
@@ -196,10 +196,10 @@ stages:
           args: {scale: 1.0}
           by: k
           order_by: t
-          reference: texts.py:running_mean
+          reference: strings.py:running_mean
       - kernel:
           {combine: product = a.product * b.product;, identity: product = 1;, inputs: n, outputs: {product: int64},
-           by: k, order_by: t, reference: "texts.py:running_product"}
+           by: k, order_by: t, reference: "strings.py:running_product"}
 """
 
 
@@ -231,7 +231,7 @@ def test_a_scan_goes_from_yaml_to_python_and_back(source, pipeline, tmp_path):
         (mean, {"state": {"sum": "float64", "count": "string"}}, "'count': a string column cannot reach a kernel"),
         (mean, {"outputs": {"mean": "float64", "rows": "int64", "y": "int8"}}, "post does not set output 'y'"),
         (mean, {"outputs": {"sum": "float64"}}, "state's field 'sum' and output 'sum' are both 'sum' in the kernel"),
-        (mean, {"reference": "texts.py:runing_mean"}, "texts.py has no function 'runing_mean'"),
+        (mean, {"reference": "strings.py:runing_mean"}, "strings.py has no function 'runing_mean'"),
     ],
 )
 def test_scans_that_do_not_fit_are_refused(source, problem, make, changes, message):
@@ -255,7 +255,7 @@ def test_keys_of_other_kinds_are_refused(source, tmp_path, keys, message):
     """Each kind has its own."""
     source(table(TYPES))
     head = TEXT[: TEXT.index("      - kernel")]
-    keys = f"inputs: x, outputs: {{y: float64}}, reference: 'texts.py:norm', {keys}, order_by: t"
+    keys = f"inputs: x, outputs: {{y: float64}}, reference: 'strings.py:norm', {keys}, order_by: t"
     with pytest.raises(InvalidPipeline) as caught:
         loads(f"{head}      - kernel: {{{keys}}}\n", tmp_path).plan()
     assert message in str(caught.value)
@@ -268,9 +268,9 @@ def test_keys_of_other_kinds_are_refused(source, tmp_path, keys, message):
         ("one_field_too_many", "ValueError: combine gave 2 fields of a state that has 1"),
     ],
 )
-def test_a_twin_that_changes_the_state_s_types_is_told(source, pipeline, twin, message):
+def test_a_twin_that_changes_the_state_s_types_is_reported(source, pipeline, twin, message):
     """Nothing is rounded in silence."""
-    product(source(table(TYPES, *ROWS)), reference=f"texts.py:{twin}").stage("s")
+    product(source(table(TYPES, *ROWS)), reference=f"strings.py:{twin}").stage("s")
     with pytest.raises(RunFailed) as caught:
         pipeline.run(engine="pandas")
     assert message in str(caught.value)

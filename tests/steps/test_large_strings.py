@@ -26,7 +26,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("text", "size"), CASES.items())
-def test_a_string_that_is_too_long_is_told_with_its_size(engine, pipeline, text, size):
+def test_a_string_that_is_too_long_is_reported_with_its_size(engine, pipeline, text, size):
     if engine == "dask-cuda":
         pytest.skip("its workers are other processes, which have the limit of 2 GB")
     pipeline.from_frame("t", ROWS).filter(expr("s IS NOT NULL AND s <> 'é' AND s <> 'x'")).select(z=expr(text)).stage(

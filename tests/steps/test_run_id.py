@@ -45,7 +45,7 @@ def test_it_takes_no_arguments(source, problem):
     assert "run_id takes no arguments\nWrite run_id()." in problem(source(ROWS).with_columns(r=expr("run_id(k)")))
 
 
-def test_a_reference_of_paths_is_refused_in_texts(source, problem):
-    told = problem(source(ROWS).with_columns(r=ge.lit("${run.id}"), s=expr("'of ${params.day}'")))
-    assert "'${run.id}' stands in paths only\nWrite run_id()." in told
-    assert "'${params.day}' stands in paths only\nWrite $day; to join it with a string, 'text' || $day." in told
+def test_a_reference_of_paths_is_refused_in_strings(source, problem):
+    message = problem(source(ROWS).with_columns(r=ge.lit("${run.id}"), s=expr("'of ${params.day}'")))
+    assert "'${run.id}' stands in paths only\nWrite run_id()." in message
+    assert "'${params.day}' stands in paths only\nWrite $day; to join it with a string, 'text' || $day." in message

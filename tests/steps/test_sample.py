@@ -120,7 +120,7 @@ def test_a_sample_is_a_fraction_or_a_number_of_rows(t, problem, keys):
     assert "step 1: sample takes either fraction or rows\nWrite sample: {fraction: 0.1}" in text
 
 
-def test_an_unknown_column_is_told(t, problem):
+def test_an_unknown_column_is_reported(t, problem):
     assert "unknown column 'usr'" in problem(t.sample(0.1, by="usr"))
 
 

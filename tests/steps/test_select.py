@@ -50,7 +50,7 @@ def test_overflow_names_stage_step_and_column(source, failure):
     assert "\nRow 3 of " in message
 
 
-def test_all_unknown_names_are_told_at_once(t, problem):
+def test_all_unknown_names_are_reported_at_once(t, problem):
     text = problem(t.select("d", e=col("f")))
     assert "unknown column 'd'" in text
     assert "unknown column 'f'" in text

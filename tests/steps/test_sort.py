@@ -154,10 +154,10 @@ def test_every_order_is_python_s_stable_sort(tmp_path, rows, ways):
 
 
 @pytest.mark.parametrize("steps", [lambda t: t.sort("-x"), lambda t: t.window(order_by="-x", n=row_number())])
-def test_a_minus_before_a_column_is_told_as_desc(source, problem, steps):
+def test_a_minus_before_a_column_is_reported_as_desc(source, problem, steps):
     """A sort key is a column: pandas' and SQL's minus is no part of it."""
-    told = problem(steps(source(table({"x": "int64"}))))
-    assert told == "stage 'wrong_1', step 1: unknown column '-x'\nWrite 'x desc'."
+    message = problem(steps(source(table({"x": "int64"}))))
+    assert message == "stage 'wrong_1', step 1: unknown column '-x'\nWrite 'x desc'."
 
 
 def test_a_column_whose_name_begins_with_a_minus_sorts(source, check):

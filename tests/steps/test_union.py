@@ -137,7 +137,7 @@ def test_a_union_with_its_own_stage_goes_in_a_circle(sides, pipeline):
         loads(text, pipeline.root).plan()
 
 
-def test_a_wrong_side_is_told_once(sides, problem, pipeline):
+def test_a_wrong_side_is_reported_once(sides, problem, pipeline):
     one, two = sides
     text = problem(one.union(two.select("k", t=expr("nothing + 1"))))
     assert "unknown column 'nothing'" in text

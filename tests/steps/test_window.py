@@ -391,7 +391,7 @@ def test_a_sum_whose_parts_overflow_is_an_error_only_where_a_row_shows_it(source
         ({"order_by": "z", "y": "lag(x)"}, "unknown column 'z'"),
     ],
 )
-def test_what_a_window_needs_is_told(t, problem, keys, message):
+def test_what_a_window_needs_is_reported(t, problem, keys, message):
     assert message in problem(t.window("k", keys["order_by"], y=expr(keys["y"])))
 
 

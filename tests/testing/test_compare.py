@@ -123,7 +123,7 @@ def test_an_engine_agrees_with_the_oracle_in_every_layout_and_writes_nothing(sou
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_a_stage_whose_answer_depends_on_the_layout_is_told(source, pipeline):
+def test_a_stage_whose_answer_depends_on_the_layout_is_reported(source, pipeline):
     rows = table({"k": "int64", "x": "int64"}, *((i % 4, i) for i in range(8)))
     source(rows).distinct("k").limit(1).stage("any")  # which row is the first is not promised
     with pytest.raises(

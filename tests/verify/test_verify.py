@@ -12,14 +12,14 @@ from gpuetl import Pipeline, RunFailed, col, count, expr
 from gpuetl.engines.capabilities import Capabilities
 from gpuetl.engines.registry import ENGINES
 from tables import NAN, table
-from verify import wrong_backends
+from verify import wrong_engines
 
 
 @pytest.fixture(autouse=True)
-def wrong_engines():
-    """The wrong backends are engines while a test of this file runs."""
+def registered():
+    """The wrong engines can be named while a test of this file runs."""
     before = dict(ENGINES)
-    wrong_backends.register()
+    wrong_engines.register()
     yield
     ENGINES.clear()
     ENGINES.update(before)
@@ -58,7 +58,7 @@ def test_partitions_are_those_of_a_run_of_the_engine(stages, monkeypatch):
     assert {of for kind, of in seen if kind == "source"} == {1, 3}
 
 
-def test_a_wrong_value_is_told_with_its_keys(stages):
+def test_a_wrong_value_is_reported_with_its_keys(stages):
     """Stages before it pass, and those after it differ too."""
     found = differences(stages.verify(engine="one_more"))
     assert list(found) == ["groups", "ordered"]
@@ -75,7 +75,7 @@ def test_sums_may_differ_by_the_bound_of_their_group_and_no_more(stages):
     assert [(row.keys, row.expected) for row in groups.rows] == [({"k": "b"}, {"total": 2.0})]
 
 
-def test_a_lost_row_is_told(stages):
+def test_a_lost_row_is_reported(stages):
     """It is told by all that can be compared, as the stage has no keys of its own."""
     found = differences(stages.verify(engine="one_lost"))
     assert [found["kept"].what, found["kept"].count] == ["rows", 1]

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.recover import add_places, left_line, recovered_line, settled, stagings_at
+from gpuetl.cli.recover import (
+    add_places,
+    left_line,
+    recovered_in_stores,
+    recovered_line,
+    settled,
+    split_by_kind,
+    stagings_at,
+)
 from gpuetl.errors import RunFailed
 from gpuetl.messages import size
+from gpuetl.places.paths import FilePath
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -22,7 +30,7 @@ def add_to(commands: Commands) -> None:
     add_places(command)
 
 
-def clean(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
+def clean(paths: Sequence[FilePath], hosts: Sequence[str] = ()) -> None:
     """Remove the staging folders of runs that died.  Commits that they had begun are finished or undone before.
 
     Runs that are alive, and those of other hosts, are left alone.
@@ -32,7 +40,12 @@ def clean(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
     removed: list[Recovered] = []
     left: list[Left] = []
     failed: list[str] = []
-    for staging in stagings_at(paths):
+    stores, folders = split_by_kind(paths)
+    for line in recovered_in_stores(stores, hosts):
+        print(line)
+    if stores and not folders:
+        return
+    for staging in stagings_at(folders):
         try:
             outcomes = settled(staging, hosts)
         except RunFailed as error:  # the others are cleaned all the same

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
 from gpuetl.messages import coded, size
+from gpuetl.places.paths import FilePath, StorePath
+from gpuetl.places.registry import path_of, publisher_of, scheme_problem
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -28,7 +30,11 @@ def add_to(commands: Commands) -> None:
 def add_places(command: ArgumentParser) -> None:
     """Add the arguments that say where to look, and which runs are dead."""
     command.add_argument(
-        "paths", metavar="PATH", nargs="+", type=written_path, help="a sink's path, or a folder to look in"
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        type=written_path,
+        help="a sink's path, or a folder of this machine to look in",
     )
     command.add_argument(
         "--host", dest="hosts", metavar="NAME", action="append", default=[],
@@ -36,14 +42,17 @@ def add_places(command: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def written_path(text: str) -> Path:
+def written_path(text: str) -> FilePath:
     """Read a path; an empty one, as of a script's variable that is not set, is not the current folder."""
     if not text:
         raise ArgumentTypeError("a path is empty; write . for the current folder")
-    return Path(text)
+    if problem := scheme_problem(text, "write"):
+        raise ArgumentTypeError(problem[0])
+    path = path_of(text, Path())
+    return path if isinstance(path, StorePath) else Path(text)
 
 
-def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
+def recover(paths: Sequence[FilePath], hosts: Sequence[str] = ()) -> None:
     """Finish or undo the commits of runs that died.  The next run to the same sinks does it by itself.
 
     Runs that died before their commit have changed no sink: gpuetl clean removes what they left.
@@ -51,15 +60,36 @@ def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
     from gpuetl.places.local.commit.recovery import Recovered, is_unfinished
 
     done: list[Recovered | Left] = []
-    for staging in stagings_at(paths):
+    stores, folders = split_by_kind(paths)
+    lines = recovered_in_stores(stores, hosts)
+    for staging in stagings_at(folders):
         if is_unfinished(staging):
             done += [outcome for outcome in settled(staging, hosts) if outcome not in done]
     for outcome in done:
         print(recovered_line(outcome) if isinstance(outcome, Recovered) else left_line(outcome))
-    if not done:
-        print("no commit is unfinished" + dead_hint(paths))
+    for line in lines:
+        print(line)
+    if not done and not lines:
+        print("no commit is unfinished" + dead_hint(folders))
     if any(not isinstance(outcome, Recovered) for outcome in done):
         raise SystemExit(1)
+
+
+def split_by_kind(paths: Sequence[FilePath]) -> tuple[list[StorePath], list[Path]]:
+    """Return the paths of stores, and those of this machine."""
+    return [path for path in paths if isinstance(path, StorePath)], [path for path in paths if isinstance(path, Path)]
+
+
+def recovered_in_stores(paths: Sequence[StorePath], hosts: Sequence[str]) -> list[str]:
+    """Finish or undo what dead runs did to sinks on object stores, and say what was done.
+
+    Raises
+    ------
+    RunFailed
+        Where the store refuses a request.
+    """
+    found = [publisher_of(path).finish_dead_runs(path, RunFailed, hosts) for path in paths]
+    return [line for remarks in found for line in (*remarks.warnings, *remarks.notes)]
 
 
 def dead_hint(paths: Sequence[Path]) -> str:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from gpuetl.engines.capabilities import Device
 from gpuetl.io.data_file import RowGroup
-from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
+from gpuetl.places.target import Target
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.hardware_limits import Link

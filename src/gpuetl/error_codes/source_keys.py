@@ -52,4 +52,18 @@ example.yaml:4:16: source 'sales': bad rows go to sales.rejected, and nothing re
 Add a sink, such as rejects: {from: sales.rejected, parquet: out/rejects}, or a stage.""",
         fixed=SOURCES.replace("}}", "}, on_bad_row: quarantine}") + OUT + REJECTS,
     ),
+    ErrorPage(
+        code="GE1430",
+        title="option of another format",
+        cause="A source or sink has a key that only other file formats take.  It would have no effect.",
+        fix="Take the key out, or correct the format.",
+        kind="pipeline",
+        example=SOURCES.replace("}}", "}, verify_pages: true}") + OUT,
+        message="""\
+example.yaml:4:65: source 'sales': verify_pages is an option of Parquet sources  [GE1430]
+    sales: {csv: sales.csv, schema: {id: int64, amount: float64}, verify_pages: true}
+                                                                  ^^^^^^^^^^^^
+Take it out.  Options of CSV sources: delimiter, nulls, on_bad_row.""",
+        fixed=SOURCES + OUT,
+    ),
 )

@@ -8,11 +8,11 @@ from functools import partial
 from gpuetl.errors import RunFailed
 from gpuetl.formats.added_columns import added_beside
 from gpuetl.formats.frames import FrameDataset
-from gpuetl.io.commit.commit_sinks import commit_sinks, finish_dead_runs, unfinished_commit
-from gpuetl.io.sink_target import marked_files
+from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import coded, redacted
 from gpuetl.places.paths import is_hidden
+from gpuetl.places.registry import filesystem_of, publisher_of
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
@@ -58,7 +58,8 @@ def recovered(plan: Plan, recorder: Recorder) -> bool:
     changed = False
     for name, write in plan.sinks.items():
         if isinstance(write, Write):
-            remarks = finish_dead_runs(write.target.place, partial(RunFailed.at, Origin("sink", name)))
+            path, failed = write.target.path, partial(RunFailed.at, Origin("sink", name))
+            remarks = publisher_of(path).finish_dead_runs(path, failed)
             for warning in remarks.warnings:
                 recorder.warn(warning)
             for note in remarks.notes:
@@ -67,7 +68,8 @@ def recovered(plan: Plan, recorder: Recorder) -> bool:
     for node in plan.nodes:
         if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset):
             continue
-        if problem := unfinished_commit(node.dataset.path):
+        publisher = filesystem_of(node.dataset.path).publisher()
+        if publisher and (problem := publisher.unfinished_commit(node.dataset.path)):
             raise RunFailed.at(node.origin, problem)
     return changed
 
@@ -90,7 +92,8 @@ def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
 
 def warn_of_kept_rows(writer: SinkWriter, recorder: Recorder) -> None:
     """Warn of files of others that stay in a sink's folder, and that its readers take for the sink's."""
-    read = [name for name in writer.kept if name.suffix == writer.target.suffix and not is_hidden(name.parts)]
+    kept, suffix = writer.staged.foreign_kept, writer.target.suffix
+    read = [name for name in kept if name.suffix == suffix and not is_hidden(name.parts)]
     if not read:
         return
     named = ", ".join(map(str, read[:MOST_FILES])) + ", …" * (len(read) > MOST_FILES)
@@ -112,7 +115,7 @@ def warn_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
     target = writer.target
     head = f"sink '{target.name}' got no rows"
     if target.on_empty == "keep":
-        state = "was left as it is" if writer.path.exists() else "was not made"
+        state = "was left as it is" if writer.staged.exists() else "was not made"
         recorder.note(f"{head}: {target.path} {state} (on_empty: keep)")
     elif target.mode == "replace_partitions":
         recorder.warn(
@@ -127,7 +130,7 @@ def warn_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
 def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
     """Warn of files that an equal run appended; with a run key they are replaced, which is a note."""
     target = writer.target
-    count = 0 if writer.leaves_target else len(marked_files(target, writer.path))
+    count = 0 if writer.leaves_target else len(writer.staged.earlier_files())
     if not count:
         return
     files = f"{count:,} file{'s' * (count > 1)}"

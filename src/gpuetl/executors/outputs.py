@@ -168,7 +168,7 @@ def file_writer(
 
     Under a `budget` room is reserved for what a table is encoded to.
     """
-    writer = backend.file_writer(write.target, schema) or format_named(write.target.format).writer()
+    writer = backend.file_writer(write.target, schema) or format_named(write.target.format).writer(write.target.options)
 
     def guarded(table: Any, path: Path) -> None:
         encoded = int(HOST.encoded(write.target.format).share * table.nbytes) if budget else 0

@@ -205,7 +205,7 @@ class _Preparation:
         elif given is not None:
             self.known_columns(given, schema, f"given '{name}'")
         rows = no_rows(schema) if given is None else self.table(given, schema, f"given '{name}'")
-        quarantines = isinstance(source, SourceSpec) and source.on_bad_row == "quarantine"
+        quarantines = isinstance(source, SourceSpec) and source.options.quarantines
         return FrameSpec(rows, source.columns, source.filter, self.slice_rows, quarantines)
 
     def schema(

@@ -176,7 +176,7 @@ class _Trial:
             else pa.nulls(count, field.type)
             for field in schema
         ]  # fmt: skip
-        quarantines = isinstance(source, SourceSpec) and source.on_bad_row == "quarantine"
+        quarantines = isinstance(source, SourceSpec) and source.options.quarantines
         return FrameSpec(pa.table(columns, schema=schema), source.columns, source.filter, quarantines=quarantines)
 
     def cut(self, given: Rows, largest: str, most: int) -> dict[str, pa.Table]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.csv_header import Headers, delimiter_hint, header_of, missing_hint
+from gpuetl.formats.csv_options import CsvOptions
 from gpuetl.formats.file_columns import case_hint
 from gpuetl.formats.format import Encoding, Format, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -19,6 +22,7 @@ from gpuetl.types.data_types import STRING, DataType
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
+    from gpuetl.places.filesystem import OpenFile
 
 
 class CsvFormat(Format):
@@ -27,7 +31,7 @@ class CsvFormat(Format):
     name = "csv"
     title = "CSV"
     suffixes = (".csv",)
-    options = frozenset({"on_bad_row"})
+    read_options = CsvOptions
     states_types = False
     holds_lists = False
     encoding = Encoding(0.0, 0, 1.1)
@@ -62,13 +66,13 @@ class CsvFormat(Format):
         """Name a row by its number; the header is row 1."""
         return f"Row {row + 1} of {group.file.path}"
 
-    def write(self, table: pa.Table, path: Path) -> None:
+    def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write a header and rows; null is an empty field, an empty string a quoted one."""
         import pyarrow.csv
 
         pyarrow.csv.write_csv(table, path)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return the header."""
-        with path.open(encoding="utf-8", newline="") as file:
-            return [",".join(next(csv.reader(file), []))]
+        with TextIOWrapper(file.open(), encoding="utf-8", newline="") as text:
+            return [",".join(next(csv.reader(text), []))]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import have_hint
+from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.csv_records import (
     BYTE_ORDER_MARK,
     fields_with_text_after,
@@ -65,7 +66,7 @@ def header_of(dataset: Dataset, file: DataFile) -> Header:
     headers = dataset.metadata
     assert isinstance(headers, Headers)
     if file.path not in headers:
-        headers[file.path] = read_header(file, dataset.delimiter)
+        headers[file.path] = read_header(file, csv_options(dataset).delimiter)
     return headers[file.path]
 
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from gpuetl.errors import have_hint
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.file_columns import with_extra_columns
 from gpuetl.formats.format import Format
 from gpuetl.formats.registry import format_named
@@ -30,7 +31,6 @@ from gpuetl.types.schema import Schema
 
 ExtraColumns = Literal["", "error", "ignore", "add"]
 MissingColumns = Literal["error", "null"]
-OnBadRow = Literal["fail", "null", "quarantine"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,6 @@ class Dataset:
         The columns that the pipeline states, or none: then they come from the first file's footer.
     partitions
         The types of the columns that stand in the path as `name=value` (hive).
-    nulls, delimiter
-        How a CSV file writes null, and what separates its fields.
     wanted
         The columns that the pipeline names of a footer's, or none: then all must have types of the language.
     extra_columns
@@ -56,12 +54,8 @@ class Dataset:
         pipeline states a schema or the columns that it reads.
     missing_columns
         What becomes of a column that a file lacks.
-    on_bad_row
-        What becomes of a CSV file's rows with a value that is not of its type, or with too few or too many fields.
-    verify_checksums
-        Whether the pages of Parquet files that have a checksum are compared with it.
-    verify_pages
-        Whether Arrow reads all pages of Parquet files, which checks them, also where another reader would be faster.
+    options
+        Those that the format declares: an object of its `read_options`, or `NO_OPTIONS` for its defaults.
     """
 
     name: str
@@ -69,14 +63,10 @@ class Dataset:
     path: FilePath
     declared: Mapping[str, DataType] = field(default_factory=dict)
     partitions: Mapping[str, DataType] = field(default_factory=dict)
-    nulls: tuple[str, ...] = ("",)
-    delimiter: str = ","
     wanted: frozenset[str] = frozenset()
     extra_columns: ExtraColumns = ""
     missing_columns: MissingColumns = "error"
-    on_bad_row: OnBadRow = "fail"
-    verify_checksums: bool = False
-    verify_pages: bool = False
+    options: FormatOptions = NO_OPTIONS
 
     @property
     def suffixes(self) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import pyarrow as pa
 
 from gpuetl.errors import have_hint
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.file_columns import case_hint, check_columns, check_widens
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
@@ -24,13 +26,7 @@ if TYPE_CHECKING:
 
     from gpuetl.formats.dataset import Dataset
     from gpuetl.io.staging import FileWriter
-
-SOURCE_OPTIONS: Mapping[str, str] = {
-    "on_bad_row": "state their types",
-    "verify_checksums": "have no checksums",
-    "verify_pages": "have no pages",
-}
-"""Options of a source that only some formats take, with what is true of the files of the others."""
+    from gpuetl.places.filesystem import OpenFile
 
 
 class Encoding(NamedTuple):
@@ -65,8 +61,8 @@ class Format(ABC):
         What messages call it.
     suffixes
         How names of files end that are read of a folder.  The first is that of files that a sink writes.
-    options
-        Those of `SOURCE_OPTIONS` that a source of the format takes.
+    read_options, write_options
+        The classes whose fields are the options of a source and of a sink.
     states_types
         Whether files state the types of their columns.  If not, a source needs a schema.
     holds_lists
@@ -84,7 +80,8 @@ class Format(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
-    options: ClassVar[frozenset[str]] = frozenset()
+    read_options: ClassVar[type[FormatOptions]] = FormatOptions
+    write_options: ClassVar[type[FormatOptions]] = FormatOptions
     states_types: ClassVar[bool] = True
     holds_lists: ClassVar[bool] = True
     writes: ClassVar[bool] = True
@@ -190,17 +187,17 @@ class Format(ABC):
         """
         raise NotImplementedError(f"{self.title} files are read by an engine")
 
-    def write(self, table: pa.Table, path: Path) -> None:
-        """Write one file."""
+    def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
+        """Write one file; `options` are those of `write_options`."""
         raise NotImplementedError(f"{self.title} files are not written")
 
-    def writer(self) -> FileWriter:
+    def writer(self, options: FormatOptions) -> FileWriter:
         """Return what writes a sink's files."""
         from gpuetl.io.staging import FileWriter  # a plan writes nothing
 
-        return FileWriter(self.write, takes_arrow=True)
+        return FileWriter(partial(self.write, options=options), takes_arrow=True)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return a written file's columns, equal for files that readers take for the same table.
 
         Raises

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.file_columns import check_columns
 from gpuetl.formats.format import Encoding, Format, Piece
+from gpuetl.formats.parquet_options import ParquetReadOptions, parquet_options
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.places.file_state import FileState
 from gpuetl.places.watching import Look
@@ -19,6 +21,7 @@ from gpuetl.types.data_types import DataType, language_type, type_name
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
     from gpuetl.formats.footers import Footers
+    from gpuetl.places.filesystem import OpenFile
 
 
 class ParquetFormat(Format):
@@ -27,7 +30,7 @@ class ParquetFormat(Format):
     name = "parquet"
     title = "Parquet"
     suffixes = (".parquet",)
-    options = frozenset({"verify_checksums", "verify_pages"})
+    read_options = ParquetReadOptions
     keeps_plans = True
     encoding = Encoding(0.5, 24 << 20, 1.1)
 
@@ -77,19 +80,22 @@ class ParquetFormat(Format):
         """Read columns of row groups."""
         from gpuetl.formats.parquet_rows import read_columns
 
-        return read_columns(file, footers_of(dataset).footer(file), pieces, columns, dataset.verify_checksums)
+        return read_columns(
+            file, footers_of(dataset).footer(file), pieces, columns, parquet_options(dataset).verify_checksums
+        )
 
-    def write(self, table: pa.Table, path: Path) -> None:
+    def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write zstd, row groups of about a million rows, dictionaries where values repeat."""
         from gpuetl.formats import parquet_rows
 
         parquet_rows.write_parquet(table, path)
 
-    def columns_of(self, path: Path) -> list[str]:
+    def columns_of(self, file: OpenFile) -> list[str]:
         """Return the columns with their types, in the order of their names."""
         import pyarrow.parquet as pq
 
-        fields = pq.read_schema(path)
+        with file.for_arrow() as source:
+            fields = pq.read_schema(source)
         return sorted(f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in fields)
 
 

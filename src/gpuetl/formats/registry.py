@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuetl.format_options import FormatOptions
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.format import Format
 from gpuetl.formats.parquet import ParquetFormat
@@ -28,6 +29,11 @@ def sink_formats() -> tuple[str, ...]:
     return tuple(name for name, one in FORMATS.items() if one.writes)
 
 
-def titles_with(option: str) -> str:
-    """Return the titles of the formats whose sources take an option: `CSV`, or `CSV and JSON`."""
-    return " and ".join(one.title for one in FORMATS.values() if option in one.options)
+def read_options_of(name: str) -> type[FormatOptions]:
+    """Return the class of the options that sources of a format take."""
+    return format_named(name).read_options
+
+
+def write_options_of(name: str) -> type[FormatOptions]:
+    """Return the class of the options that sinks of a format take."""
+    return format_named(name).write_options

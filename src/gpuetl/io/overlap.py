@@ -5,17 +5,18 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Generic, Protocol, TypeVar
 
-from gpuetl.io.sink_target import Target
 from gpuetl.places.filesystem import Listing
 from gpuetl.places.local.folders import plain_part
 from gpuetl.places.local.listing import is_visible
 from gpuetl.places.local.local_file import LocalFileState
-from gpuetl.places.paths import FilePath, is_hidden
+from gpuetl.places.paths import FilePath, StorePath, is_hidden
 from gpuetl.places.registry import local_path
+from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 
 # Whether a sink would replace, or be read as, files that are not its own, by whatever names they are reached.
@@ -68,8 +69,11 @@ class Location:
     identities: tuple[tuple[int, int] | None, ...]
 
     @classmethod
-    def of(cls, path: Path) -> Location:
-        """Look at a path."""
+    def of(cls, path: FilePath) -> Location:
+        """Look at a path.  One of a store has one name, and lies where no local path does."""
+        if isinstance(path, StorePath):
+            place = Path("//", path.scheme, *path.parts)
+            return cls(place, place, (None,) * len(place.parts))
         resolved = Path(os.path.realpath(path))
         identities = tuple(identity(one) for one in (resolved, *resolved.parents))
         return cls(Path(os.path.normpath(path.absolute())), resolved, identities)
@@ -93,10 +97,10 @@ class Inside:
     how: str = ""
 
 
-class Locations(dict[Path, Location]):
+class Locations(dict[FilePath, Location]):
     """Where paths lead, looked up once each."""
 
-    def __missing__(self, path: Path) -> Location:
+    def __missing__(self, path: FilePath) -> Location:
         self[path] = Location.of(path)
         return self[path]
 
@@ -119,10 +123,8 @@ def conflicts(
     if inside := at[folder].below(place):
         found.append(f"writes over the pipeline's own folder{inside.how}")
     for source in sources:
-        path = local_path(source.path)
-        if path is None:
-            continue
-        plain = at[plain_part(path)]
+        path = local_path(source.path) or source.path
+        plain = at[fixed_part(path)]
         if inside := plain.below(place):
             found.append(f"writes over source '{source.name}'{inside.how}")
         elif (inside := place.below(plain)) and feeds_source(target, path, source.suffixes[0], inside.parts):
@@ -138,9 +140,18 @@ def overlap(path: Location, other: Location, name: str) -> str:
     return f"has a path that holds that of sink '{name}'{holds.how}" if holds else ""
 
 
-def feeds_source(target: Target, path: Path, suffix: str, below: Sequence[str]) -> bool:
+def fixed_part(path: FilePath) -> FilePath:
+    """Return the part of a path that is no glob; all of a local path that exists as it stands."""
+    if isinstance(path, Path):
+        return plain_part(path)
+    parts = path.key.parts
+    fixed = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return replace(path, key=PurePosixPath(*parts[:fixed]))
+
+
+def feeds_source(target: Target, path: FilePath, suffix: str, below: Sequence[str]) -> bool:
     """Tell whether files that the sink writes may be files of a source; `below` is where it lies there."""
-    rest = path.parts[len(plain_part(path).parts) :] or ("**", f"*{suffix}")
+    rest = path.parts[len(fixed_part(path).parts) :] or ("**", f"*{suffix}")
     if target.is_file:
         return _matches(below, rest)
     ending = Path(rest[-1]).suffix
@@ -186,7 +197,9 @@ def reached_by_another_name(target: Target, datasets: Iterable[Files]) -> Iterat
     DatasetError
         Where the files of a source cannot be listed.
     """
-    links = linked_folders(target)
+    if isinstance(target.path, StorePath):
+        return  # stores have no links
+    links = linked_folders(target.path, len(target.partition_by))
     replaced = replaced_file(target)
     for dataset in datasets:
         if target.is_file and replaced is None:
@@ -199,9 +212,9 @@ def reached_by_another_name(target: Target, datasets: Iterable[Files]) -> Iterat
 
 
 def replaced_file(target: Target) -> LocalFileState | None:
-    """Return the state of the file that a sink replaces; None where there is none."""
+    """Return the state of the local file that a sink replaces; None where there is none."""
     try:
-        return LocalFileState.of(target.path.stat()) if target.is_file else None
+        return LocalFileState.of(Path(str(target.path)).stat()) if target.is_file else None
     except OSError:
         return None
 
@@ -215,10 +228,10 @@ def linked_files(target: Target, dataset: SourceFiles, replaced: LocalFileState 
         yield from (path for path in dataset.listing.file_links if Location.of(path.resolve()).below(place))
 
 
-def linked_folders(target: Target) -> list[Path]:
-    """Return the links among the folders of a sink's partitions."""
-    links, folders = [], [target.path]
-    for _ in target.partition_by:
+def linked_folders(folder: Path, depth: int) -> list[Path]:
+    """Return the links among the folders of a sink's partitions, which lie so many levels below each other."""
+    links, folders = list[Path](), [folder]
+    for _ in range(depth):
         entries = [entry for folder in folders for entry in folder_entries(folder)]
         folders = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
         links += [Path(entry.path) for entry in entries if entry.is_symlink()]

@@ -12,13 +12,13 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpuetl.io.sink_target import Target
 from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.physical.size_estimates import chunk_rows, column_widths, estimated_rows, total
 from gpuetl.physical.stateful_window import StatefulWindow, bytes_per_row
 from gpuetl.physical.working_sets import DEVICE, SLOWER_THAN_WRITING, TEXT_READING, WorkingSets
+from gpuetl.places.target import Target
 from gpuetl.plan.graph import walk_graph
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import STRING

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, Protocol
 
 from gpuetl.places.file_state import FileState
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    from gpuetl.places.publishing import Publisher
 
 
 class ListedFile(NamedTuple):
@@ -94,7 +97,15 @@ class OpenFile(Protocol):
 
 
 class Filesystem(Protocol):
-    """A kind of store.  It has no state of its own, and threads share it."""
+    """A kind of store.  It has no state of its own, and threads share it.
+
+    Attributes
+    ----------
+    writes
+        Whether sinks can be there: then `publisher` has one.
+    """
+
+    writes: ClassVar[bool]
 
     def path_of(self, scheme: str, rest: str, folder: Path) -> FilePath:
         """Return a path as the user wrote it: its scheme, if it has one, and what follows `://`.
@@ -132,3 +143,6 @@ class Filesystem(Protocol):
 
     def local_path(self, path: FilePath) -> Path | None:
         """Return the path by which this process itself finds a file or folder; None where there is none."""
+
+    def publisher(self) -> Publisher | None:
+        """Return how sinks in the store change; None for a store that is only read."""

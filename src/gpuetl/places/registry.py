@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from gpuetl.places.filesystem import Filesystem
 from gpuetl.places.local.local_filesystem import LocalFilesystem
 from gpuetl.places.paths import FilePath, Scheme, StorePath
+
+if TYPE_CHECKING:
+    from gpuetl.places.publishing import Publisher
 
 LOCAL: Filesystem = LocalFilesystem()
 FILE_SCHEME = "file"
@@ -17,6 +21,13 @@ FILESYSTEMS: dict[str, Filesystem] = {"": LOCAL, FILE_SCHEME: LOCAL}
 def filesystem_of(path: FilePath) -> Filesystem:
     """Return the filesystem of a path."""
     return FILESYSTEMS[path.scheme] if isinstance(path, StorePath) else LOCAL
+
+
+def publisher_of(path: FilePath) -> Publisher:
+    """Return how sinks in the store of a path change; the store is one that gpuetl writes to."""
+    publisher = filesystem_of(path).publisher()
+    assert publisher is not None, path  # `scheme_problem` has refused others
+    return publisher
 
 
 def local_path(path: FilePath) -> Path | None:
@@ -38,13 +49,19 @@ def path_of(text: str, folder: Path) -> FilePath:
     return FILESYSTEMS[scheme].path_of(scheme, rest, folder)
 
 
-def scheme_problem(text: str, only_local: bool = False) -> tuple[str, str] | None:
+Use = Literal["read", "write", "local"]
+"""What a path is for: a source, a sink, or a file that has to be on this machine."""
+
+
+def scheme_problem(text: str, use: Use = "read") -> tuple[str, str] | None:
     """Return what is wrong with the scheme of a path, and the next step; None where gpuetl supports it.
 
-    With `only_local`, only paths of this machine are right: what gpuetl writes, and kernels.
+    A sink needs a store to which gpuetl writes.
     """
     scheme, _ = Scheme.of(text)
-    schemes = [name for name, one in FILESYSTEMS.items() if one is LOCAL or not only_local]
+    schemes = [
+        name for name, one in FILESYSTEMS.items() if one is LOCAL or use == "read" or (use == "write" and one.writes)
+    ]
     if scheme in schemes:
         return None
     supported = ", ".join(f"{name}://" for name in schemes if name)

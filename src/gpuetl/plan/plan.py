@@ -13,10 +13,11 @@ from typing import Any
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, StepError, have_hint
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
+from gpuetl.format_options import FormatOptions
 from gpuetl.formats.dataset import Dataset
-from gpuetl.io.sink_target import Target
 from gpuetl.messages import coded
 from gpuetl.places.paths import StorePath
+from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
@@ -191,8 +192,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, StorePath):
         return str(value)
     if isinstance(value, Dataset):
-        allowed = (value.extra_columns, value.missing_columns, value.on_bad_row)
-        return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls, allowed
+        allowed = (value.extra_columns, value.missing_columns)
+        return _plain(value.path), value.format, list(value.schema.items()), value.options.changed, allowed
+    if isinstance(value, FormatOptions):
+        return value.changed
     if isinstance(value, Target | KernelContract | KernelCode):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name not in NOT_DIGESTED]
     return value
@@ -224,7 +227,22 @@ def promised_order(node: Node) -> tuple[str, ...]:
 # A plan as a value: equal for plans that are the same in all that a run of them can tell, names and origins too.
 
 
-DATA = (str, bool, int, type(None), DataType, Call, Cast, Column, Literal, Parameter, Origin, SortKey, Target)
+DATA = (
+    str,
+    bool,
+    int,
+    type(None),
+    DataType,
+    Call,
+    Cast,
+    Column,
+    Literal,
+    Parameter,
+    Origin,
+    SortKey,
+    Target,
+    FormatOptions,
+)
 """What is compared by value and never changes."""
 MOST_FILES = 256
 """Of a source, beyond which its footers take much memory to keep them with a plan."""
@@ -270,8 +288,8 @@ def frozen(value: Any) -> Hashable:
     if isinstance(value, Mapping):
         return tuple((name, frozen(item)) for name, item in value.items())
     if isinstance(value, Dataset) and value.file_format.keeps_plans:
-        allowed = (value.extra_columns, value.missing_columns, value.verify_checksums, value.verify_pages)
-        declared = (value.declared, value.partitions, value.nulls, value.delimiter, allowed)
+        allowed = (value.extra_columns, value.missing_columns, value.options)
+        declared = (value.declared, value.partitions, allowed)
         return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
     raise NoValue
 

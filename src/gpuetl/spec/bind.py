@@ -12,18 +12,16 @@ from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.format import SOURCE_OPTIONS
 from gpuetl.formats.frames import FrameDataset
-from gpuetl.formats.registry import format_named, titles_with
+from gpuetl.formats.registry import format_named
 from gpuetl.formats.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
-from gpuetl.io.overlap import Locations, PathIndex, conflicts
-from gpuetl.io.sink_target import Target, mark_of
+from gpuetl.io.overlap import Locations, PathIndex, conflicts, fixed_part
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.local.folders import plain_part
 from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
 from gpuetl.places.registry import local_path, path_of, scheme_problem
+from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
@@ -186,7 +184,7 @@ class _Binder:
                 return None
             path = path_of(whole, self.folder)
             remember_paths(text, path)
-            check_sandbox([plain_part(path) if isinstance(path, Path) else path])
+            check_sandbox([fixed_part(path)])
             return path
         except OutsideSandbox as error:
             self.add(str(error), IN_SANDBOX, text, kind, of)
@@ -205,7 +203,7 @@ class _Binder:
 
     def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""
-        if problem := scheme_problem(whole, only_local=kind == "sink"):
+        if problem := scheme_problem(whole, "write" if kind == "sink" else "read"):
             message, hint = problem
             self.add(coded("GE1409", message), hint, text, kind, of)
         return problem is None
@@ -237,7 +235,7 @@ class _Binder:
 
     def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
         """Return the node that reads a source's files; one with an open schema where that is not known."""
-        if spec.on_bad_row == "quarantine":
+        if spec.options.quarantines:
             self.relations[f"{name}{REJECTED}"] = _Unread()
         path, form = self.path("source", name, spec.path), format_named(spec.format)
         states_all = spec.schema and spec.extra_columns != "add"
@@ -249,19 +247,13 @@ class _Binder:
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
-        for option, reason in SOURCE_OPTIONS.items():
-            if option not in form.options and getattr(spec, option) != getattr(SourceSpec, option):
-                hint = f"Take it out: {form.title} files {reason}."
-                message = coded("GE1008", f"{option} is for {titles_with(option)} files")
-                self.add(message, hint, spec.path, "source", name)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
-            name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
-            filtered.union(spec.columns), spec.extra_columns, spec.missing_columns, spec.on_bad_row,
-            spec.verify_checksums, spec.verify_pages,
+            name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
+            spec.extra_columns, spec.missing_columns, spec.options,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
-        if spec.on_bad_row == "quarantine" and "on_bad_row" in form.options:
+        if spec.options.quarantines:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
             self.relations[rejected.name] = Read(dataset=rejected, columns=rejected.schema.names, origin=place)
@@ -322,9 +314,7 @@ class _Binder:
         for name, source in self.spec.sources.items():
             rejected = f"{name}{REJECTED}"
             misspelt = any(unknown.startswith(f"{name}.") for unknown in self.unknown)
-            if isinstance(source, FrameSpec) or source.on_bad_row != "quarantine":
-                continue
-            if "on_bad_row" not in format_named(source.format).options:
+            if isinstance(source, FrameSpec) or not source.options.quarantines:
                 continue
             if rejected not in readers and not misspelt:
                 hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
@@ -340,7 +330,7 @@ class _Binder:
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
-        path = self.local_path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
+        path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
@@ -353,7 +343,7 @@ class _Binder:
         suffix = format_named(spec.format).suffixes[0]
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
-            file_suffix=suffix,
+            file_suffix=suffix, options=spec.options,
         )  # fmt: skip
         if spec.keep_foreign and (target.is_file or spec.mode in ("error", "append")):
             message = coded("GE1510", "keep_foreign is for a folder with mode overwrite or replace_partitions")
@@ -398,7 +388,7 @@ class _Binder:
         targets = [
             Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
             for name, sink in self.spec.sinks.items()
-            if (path := self.local_path("sink", name, sink.path))
+            if (path := self.path("sink", name, sink.path))
         ]
         sources = [
             Dataset(name, source.format, where)
@@ -409,8 +399,7 @@ class _Binder:
         others: PathIndex[Target] = PathIndex(MOST_CONFLICTS)
         read: PathIndex[Dataset] = PathIndex()
         for source in sources:
-            if (at := local_path(source.path)) is not None:
-                read.add(locations[plain_part(at)], source)
+            read.add(locations[fixed_part(local_path(source.path) or source.path)], source)
         for target in targets:
             place = locations[target.path]
             near = [*others.near(place)][:MOST_CONFLICTS], [*read.near(place)]

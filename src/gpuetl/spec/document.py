@@ -14,6 +14,7 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode
 from ruamel.yaml.nodes import Node as YamlNode
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
+from gpuetl.format_options import Plain, kind_of
 from gpuetl.messages import coded
 from gpuetl.places.paths import ImpossiblePath, Scheme
 from gpuetl.places.registry import path_of, scheme_problem
@@ -82,10 +83,7 @@ class Node:
     @property
     def kind(self) -> str:
         """What a user would call this value."""
-        names = {dict: "a map", tuple: "a list", bool: "true or false", int: "a number", float: "a number"}
-        if isinstance(self.value, str):
-            return "text"
-        return "nothing" if self.value is None else names.get(type(self.value), type(self.value).__name__)
+        return kind_of(self.value)
 
 
 def plain_node(value: Any) -> Node:
@@ -97,6 +95,15 @@ def plain_node(value: Any) -> Node:
     if isinstance(value, list | tuple):
         return Node(tuple(map(plain_node, value)), document, 0, 0, 1)
     return Node(value, document, 0, 0, 1)
+
+
+def plain_data(node: Node) -> Plain:
+    """Return a node's data without its places."""
+    if isinstance(node.value, dict):
+        return {name: plain_data(value) for name, value in node.items()}
+    if isinstance(node.value, tuple):
+        return tuple(map(plain_data, node.value))
+    return node.value  # type: ignore[no-any-return]
 
 
 def read_document(text: str, name: str, problems: Problems) -> Node | None:
@@ -128,7 +135,7 @@ def pipeline_path(path: str | Path) -> Path:
         For a path of another scheme.
     """
     text = str(path)
-    if problem := scheme_problem(text, only_local=True):
+    if problem := scheme_problem(text, "local"):
         message, hint = problem
         raise InvalidPipeline.because(coded("GE1409", message), hint)
     if not Scheme.of(text).name:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import MISSING, Field
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
-from gpuetl.formats.registry import sink_formats, source_formats
+from gpuetl.formats.registry import format_named, sink_formats, source_formats
 from gpuetl.spec.expect.rules import RULES, Rule
-from gpuetl.spec.fields import keys_of
+from gpuetl.spec.fields import form_of, keys_of
+from gpuetl.spec.format_keys import Entry, formats_of, options_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.step import Step
@@ -494,10 +496,12 @@ the rows that the stage needs, and prints them with at most 20 rows of the stage
 def language_markdown() -> str:
     """Return the page."""
     parts = [HEAD, SOURCES, _table(SourceSpec, {", ".join(source_formats()): "the path: a file, a glob, or a folder"})]
+    parts += _options(SourceSpec)
     parts += ["## Steps\n", *(_step(verb, step) for verb, step in STEPS.items())]
     parts += [EXPECTATIONS, *(_rule(verb, rule) for verb, rule in RULES.items()), _common()]
     sink_path = "the path: a file where it has a suffix, else a folder"
     parts += [SINKS, _table(SinkSpec, {", ".join(sink_formats()): sink_path})]
+    parts += _options(SinkSpec)
     return "\n".join([*parts, TESTS])
 
 
@@ -519,8 +523,24 @@ def _common() -> str:
 def _table(cls: type[Any], given: dict[str, str]) -> str:
     """Return the keys as a table; `given` are those that no field declares."""
     rows = [f"| {name} | {what} | |" for name, what in given.items()]
-    rows += [f"| {name} | {field.metadata['form'].what} | {_default(field)} |" for name, field in keys_of(cls).items()]
+    rows += [f"| {name} | {form_of(field).what} | {_default(field)} |" for name, field in keys_of(cls).items()]
     return "\n".join(["| key | takes | default |", "|---|---|---|", *rows, ""])
+
+
+def _options(entry: Entry) -> list[str]:
+    """Return a table of options for each format that has some."""
+    parts = list[str]()
+    kind = "sources" if entry is SourceSpec else "sinks"
+    for name in formats_of(entry):
+        keys = keys_of(options_of(entry, name))
+        rows = [
+            f"| {key} | {form_of(field).what} | {_default(field)} | {field.metadata['doc']} |"
+            for key, field in keys.items()
+        ]
+        if rows:
+            head = [f"Only {format_named(name).title} {kind} take these:\n", "| key | takes | default | meaning |"]
+            parts.append("\n".join([*head, "|---|---|---|---|", *rows, ""]))
+    return parts
 
 
 def _default(field: Field[Any]) -> str:
@@ -528,6 +548,8 @@ def _default(field: Field[Any]) -> str:
         return "" if field.default_factory is MISSING else "none"
     if isinstance(field.default, bool):
         return f"`{str(field.default).lower()}`"
+    if isinstance(field.default, tuple) and len(field.default) == 1:
+        return f"`{json.dumps(field.default[0])}`"
     return "none" if field.default in ("", (), None) else f"`{field.default}`"
 
 

@@ -9,14 +9,15 @@ A field's form gives a value or raises `BadValue` at the node that is wrong, and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidPipeline, Problems
+from gpuetl.format_options import BadOption, Form
 from gpuetl.messages import coded, recoded
 from gpuetl.records import dataclass
-from gpuetl.spec.document import Node, plain_node
+from gpuetl.spec.document import Node, plain_data, plain_node
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue
 
@@ -53,7 +54,38 @@ def keys_of(cls: Any) -> dict[str, dataclasses.Field[Any]]:
 
 def required_keys(cls: Any) -> list[str]:
     """Return the names of the keys that must be given."""
-    return [name for name, f in keys_of(cls).items() if f.default is MISSING and f.default_factory is MISSING]
+    return [name for name, f in keys_of(cls).items() if is_required(f)]
+
+
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """Return whether a key has no default."""
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def form_of(field: dataclasses.Field[Any]) -> Field[Any]:
+    """Return the form of a key; that of an option of a format reads the plain data of a node."""
+    form = field.metadata["form"]
+    return option_field(form) if isinstance(form, Form) else form
+
+
+def option_field(form: Form[T]) -> Field[T]:
+    """Return the field of a format's option."""
+
+    def read(node: Node) -> T:
+        try:
+            return form.read(plain_data(node))
+        except BadOption as error:
+            hint = error.hint or (word_suggestion(error.word, error.choices) if error.word else "")
+            raise BadValue(coded("GE1008", error.message), part_of(node, error.path), hint) from None
+
+    return Field(form.what, read, form.write)
+
+
+def part_of(node: Node, path: Iterable[str | int]) -> Node:
+    """Return the node below another one that keys and numbers lead to."""
+    for step in path:
+        node = node.value[step]
+    return node
 
 
 def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given: Any) -> T | None:
@@ -62,7 +94,14 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     A key whose expressions are wrong, and nothing else, is read as far as that goes: what follows is checked.
     `given` are the dataclass's fields that are no keys.
     """
-    declared = keys_of(cls)
+    values = read_values(keys_of(cls), node, problems, within)
+    return None if values is None else cls(**given, **values)
+
+
+def read_values(
+    declared: Mapping[str, dataclasses.Field[Any]], node: Node, problems: Problems, within: str
+) -> dict[str, Any] | None:
+    """Read a mapping of declared keys into values by the names of their fields, as `read_keys` does."""
     if not isinstance(node.value, dict):
         hint = f"Keys: {', '.join(declared)}."
         problems.add(coded("GE1008", f"takes a map, got {node.kind}"), hint, node.place(), within)
@@ -77,7 +116,7 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
             complete = False
             continue
         try:
-            values[declared[name].name] = declared[name].metadata["form"].read(value)
+            values[declared[name].name] = form_of(declared[name]).read(value)
         except BadValue as error:
             for one in error.each:
                 bare = isinstance(one, BadExpression) or node.keys[name] == value.place()  # a bare value has no key
@@ -86,14 +125,14 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
             if error.usable is None:
                 complete = False
             values[declared[name].name] = error.usable
-    for name in required_keys(cls):
+    for name in filter(lambda name: is_required(declared[name]), declared):
         if f"'{name}'" in meant:
             continue  # misspelt, and told
         if name not in node.value:
-            what = declared[name].metadata["form"].what
+            what = form_of(declared[name]).what
             problems.add(coded("GE1007", f"the key '{name}' is missing"), f"It takes {what}.", node.place(), within)
             complete = False
-    return cls(**given, **values) if complete else None
+    return values if complete else None
 
 
 def write_keys(value: Any) -> dict[str, Any]:
@@ -102,7 +141,7 @@ def write_keys(value: Any) -> dict[str, Any]:
     for name, f in keys_of(type(value)).items():
         own = getattr(value, f.name)
         if own != _default(f):
-            written[name] = f.metadata["form"].write(own)
+            written[name] = form_of(f).write(own)
     return written
 
 
@@ -120,7 +159,7 @@ def check_keys(value: Any, within: str) -> None:
     """
     problems = Problems()
     for name, f in keys_of(type(value)).items():
-        own, form = getattr(value, f.name), f.metadata["form"]
+        own, form = getattr(value, f.name), form_of(f)
         if own == _default(f):
             continue
         try:
@@ -131,9 +170,8 @@ def check_keys(value: Any, within: str) -> None:
     problems.check()
 
 
-def check_names(cls: Any, given: Iterable[str], within: str) -> None:
-    """Raise `InvalidPipeline` for a name among `given` that is no key of the dataclass."""
-    declared = keys_of(cls)
+def check_names(declared: Mapping[str, object], given: Iterable[str], within: str) -> None:
+    """Raise `InvalidPipeline` for a name among `given` that is none of the declared keys."""
     for name in given:
         if name not in declared:
             message = coded("GE1006", f"unknown key '{name}'")

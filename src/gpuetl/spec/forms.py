@@ -278,14 +278,6 @@ def read_code(node: Node) -> Text:
     return Text(text, node)
 
 
-def read_delimiter(node: Node) -> str:
-    """Read what stands between the columns of a CSV file: one character."""
-    text = str(_scalar(node, str, "one character"))
-    if len(text) != 1 or text in '"\r\n':
-        raise BadValue(coded("GE1008", f"takes one character, got {text!r}"), node, 'Tabs are written "\\t".')
-    return text
-
-
 def read_partition_type(node: Node) -> DataType:
     """Read the type of a column in the path; durations and lists have no text there."""
     dtype = read_type(node)
@@ -339,7 +331,6 @@ TYPES: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
 )
 SOME_NAMES = some(NAMES)
-DELIMITER = Field("one character", read_delimiter)
 PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type), lambda v: _plain(v, type_name))
 ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
 SOME_ORDER = some(ORDER)
@@ -349,4 +340,3 @@ FRACTION = Field("a fraction from 0 to 1", read_fraction)
 BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))
 EXTRA_COLUMNS = choice("error", "ignore", "add")
 MISSING_COLUMNS = choice_or_null("error", "null")
-ON_BAD_ROW = choice_or_null("fail", "null", "quarantine")

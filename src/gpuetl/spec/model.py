@@ -7,24 +7,22 @@ from dataclasses import field
 from typing import Any
 
 from gpuetl.errors import Place
-from gpuetl.formats.dataset import ExtraColumns, MissingColumns, OnBadRow
+from gpuetl.format_options import NO_OPTIONS, FormatOptions
+from gpuetl.formats.dataset import ExtraColumns, MissingColumns
 from gpuetl.formats.frames import SLICE_ROWS
-from gpuetl.io.sink_target import Mode, OnEmpty
+from gpuetl.places.target import Mode, OnEmpty
 from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import (
     BOOLEAN,
-    DELIMITER,
     EXPRESSION,
     EXTRA_COLUMNS,
     MISSING_COLUMNS,
     NAME,
     NAMES,
-    ON_BAD_ROW,
     ORDER,
     PARTITIONS,
-    STRINGS,
     TYPES,
     choice,
 )
@@ -45,7 +43,10 @@ class ParameterSpec:
 
 @dataclass(frozen=True)
 class SourceSpec:
-    """Files to read.  `partitions` are the types of the columns in the path (`name=value`)."""
+    """Files to read.
+
+    `partitions` are the types of the columns in the path (`name=value`); `options` are keys that the format declares.
+    """
 
     format: str
     path: Text
@@ -53,13 +54,9 @@ class SourceSpec:
     partitions: Mapping[str, DataType] = key(PARTITIONS, {})
     columns: tuple[str, ...] = key(NAMES, ())
     filter: Formula | None = key(EXPRESSION, None)
-    nulls: tuple[str, ...] = key(STRINGS, ())
-    delimiter: str = key(DELIMITER, ",")
     extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
     missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
-    on_bad_row: OnBadRow = key(ON_BAD_ROW, "fail")
-    verify_checksums: bool = key(BOOLEAN, False)
-    verify_pages: bool = key(BOOLEAN, False)
+    options: FormatOptions = NO_OPTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +100,7 @@ class StageSpec:
 
 @dataclass(frozen=True)
 class SinkSpec:
-    """Files to write the result of a stage, or a source, to."""
+    """Files to write the result of a stage, or a source, to; `options` are keys that the format declares."""
 
     format: str
     path: Text
@@ -114,6 +111,7 @@ class SinkSpec:
     on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
     run_key: tuple[str, ...] = key(NAMES, ())
     keep_foreign: bool = key(BOOLEAN, False)
+    options: FormatOptions = NO_OPTIONS
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
-from gpuetl.formats.registry import sink_formats, source_formats
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
-from gpuetl.spec.fields import keys_of, read_keys, required_keys
+from gpuetl.spec.fields import keys_of, required_keys
+from gpuetl.spec.format_keys import Entry, formats_of, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_written
@@ -177,9 +177,9 @@ class _Reader:
             self.problems.add(coded("GE1017", f"default: {error}"), "", given.place(), within)
             return None
 
-    def located(self, cls: type[T], node: Node, within: str) -> T | None:
+    def located(self, cls: Entry, node: Node, within: str) -> Any:
         """Read what has a format and a path, under the format's name, beside keys of its own."""
-        formats = source_formats() if cls is SourceSpec else sink_formats()
+        formats = formats_of(cls)
         given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
         if len(given) != 1:
             if not given and isinstance(node.value, dict) and node.value.keys() - keys_of(cls).keys():
@@ -193,13 +193,15 @@ class _Reader:
         rest = {name: value for name, value in node.items() if name != given[0]}
         places = {name: node.keys[name] for name in rest}
         keyed = Node(rest, node.document, node.line, node.column, node.width, keys=places)
-        return read_keys(cls, keyed, self.problems, within, format=given[0], path=path or Text(""))
+        return read_entry(cls, given[0], path or Text(""), keyed, self.problems, within)
 
     def source(self, name: str, node: Node) -> SourceSpec | None:
-        return self.located(SourceSpec, node, f"source '{name}'")
+        source: SourceSpec | None = self.located(SourceSpec, node, f"source '{name}'")
+        return source
 
     def sink(self, name: str, node: Node) -> SinkSpec | None:
-        return self.located(SinkSpec, node, f"sink '{name}'")
+        sink: SinkSpec | None = self.located(SinkSpec, node, f"sink '{name}'")
+        return sink
 
     def stage(self, name: str, node: Node) -> StageSpec | None:
         within = f"stage '{name}'"

@@ -101,7 +101,7 @@ def _source(name: str, source: SourceSpec | FrameSpec) -> dict[str, Any]:
 
 
 def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:
-    return {entry.format: str(entry.path), **write_keys(entry)}
+    return {entry.format: str(entry.path), **write_keys(entry), **write_keys(entry.options)}
 
 
 def _stage(stage: StageSpec) -> dict[str, Any]:

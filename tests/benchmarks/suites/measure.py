@@ -31,12 +31,12 @@ def serve(name: str, data: Path, answers: Path, engine: str, runs: int, budget_s
     for line in sys.stdin:
         suite, _, job = line.strip().partition("/")
         try:
-            told: dict[str, Any] = measured(peer, Job(suite, job), answers, runs, budget_s)
+            record: dict[str, Any] = measured(peer, Job(suite, job), answers, runs, budget_s)
         except LeftOut as reason:
-            told = {"left_out": str(reason)}
+            record = {"left_out": str(reason)}
         except Exception as error:
-            told = {"error": f"{type(error).__name__}: {error}"[:600]}
-        tell.write(json.dumps(told) + "\n")
+            record = {"error": f"{type(error).__name__}: {error}"[:600]}
+        tell.write(json.dumps(record) + "\n")
     tell.close()
     os._exit(0)  # engines with threads of their own may not end by themselves
 
@@ -86,8 +86,8 @@ class Process:
         if not line:
             self.close()
             return {"error": f"the process ended: {self.last_words()}"}
-        told: dict[str, Any] = json.loads(line)
-        return told
+        record: dict[str, Any] = json.loads(line)
+        return record
 
     def start(self) -> subprocess.Popen[str]:
         """Start it; what it prints goes to the log."""

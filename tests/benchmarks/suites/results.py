@@ -38,15 +38,17 @@ class Results:
                 raise SystemExit(f"{path} is of another machine, {before['hardware']}: give another --results")
             self.found["jobs"] = before["jobs"]
 
-    def add(self, job: Job, data: Path, engine: str, peer: str, told: dict[str, Any]) -> None:
+    def add(self, job: Job, data: Path, engine: str, peer: str, record: dict[str, Any]) -> None:
         """Keep a result beside those of other peers on the same data; write the file."""
         size = {path.name: table_size(path) for path in sorted(data.iterdir())}
         kept = self.found["jobs"].get(str(job), {})
         if kept.get("tables") != size:
             kept = {"what": what(job), "tables": size, "peers": {}}
         if peer == "gpuetl":
-            told = {"engine": engine, **told}
-        kept["peers"] = {name: {**kept["peers"], peer: told}[name] for name in PEERS if name in {*kept["peers"], peer}}
+            record = {"engine": engine, **record}
+        kept["peers"] = {
+            name: {**kept["peers"], peer: record}[name] for name in PEERS if name in {*kept["peers"], peer}
+        }
         self.found["jobs"][str(job)] = kept
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
@@ -57,10 +59,10 @@ def first_and_best(seconds: list[float]) -> dict[str, Any]:
     return {"first_s": seconds[0], "best_s": min(seconds[1:] or seconds), "seconds": seconds}
 
 
-def printed(told: dict[str, Any]) -> dict[str, Any]:
+def printed(record: dict[str, Any]) -> dict[str, Any]:
     """Print a result, and return it."""
-    print(json.dumps(told), flush=True)
-    return told
+    print(json.dumps(record), flush=True)
+    return record
 
 
 def what(job: Job) -> str:

@@ -21,6 +21,7 @@ from gpuetl.executors.dask.tasks import RowsInMemory, Step, stepped
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
+from gpuetl.places.local.staged_sink import LocalStagedSink
 from gpuetl.plan.graph import walk_graph
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
@@ -137,9 +138,7 @@ def test_an_error_says_stage_and_step_and_no_sink_changes(flights, cluster, tmp_
 
 def test_a_worker_that_does_not_see_the_folder_of_a_sink_is_an_error(flights, cluster, monkeypatch):
     """Workers of a cluster may have disks of their own."""
-    from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
-
-    monkeypatch.setattr(SharedSinkWriter, "attempts", property(lambda self: self.staging / "elsewhere"))
+    monkeypatch.setattr(LocalStagedSink, "share", lambda self: None)
     with pytest.raises(RunFailed, match=r"sink '.*': the worker on .* does not see the folder .*/attempts"):
         flights.run(engine="dask", options=TINY)
 

@@ -29,10 +29,10 @@ from gpuetl.engines.interface import ALONE, Share
 from gpuetl.engines.no_result import check_array
 from gpuetl.formats.registry import format_named
 from gpuetl.io.data_file import RowGroup
-from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.places.target import Target
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse

@@ -27,10 +27,10 @@ from gpuetl.engines.pandas.relational import (
 )
 from gpuetl.engines.pandas.relational.exchange import split_by_hash, split_by_order
 from gpuetl.io.data_file import RowGroup
-from gpuetl.io.sink_target import Target
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.memory_limits import host_memory
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.places.target import Target
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse, ResidentMemory, resident_set

@@ -124,7 +124,7 @@ def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, S
         name: SharedSinkWriter(
             write.target,
             run.run_id,
-            format_named(write.target.format).writer(),
+            format_named(write.target.format).writer(write.target.options),
             threads,
             run.options.sync,
             run.pipeline,

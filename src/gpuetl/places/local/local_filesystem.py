@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import unquote
 
 from gpuetl.places.filesystem import Listing
@@ -11,9 +12,14 @@ from gpuetl.places.local.listing import list_files
 from gpuetl.places.local.local_file import LocalFile, LocalFileState
 from gpuetl.places.paths import FilePath, ImpossiblePath
 
+if TYPE_CHECKING:
+    from gpuetl.places.publishing import Publisher
+
 
 class LocalFilesystem:
     """The files of this machine: see `Filesystem`."""
+
+    writes: ClassVar[bool] = True
 
     def path_of(self, scheme: str, rest: str, folder: Path) -> Path:
         """Return a path that a file can have; `file:///a%20b` is `/a b`.
@@ -45,6 +51,12 @@ class LocalFilesystem:
     def local_path(self, path: FilePath) -> Path:
         """Return the path."""
         return local(path)
+
+    def publisher(self) -> Publisher:
+        """Return how sinks in folders change."""
+        from gpuetl.places.local.commit.publisher import LOCAL_PUBLISHER  # a plan writes nothing
+
+        return LOCAL_PUBLISHER
 
 
 def local(path: FilePath) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuetl.io.sink_target import Target
+from gpuetl.places.target import Target
 from gpuetl.plan.node import SingleInput
 from gpuetl.records import dataclass
 from gpuetl.types.schema import Schema

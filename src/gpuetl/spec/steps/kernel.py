@@ -329,7 +329,7 @@ class Kernel(Step):
             return False
         for path in (self.cuda, self.reference):
             scheme, rest = Scheme.of(path)
-            message, hint = scheme_problem(path, only_local=True) or (f"'{path}' is not a plain path", f"Write {rest}.")
+            message, hint = scheme_problem(path, "local") or (f"'{path}' is not a plain path", f"Write {rest}.")
             if scheme:
                 context.problem(coded("GE1409", message), hint, path)
         own = {*NEEDED[kind], *TAKEN[kind]}

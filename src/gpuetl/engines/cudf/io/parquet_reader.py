@@ -23,6 +23,7 @@ from gpuetl.errors import Problem, RunFailed
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.parquet import footers_of
+from gpuetl.formats.parquet_options import parquet_options
 from gpuetl.formats.parquet_pages import BadPages
 from gpuetl.formats.parquet_rows import read_columns
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -176,7 +177,7 @@ def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict
     """Read files that do not change meanwhile; see `read_parquet`."""
     types, reasons = stored_types(read, files[0][0]), dict[str, str]()
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
-    if types and (read.dataset.verify_pages or sooner):
+    if types and (parquet_options(read.dataset).verify_pages or sooner):
         return read_on_host(read.dataset, files, types, machine)
     if types and any(local_path(file.path) is None for file, _ in files):
         note(f"{read.origin}: {files[0][0].path} was read on the CPU: it is not on a disk of this machine")
@@ -210,7 +211,7 @@ def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names:
     footer = footers_of(dataset).footer(file)
     try:
         reasons = host_columns(path_here(file), footer, groups, names)
-        if dataset.verify_checksums:
+        if parquet_options(dataset).verify_checksums:
             verify_checksums(path_here(file), footer, groups, [name for name in names if name not in reasons])
     except (OSError, BadPages) as error:
         raise unreadable(file, groups, error) from error
@@ -293,7 +294,7 @@ def read_on_host(
     for file, own in files:
         groups, footer = [group.index for group in own], footers_of(dataset).footer(file)
         try:
-            tables.append(read_columns(file, footer, groups, list(types), dataset.verify_checksums))
+            tables.append(read_columns(file, footer, groups, list(types), parquet_options(dataset).verify_checksums))
         except MemoryError:
             raise
         except (OSError, ValueError, pa.ArrowException) as error:

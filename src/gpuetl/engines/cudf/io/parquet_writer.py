@@ -26,8 +26,9 @@ from gpuetl.engines.cudf.machine import Array, Machine, WrittenFile
 from gpuetl.formats import parquet_rows
 from gpuetl.formats.format import Format
 from gpuetl.formats.parquet import ParquetFormat
-from gpuetl.io.sink_target import Target, folder_names
+from gpuetl.io.partition_folders import folder_names
 from gpuetl.io.staging import MOST_PARTS, FileWriter
+from gpuetl.places.target import Target
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL, is_floating, is_list

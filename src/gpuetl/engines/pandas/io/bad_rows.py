@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpuetl.engines.pandas.columns.column import Column
 from gpuetl.engines.pandas.io.csv_values import LARGEST_BLOCK, advice, read_texts, reads, values_of
 from gpuetl.formats.csv_header import header_of
+from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.csv_records import (
     BYTE_ORDER_MARK,
     CsvBlocks,
@@ -71,7 +72,7 @@ class CsvRows:
             broken[row.number - 1] = row.actual_columns
             return "skip"
 
-        places = CsvRecords(source, dataset.delimiter, empty_lines=len(header) == 1)
+        places = CsvRecords(source, csv_options(dataset).delimiter, empty_lines=len(header) == 1)
         is_utf8 = places.is_utf8()
         text = CsvBlocks(source) if is_utf8 else pa.BufferReader(as_latin_1(places.data))
         block = min(LARGEST_BLOCK, max(1 << 20, 2 * len(places.data)))  # a record must fit a block
@@ -81,16 +82,16 @@ class CsvRows:
         numbers = np.arange(1, texts.num_rows + len(broken) + 1)
         records = numbers[~np.isin(numbers, list(broken))]
         after = {
-            record: fields_with_text_after(places.fields(record), dataset.delimiter)
+            record: fields_with_text_after(places.fields(record), csv_options(dataset).delimiter)
             for record in places.text_after_quote
         }
         rows = cls(dataset, file, types, texts, records, broken, places, after)
-        return rows.repaired() if broken and dataset.on_bad_row == "null" else rows
+        return rows.repaired() if broken and csv_options(dataset).on_bad_row == "null" else rows
 
     def repaired(self) -> Self:
         """Return the rows with those that have too few or too many fields, which get nulls or lose the last ones."""
-        header, delimiter = header_of(self.dataset, self.file).names, self.dataset.delimiter.encode()
-        null = self.dataset.nulls[0].encode()
+        header, delimiter = header_of(self.dataset, self.file).names, csv_options(self.dataset).delimiter.encode()
+        null = csv_options(self.dataset).nulls[0].encode()
         lines = []
         for record in self.broken:
             fields = self.places.fields(record)[: len(header)]
@@ -136,7 +137,7 @@ class CsvRows:
             With the first bad row, where it says `fail`.
         """
         values, bad = self.converted
-        mode = self.dataset.on_bad_row
+        mode = csv_options(self.dataset).on_bad_row
         dirty = bool(bad or self.broken or self.text_after_quote)
         if mode == "fail" and dirty:
             raise self.first_error()

@@ -13,6 +13,7 @@ from pyarrow import csv
 from gpuetl.engines.pandas.columns.column import Column
 from gpuetl.engines.pandas.expressions.casts import cast_value
 from gpuetl.errors import EvaluationError
+from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.dataset import Dataset
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
@@ -60,11 +61,12 @@ def read_texts(
     counted = [name for name in header if header.count(name) == 1][:1]
     convert = csv.ConvertOptions(
         column_types=dict.fromkeys(columns or counted, pa.binary() if bad_row else STRING),
-        include_columns=list(columns) or counted, null_values=list(dataset.nulls), strings_can_be_null=True,
+        include_columns=list(columns) or counted, strings_can_be_null=True,
+        null_values=list(csv_options(dataset).nulls),
         quoted_strings_can_be_null=False,
     )  # fmt: skip
     parse = csv.ParseOptions(
-        delimiter=dataset.delimiter, ignore_empty_lines=len(header) > 1, newlines_in_values=True,
+        delimiter=csv_options(dataset).delimiter, ignore_empty_lines=len(header) > 1, newlines_in_values=True,
         invalid_row_handler=bad_row,
     )  # fmt: skip
     read = csv.ReadOptions(use_threads=bad_row is None, **{"block_size": BLOCK_BYTES, **options})

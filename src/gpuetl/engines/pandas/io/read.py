@@ -15,6 +15,7 @@ from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.errors import EvaluationError, RunFailed, first_line
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.csv_header import header_of
+from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.csv_records import CsvBlocks, check_quotes
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.file_columns import check_widens
@@ -53,7 +54,7 @@ def read_csv(dataset: Dataset, file: DataFile, columns: Sequence[str]) -> pa.Tab
             return rejected_rows(dataset, file, source)
         types = wanted_types(dataset, file)
         if (
-            dataset.on_bad_row != "quarantine"
+            csv_options(dataset).on_bad_row != "quarantine"
         ):  # there, which rows are bad does not depend on the columns that are wanted
             types = {name: dtype for name, dtype in types.items() if name in columns}
         rows = clean_rows(dataset, file, types, source)
@@ -77,7 +78,7 @@ def wanted_types(dataset: Dataset, file: DataFile) -> dict[str, DataType]:
 def clean_rows(dataset: Dataset, file: DataFile, types: Mapping[str, DataType], source: OpenFile) -> pa.Table | None:
     """Return the columns of a file without bad rows; None where it has one."""
     header = header_of(dataset, file)
-    quotes = check_quotes(source, dataset.delimiter)
+    quotes = check_quotes(source, csv_options(dataset).delimiter)
     if header.alone:
         return pa.schema(types).empty_table()
     if quotes.text_after:

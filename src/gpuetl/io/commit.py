@@ -1,0 +1,34 @@
+"""The commit of a run: its sinks change together in each kind of store, one kind after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gpuetl.io.staging import SinkWriter
+from gpuetl.places.publishing import Publisher, StagedSink
+from gpuetl.places.registry import publisher_of
+
+
+def commit_sinks(writers: Sequence[SinkWriter], committed: Callable[[], None] = lambda: None) -> None:
+    """Put all that was written into place; call `committed` when the last sink is there.
+
+    The sinks of one kind of store change together or not at all.  Object stores come first, since their commit can
+    fail for more reasons; a run that dies between two kinds has changed the first one only.
+
+    Raises
+    ------
+    SinkExists, RunFailed
+        Where a sink cannot change: see `Publisher.commit`.
+    """
+    groups = dict[int, tuple[Publisher, list[StagedSink]]]()
+    for writer in writers:
+        publisher = publisher_of(writer.target.path)
+        writer.staged.unchanged = writer.leaves_target
+        groups.setdefault(id(publisher), (publisher, []))[1].append(writer.staged)
+    ordered = sorted(groups.values(), key=lambda group: group[0].commits_last)
+    for publisher, sinks in ordered[:-1]:
+        publisher.commit(sinks, lambda: None)
+    if not ordered:
+        committed()
+    for publisher, sinks in ordered[-1:]:
+        publisher.commit(sinks, committed)
