@@ -79,7 +79,7 @@ FUNCTIONS = (
     ListFunction("list_get", "x index", indexed, "The element at the 0-based index, from the end where it is negative; null "
                  "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
     ListFunction("list_extract", "x index", indexed, "`x[index]`: the element at the 1-based index, from the end where it is "
-                 "negative; null beyond the list, and at 0.", "split('a,b,c', ',')[1]", "a"),
+                 "negative; null beyond the list, and at 0.", "list_extract(split('a,b,c', ','), 1)", "a"),
     Function("split", "text separator!", cut, "The parts between the separators, as list<string>; '' gives a list of ''.",
              "split('a,b,c', ',')", ["a", "b", "c"]),
 )  # fmt: skip
