@@ -53,7 +53,11 @@ def test_scalar_example_over_columns_gives_its_result_in_every_row(function):
     syntax = parse_expression(function.example)
     over_columns, columns = with_columns(syntax)
     frame = pa.table(
-        {"m": A_MAP["m"], "row": pa.array([1, 2, 3]), **{n: pa.array([v] * 3, literal_type(v)) for n, v in columns.items()}}
+        {
+            "m": A_MAP["m"],
+            "row": pa.array([1, 2, 3]),
+            **{n: pa.array([v] * 3, literal_type(v)) for n, v in columns.items()},
+        }
     )
     for got in values(to_sql(over_columns), frame):
         assert_equal(got, function.result)
