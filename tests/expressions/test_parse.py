@@ -174,7 +174,7 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("[a, b]", "gpuetl does not support '[a, b]'", "[a, b]"),
         ("{'k': a}", "unexpected '{'", "{"),
         ("(a, b)", "gpuetl does not support '(a, b)'", "(a, b)"),
-        ("a[1:2]", "gpuetl does not support 'a[1:2]'", "a[1:2]"), ("a.*", "gpuetl does not support 'a.*'", "a.*"),
+        ("a[1, 2]", "gpuetl does not support 'a[1, 2]'", "a[1, 2]"), ("a.*", "gpuetl does not support 'a.*'", "a.*"),
         ("1 + (a & b)", "gpuetl does not support '&'", "&"),
         ("a | b", "gpuetl does not support '|'", "|"),
         ("~a", "gpuetl does not support '~'", "~"),

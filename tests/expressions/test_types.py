@@ -174,8 +174,12 @@ def test_other_constants_are_refused(value):
         (pa.dictionary(pa.int32(), pa.string()), "string"), (pa.large_string(), "string"), (pa.string_view(), "string"), (pa.timestamp("ns"), "timestamp"),
         (pa.timestamp("ms", tz="UTC"), "timestamp[UTC]"), (pa.date64(), "date"), (pa.duration("ns"), "duration"), (pa.decimal128(9, 2), "decimal(9,2)"),
         (pa.list_(pa.int8()), "list<int8>"), (pa.large_list(pa.timestamp("ns")), "list<timestamp>"),
-        (pa.list_(pa.dictionary(pa.int32(), pa.string()), 3), "list<string>"), (pa.list_(pa.list_(pa.int8())), None),
-        (pa.list_(pa.binary()), None), (pa.binary(), None), (pa.struct([("a", pa.int8())]), None), (pa.time64("us"), None), (pa.float16(), None),
+        (pa.list_(pa.dictionary(pa.int32(), pa.string()), 3), "list<string>"), (pa.list_(pa.list_(pa.int8())), "list<list<int8>>"),
+        (pa.list_(pa.binary()), "list<binary>"), (pa.large_binary(), "binary"), (pa.binary(16), "uuid"), (pa.binary(3), "binary(3)"), (pa.uuid(), "uuid"),
+        (pa.struct([pa.field("a", pa.int8(), nullable=False), ("b", pa.timestamp("ns"))]), "struct<a: int8, b: timestamp>"),
+        (pa.map_(pa.large_string(), pa.struct([("a b", pa.int8())])), 'map<string, struct<"a b": int8>>'),
+        (pa.time64("ns"), "time"), (pa.time32("s"), "time"), (pa.float16(), "float32"), (pa.json_(), "string"), (pa.decimal256(30, 2), "decimal(30,2)"),
+        (pa.run_end_encoded(pa.int32(), pa.int64()), "int64"), (pa.list_(pa.dense_union([pa.field("a", pa.int8())])), None),
     ],
 )  # fmt: skip
 def test_stored_types_are_read_as_types_of_the_language(stored, read):

@@ -13,7 +13,8 @@ from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
 from gpuetl.expressions.syntax import ASSOCIATIVE
-from gpuetl.types.data_types import BOOL, DataType, is_list, literal_type
+from gpuetl.types.data_types import BOOL, DataType, literal_type
+from gpuetl.types.nested_types import is_list
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,

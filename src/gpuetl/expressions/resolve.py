@@ -44,14 +44,11 @@ from gpuetl.types.data_types import (
     can_cast,
     is_floating,
     is_integer,
-    is_list,
-    is_map,
-    is_struct,
     type_name,
     value_kinds,
 )
 from gpuetl.types.decimal_types import constant_decimal, in_scale, is_decimal
-from gpuetl.types.nested_types import struct_of
+from gpuetl.types.nested_types import is_list, is_map, is_struct, struct_of
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")

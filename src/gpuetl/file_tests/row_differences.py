@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from gpuetl.file_tests.case import ExpectedRows
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import INT64, is_floating, is_list
+from gpuetl.types.data_types import INT64, is_floating
+from gpuetl.types.nested_types import is_list
 from gpuetl.verify.compare import plain, tolerance_of
 from gpuetl.verify.tolerance import Tolerance
 

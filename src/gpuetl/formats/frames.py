@@ -18,7 +18,8 @@ from gpuetl.formats.nested_arrays import in_type
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import DataType, is_list, language_type
+from gpuetl.types.data_types import DataType, language_type
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 # Arrow's texts with offsets of 64 bits as the language's, whose offsets have 32: as many arrays as hold them.

@@ -22,8 +22,8 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, KernelReduction, Limit, Project, Sort, Union
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING, DataType, is_list
-from gpuetl.types.nested_types import children_of, is_nested, is_struct
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
 
 # Bytes a row of each column of a physical plan: by type, of texts and lists by what footers tell.
 

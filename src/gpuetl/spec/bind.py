@@ -38,7 +38,8 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, type_name
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."

@@ -24,13 +24,12 @@ from gpuetl.types.data_types import (
     DataType,
     integer_fits,
     is_binary,
-    is_list,
-    is_nested,
     is_temporal,
     parse_type,
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list, is_nested
 from gpuetl.types.time_zones import UnknownZone
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import is_floating, is_list, is_map, is_opaque, is_struct, type_name
+from gpuetl.types.data_types import is_floating, is_opaque, type_name
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
 Flags = NDArray[np.bool_]
@@ -117,9 +118,9 @@ def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> Fl
     elif is_list(got.type) or is_map(got.type):
         equal = _equal_lists(as_lists(got), as_lists(expected), tolerance)
     elif is_struct(got.type):
-        places = range(got.type.num_fields)
-        fields = ([pc.struct_field(column, [place]) for column in (got, expected)] for place in places)
-        equal = np.logical_and.reduce([np.ones(len(got), bool), *(equal_values(*pair, tolerance) for pair in fields)])
+        equal = np.ones(len(got), bool)
+        for place in range(got.type.num_fields):
+            equal &= equal_values(pc.struct_field(got, [place]), pc.struct_field(expected, [place]), tolerance)
     elif is_opaque(got.type):
         equal = _flags(pc.fill_null(pc.equal(_as_text(got), _as_text(expected)), False))
     else:

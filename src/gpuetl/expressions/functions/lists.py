@@ -16,18 +16,8 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Column, Expr, Literal
 from gpuetl.messages import coded
-from gpuetl.types.data_types import (
-    BOOL,
-    INT64,
-    NULL,
-    STRING,
-    DataType,
-    can_be_key,
-    is_integer,
-    is_list,
-    is_map,
-    type_name,
-)
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_be_key, is_integer, type_name
+from gpuetl.types.nested_types import is_list, is_map
 
 ListFunction = partial(Function, nested=True)
 

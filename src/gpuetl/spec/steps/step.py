@@ -21,7 +21,8 @@ from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import DataType, can_be_key, is_list, is_map, is_struct, type_name, value_kinds
+from gpuetl.types.data_types import DataType, can_be_key, type_name, value_kinds
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema, free_name
 
 # What a step of the language is: its keys, read from YAML or given from Python, and the plan nodes it becomes.

@@ -14,7 +14,8 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import NAME
 from gpuetl.spec.steps.step import Context, Step, Unknown
-from gpuetl.types.data_types import STRING, UNKNOWN, is_list, is_struct, type_name
+from gpuetl.types.data_types import STRING, UNKNOWN, type_name
+from gpuetl.types.nested_types import is_list, is_struct
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ from gpuetl.types.data_types import (
     DataType,
     is_floating,
     is_integer,
-    is_nested,
     is_opaque,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 PARTS = {

@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, DATE, NULL, DataType, is_floating, is_nested, is_struct
+from gpuetl.types.data_types import BOOL, DATE, NULL, DataType, is_floating
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
+from gpuetl.types.nested_types import is_nested, is_struct
 
 # How values of the language are spelled in CUDA.
 

@@ -18,8 +18,9 @@ from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import NULL, STRING, DataType, is_floating, is_nested, is_struct
+from gpuetl.types.data_types import NULL, STRING, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested, is_struct
 
 # Constants as arguments of kernels: what is compiled for one value serves for all others.
 

@@ -43,7 +43,8 @@ from gpuetl.engines.no_result import (
 )
 from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
 from gpuetl.messages import recoded
-from gpuetl.types.data_types import STRING, is_nested, type_name
+from gpuetl.types.data_types import STRING, type_name
+from gpuetl.types.nested_types import is_nested
 
 # Rows without a result: the reasons that kernels give, in words, with the values that have none.
 

@@ -22,7 +22,8 @@ from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.gpu_operation import Needed
 from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, columns_of
-from gpuetl.types.data_types import STRING, is_nested
+from gpuetl.types.data_types import STRING
+from gpuetl.types.nested_types import is_nested
 
 Columns = Mapping[str, Kind]
 

@@ -18,7 +18,8 @@ from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.types.data_types import INT64, STRING, is_nested
+from gpuetl.types.data_types import INT64, STRING
+from gpuetl.types.nested_types import is_nested
 
 # Texts cut into lists: one kernel counts the parts, one writes them.
 

@@ -20,8 +20,8 @@ from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.function import Function, anything
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.types.data_types import INT64, is_nested
-from gpuetl.types.nested_types import field_names
+from gpuetl.types.data_types import INT64
+from gpuetl.types.nested_types import field_names, is_nested
 
 LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
     Function(name, parameters, anything(INT64), what, "", None)

@@ -18,7 +18,8 @@ from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, children, transform, walk
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, STRING, DataType, is_nested
+from gpuetl.types.data_types import BOOL, STRING, DataType
+from gpuetl.types.nested_types import is_nested
 from gpuetl.types.time_zones import fixed_offset
 
 # The tables of zones, in the text of the kernels whose calls and casts read their clocks.

@@ -23,7 +23,8 @@ from gpuetl.engines.cudf.columns.string_dictionaries import (
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_values, list_offsets, offsets_type, words_of
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.types.data_types import STRING, DataType, is_struct
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import is_struct
 
 
 def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Machine) -> Frame:

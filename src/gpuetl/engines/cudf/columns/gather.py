@@ -14,7 +14,8 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.validity import check_elements, empty_bits, empty_values, offsets_of_sizes, with_nulls
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
-from gpuetl.types.data_types import BOOL, is_struct
+from gpuetl.types.data_types import BOOL
+from gpuetl.types.nested_types import is_struct
 
 # The bytes of strings that are gathered.
 

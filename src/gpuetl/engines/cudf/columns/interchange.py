@@ -16,8 +16,9 @@ from gpuetl.engines.cudf.columns.validity import check_elements, offsets_type
 from gpuetl.engines.cudf.columns.vector import Buffer, Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.formats import frames
-from gpuetl.types.data_types import BINARY, BOOL, NULL, OPAQUE, STRING, DataType, is_list, is_map, is_struct
+from gpuetl.types.data_types import BINARY, BOOL, NULL, OPAQUE, STRING, DataType
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 
 # A frame as arrays and a header that says what they are, so that it can be kept, or sent, elsewhere.
 

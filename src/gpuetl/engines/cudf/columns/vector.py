@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import NULL, OPAQUE, STRING, DataType, is_binary, is_list, is_map, is_nested, is_struct
+from gpuetl.types.data_types import NULL, OPAQUE, STRING, DataType, is_binary
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
+from gpuetl.types.nested_types import is_list, is_map, is_nested, is_struct
 
 Buffer = Any
 """An array of the machine's array module: CuPy's on a GPU, NumPy's in tests on a CPU."""

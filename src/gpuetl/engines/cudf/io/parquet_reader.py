@@ -33,17 +33,8 @@ from gpuetl.places.open_file import read_by_path
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import (
-    STRING,
-    TIME,
-    TIMESTAMP_NS,
-    DataType,
-    is_list,
-    is_nested,
-    is_opaque,
-    language_type,
-    type_name,
-)
+from gpuetl.types.data_types import STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
+from gpuetl.types.nested_types import is_list, is_nested
 
 # Times of files that count other units than microseconds: converted exactly, or refused with their row.
 

@@ -18,7 +18,8 @@ from gpuetl.engines.no_result import sum_overflow
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import INT64, is_nested
+from gpuetl.types.data_types import INT64
+from gpuetl.types.nested_types import is_nested
 
 # Columns that are read in the order of groups, laid side by side first: a record of 16 or 32 bytes for each row.
 #

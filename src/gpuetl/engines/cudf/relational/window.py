@@ -39,8 +39,9 @@ from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
 from gpuetl.plan.nodes import Window
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, DataType, is_nested, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, DataType, is_temporal, type_name
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 # The outputs of all calls, each once: passes in both directions, then frames.
 

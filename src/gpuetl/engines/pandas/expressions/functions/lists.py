@@ -18,7 +18,8 @@ from gpuetl.engines.pandas.columns.column import (
     take_or_null,
     to_masked,
 )
-from gpuetl.types.data_types import INT64, is_map
+from gpuetl.types.data_types import INT64
+from gpuetl.types.nested_types import is_map
 
 
 def contains_value(lists: Any, value: Any) -> Any:
