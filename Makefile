@@ -43,13 +43,15 @@ test: lint       ## lint, and the tests on every engine that is here; what CI ru
 test-all: lint   ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
 	$(PYTEST) --full
 
-coverage: $(VENV)/.dev ## branches that tests take: htmlcov/index.html, coverage.txt, and the functions they take least
+coverage: $(VENV)/.dev ## lines and branches that tests run (TESTS=tests/io for some): htmlcov/index.html and coverage.txt
 	$(BIN)/coverage erase
-	$(PYTEST) --cov --cov-report= --ignore tests/cli/test_ending.py
-	$(BIN)/coverage html --quiet
-	$(BIN)/coverage report > coverage.txt
-	$(BIN)/coverage json --quiet -o coverage.json
-	$(BIN)/python tests/least_covered.py coverage.json | tee -a coverage.txt
+	status=0; $(PYTEST) --cov --cov-report= --ignore tests/cli/test_ending.py $(TESTS) || status=$$?; \
+	$(BIN)/coverage html --quiet && \
+	$(BIN)/coverage report > coverage.txt && \
+	$(BIN)/coverage json --quiet -o coverage.json && \
+	$(BIN)/python tests/least_covered.py coverage.json | tee -a coverage.txt && \
+	exit $$status
+TESTS ?=
 
 gpu: $(VENV)/.dev ## the tests that need a GPU, fuzzing and kills on it, in SECONDS; logs in OUT
 	bash tests/on_gpus.sh $(BIN)/python $(OUT) $(SECONDS)

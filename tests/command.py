@@ -1,7 +1,8 @@
-"""The command line, called in the process of the tests."""
+"""The command line, called in the process of the tests; and what processes of their own need."""
 
 from __future__ import annotations
 
+import os
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -31,3 +32,8 @@ def gpuetl(*arguments: object) -> Done:
         except SystemExit as end:
             code = int(end.code or 0)
     return Done(code, out.getvalue(), err.getvalue())
+
+
+def environment_without_coverage() -> dict[str, str]:
+    """Return the environment for a process that cannot write a file of `make coverage` when it ends."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}

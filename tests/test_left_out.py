@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from least_covered import least_covered
-from least_covered import main as print_least_covered
+from least_covered import main as print_coverage
 
 ROOT = Path(__file__).parents[1]
 ON_A_CLUSTER = "left to `make test-all`: single rows on a cluster, whose tasks compute as one process does"
@@ -43,19 +43,43 @@ def function(percent, missing, statements=3):
     return {"summary": counts, "start_line": 7}
 
 
-def test_the_least_covered_functions_are_listed(tmp_path, capsys):
+def test_the_least_covered_functions_are_listed():
     """Without what stands outside of functions, and those of a line or two."""
     functions = {
         "": function(0.0, 9),
         "whole": function(100.0, 0),
         "half": function(50.0, 1),
         "never": function(0.0, 3),
+        "short": function(0.0, 1, statements=2),
     }
-    report = {"files": {"a.py": {"functions": functions | {"short": function(0.0, 1, statements=2)}}}}
-    assert [name for *_, name in least_covered(report)] == ["never", "half", "whole"]
-    (tmp_path / "coverage.json").write_text(json.dumps(report | {"totals": {"percent_covered": 96.04}}))
-    print_least_covered(tmp_path / "coverage.json")
-    assert capsys.readouterr().out.splitlines()[1:3] == [
-        "96.0 % of lines and branches.  The 20 least covered functions:",
-        "    0 %    4 not taken  a.py:7 never",
+    assert [name for *_, name in least_covered({"a.py": {"functions": functions}})] == ["never", "half", "whole"]
+
+
+def test_coverage_is_shown_by_package_and_by_function(tmp_path, capsys):
+    """Engines and executors are packages of their own; modules of one package are added up, also ones without lines."""
+    whole, half = ({"num_statements": 6, "num_branches": 2, "covered_lines": n, "covered_branches": 1} for n in (6, 3))
+    empty = dict.fromkeys(whole, 0)
+    files = {
+        f"src/gpuetl/{path}": {"summary": summary, "functions": {"never": function(0.0, 3)} if summary is half else {}}
+        for path, summary in {
+            "table.py": half,
+            "spec/steps/join.py": whole,
+            "spec/read.py": half,
+            "engines/pandas/io/read.py": whole,
+            "engines/registry.py": half,
+            "io/__init__.py": empty,
+        }.items()
+    }
+    (tmp_path / "coverage.json").write_text(json.dumps({"files": files, "totals": {"percent_covered": 96.04}}))
+    print_coverage(tmp_path / "coverage.json")
+    assert capsys.readouterr().out.splitlines()[1:10] == [
+        "96.0 % of lines and branches.  By package:",
+        " 50.0 %       8 lines and branches  engines",
+        " 87.5 %       8 lines and branches  engines/pandas",
+        "100.0 %       0 lines and branches  io",
+        " 50.0 %       8 lines and branches  modules of gpuetl",
+        " 68.8 %      16 lines and branches  spec",
+        "",
+        "The 20 least covered functions:",
+        "    0 %    4 missed  src/gpuetl/engines/registry.py:7 never",
     ]

@@ -372,3 +372,22 @@ def test_validate_checks_sinks_whose_path_is_not_known_yet(file: Path):
     )
     file.write_text(text)
     assert "sink 'out': unknown column 'nope'" in gpuetl("validate", file).stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "soon"])
+def test_a_kernel_timeout_is_a_number_of_seconds_above_0(file: Path, seconds: str):
+    done = gpuetl("run", file, "--engine", "pandas", f"--kernel-timeout={seconds}")
+    assert done.exit_code == 2
+    assert f"'{seconds}' is not a number of seconds above 0" in done.stderr
+    assert not (file.parent / "out.parquet").exists()
+
+
+def test_a_kernel_timeout_limits_kernels_alone(file: Path):
+    assert gpuetl("run", file, "--engine", "pandas", "--kernel-timeout", "0.5").exit_code == 0
+    assert (file.parent / "out.parquet").exists()
+
+
+def test_a_sandbox_is_a_folder_that_exists(file: Path):
+    done = gpuetl("run", file, "--engine", "pandas", "--sandbox", file.parent / "missing")
+    assert done.exit_code == 2
+    assert f"folder {file.parent / 'missing'} does not exist" in done.stderr

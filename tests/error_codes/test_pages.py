@@ -17,7 +17,7 @@ from command import gpuetl
 from conftest import ON_CPU
 from gpuetl.engines.registry import ENGINES
 from gpuetl.error_codes import PAGES
-from gpuetl.error_codes.document import pages
+from gpuetl.error_codes.document import pages, write_pages
 from gpuetl.error_codes.page import SALES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "errors"
@@ -135,3 +135,9 @@ def test_every_code_of_the_source_has_a_page_and_every_page_is_used():
 def test_explain_prints_the_page_of_a_code():
     assert gpuetl("explain", "ge1003").stdout == PAGES["GE1003"].text
     assert gpuetl("explain", "GE9999").exit_code == 2
+
+
+def test_pages_of_codes_that_are_gone_are_removed(tmp_path):
+    (tmp_path / "GE9999.md").write_text("a code of an earlier version")
+    write_pages(tmp_path)
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == pages()

@@ -52,6 +52,15 @@ DIFFERENT = f"""\
   - name: no failure
     expect_failure: many_to_one
 """
+LONG = "abcdefghij" * 6
+LONG_STRINGS = f"""\
+  - name: far from the start
+    given: {{txns: [{{txn_id: 1, amount: 1, status: {LONG}1{LONG}}}]}}
+    expect: {{clean: [{{txn_id: 1, status: {LONG}2{LONG}}}]}}
+  - name: at the start
+    given: {{txns: [{{txn_id: 1, amount: 1, status: x{LONG}}}]}}
+    expect: {{clean: [{{txn_id: 1, status: y{LONG}}}]}}
+"""
 
 
 @pytest.fixture(params=[None, 1])
@@ -67,6 +76,25 @@ def test_given_rows_are_in_place_of_the_sources(engine, options, tmp_path):
     }
     assert report.passed
     assert not list(tmp_path.iterdir())  # no sink was written
+
+
+def test_long_strings_are_shown_around_their_first_difference(engine, options):
+    """Those that begin alike are cut on both sides; dots stand for what is left out."""
+    found = outcomes(daily(LONG_STRINGS).test(engine=engine, options=options))
+    assert found == {
+        "far from the start": """\
+clean: 1 row expected, 1 found: 1 with another value in status
+            txn_id  status
+  expected  1       …abcdefghijabcdefghij2abcdefghijabcdefg…
+  actual    1       …abcdefghijabcdefghij1abcdefghijabcdefg…
+                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^""",
+        "at the start": """\
+clean: 1 row expected, 1 found: 1 with another value in status
+            txn_id  status
+  expected  1       yabcdefghijabcdefghijabcdefghijabcdefgh…
+  actual    1       xabcdefghijabcdefghijabcdefghijabcdefgh…
+                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^""",
+    }
 
 
 def test_differences_are_reported_in_a_small_table(engine, options):

@@ -194,6 +194,26 @@ def elementwise(rows: gpuetl.Table) -> gpuetl.Table:
     )  # fmt: skip
 
 
+def reduction(rows: gpuetl.Table) -> gpuetl.Table:
+    """Reduce groups by a user's expressions."""
+    twin = "def most(seconds, groups, count):\n    raise NotImplementedError\n"
+    (rows.pipeline.root / "most.py").write_text(twin, encoding="utf-8")
+    return rows.reduction_kernel(
+        inputs=["seconds"], map="seconds", reduce="a > b ? a : b", identity=-1, by=["place"],
+        outputs={"y": "int64"}, reference="most.py:most",
+    )  # fmt: skip
+
+
+def scan(rows: gpuetl.Table) -> gpuetl.Table:
+    """Add running values of groups by a user's expressions."""
+    twin = "def largest(seconds, groups):\n    raise NotImplementedError\n"
+    (rows.pipeline.root / "largest.py").write_text(twin, encoding="utf-8")
+    return rows.scan_kernel(
+        inputs=["seconds"], map="y = seconds;", combine="y = a.y > b.y ? a.y : b.y;", identity="y = -1;", by=["place"], order_by=["seconds"],
+        outputs={"y": "int64"}, reference="largest.py:largest",
+    )  # fmt: skip
+
+
 STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
     "filter": lambda rows: rows.filter(col("seconds") > 10),
     "texts": lambda rows: rows.with_columns(n=expr("upper(name) || '!'"), m=expr("name || CAST(place AS string)")),
@@ -212,6 +232,8 @@ STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
     "join": lambda rows: rows.join(rows.aggregate("place", m=col("seconds").max()), "place", how="left").filter(col("m") > 20),
     "union": lambda rows: rows.union(rows.filter(col("place") > 1)).with_columns(s=col("seconds") * 2),
     "kernel": elementwise,
+    "reduction kernel": reduction,
+    "scan kernel": scan,
     "unlike keys": lambda rows: (
         rows.join(rows.select(place=col("place").cast("uint32")), "place", how="semi").filter(col("seconds") > 5)
     ),

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from command import environment_without_coverage
 from gpuetl import load
 from gpuetl.io.staging import SinkWriter
 from gpuetl.places.local.commit.journal import Journal
@@ -291,7 +292,7 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(folder):
         "-q",
         str(folder / "p.yaml"),
     ]
-    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    done = subprocess.run(line, check=False, capture_output=True, text=True, env=environment_without_coverage())
     assert done.returncode == 1
     first, *source = without_codes(done.stderr).splitlines()
     assert first == f"error: {folder}/p.yaml:11:25: sink 'a': cannot write a.parquet: File too large"

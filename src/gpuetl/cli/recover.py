@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from gpuetl.errors import RunFailed
 from gpuetl.messages import coded, size
 from gpuetl.places.paths import FilePath, StorePath
-from gpuetl.places.registry import path_of, publisher_of, scheme_problem
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -46,6 +45,8 @@ def written_path(text: str) -> FilePath:
     """Read a path; an empty one, as of a script's variable that is not set, is not the current folder."""
     if not text:
         raise ArgumentTypeError("a path is empty; write . for the current folder")
+    from gpuetl.places.registry import path_of, scheme_problem
+
     if problem := scheme_problem(text, "write"):
         raise ArgumentTypeError(problem[0])
     path = path_of(text, Path())
@@ -88,6 +89,8 @@ def recovered_in_stores(paths: Sequence[StorePath], hosts: Sequence[str]) -> lis
     RunFailed
         Where the store refuses a request.
     """
+    from gpuetl.places.registry import publisher_of
+
     found = [publisher_of(path).finish_dead_runs(path, RunFailed, hosts) for path in paths]
     return [line for remarks in found for line in (*remarks.warnings, *remarks.notes)]
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from gpuetl.messages import coded
+from gpuetl.places.storage import DEFAULT, Storage
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 
@@ -33,16 +35,19 @@ class StorePath:
         The scheme, in lower case.
     key
         What follows `://`, from the bucket or host on.
+    storage
+        The options of the store.
     """
 
     scheme: str
     key: PurePosixPath
+    storage: Storage = DEFAULT
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.key}"
 
     def __truediv__(self, name: str) -> StorePath:
-        return StorePath(self.scheme, self.key / name)
+        return replace(self, key=self.key / name)
 
     def __lt__(self, other: StorePath) -> bool:
         return (self.scheme, self.key.parts) < (other.scheme, other.key.parts)
@@ -65,7 +70,7 @@ class StorePath:
     @property
     def parent(self) -> StorePath:
         """The path without its last name."""
-        return StorePath(self.scheme, self.key.parent)
+        return replace(self, key=self.key.parent)
 
     def absolute(self) -> StorePath:
         """Return the path: it does not depend on the working folder."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpuetl.places.filesystem import Filesystem
 from gpuetl.places.local.local_filesystem import LocalFilesystem
+from gpuetl.places.objects.object_filesystem import HTTP_SERVERS, OBJECT_STORES
 from gpuetl.places.paths import FilePath, Scheme, StorePath
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
 LOCAL: Filesystem = LocalFilesystem()
 FILE_SCHEME = "file"
-FILESYSTEMS: dict[str, Filesystem] = {"": LOCAL, FILE_SCHEME: LOCAL}
+FILESYSTEMS: dict[str, Filesystem] = {
+    "": LOCAL,
+    FILE_SCHEME: LOCAL,
+    **dict.fromkeys(("s3", "gs", "az"), OBJECT_STORES),
+    **dict.fromkeys(("https", "http"), HTTP_SERVERS),
+}
 """By scheme; paths without a scheme have the scheme ''."""
 
 

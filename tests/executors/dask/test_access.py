@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from command import environment_without_coverage
 from gpuetl.executors.dask.access import CONNECTS, LISTENS, RunKey, accept_keys, proof, prove
 from gpuetl.executors.dask.cluster import connected
 from gpuetl.options import Cluster
@@ -51,7 +52,8 @@ def test_another_user_cannot_use_the_scheduler_the_workers_or_the_nannies_of_a_r
         info = client.scheduler_info()["workers"]
         addresses = [client.scheduler.address, *info, *(worker["nanny"] for worker in info.values())]
         attack = [sys.executable, tmp_path / "attack.py", "", *addresses]
-        done = subprocess.run(attack, capture_output=True, text=True, timeout=120, check=False)
+        environment = environment_without_coverage()
+        done = subprocess.run(attack, capture_output=True, text=True, timeout=120, check=False, env=environment)
         assert client.submit(sum, [1, 2]).result() == 3
     assert len(addresses) == 3
     assert done.stderr == ""

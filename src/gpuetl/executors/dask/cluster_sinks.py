@@ -77,6 +77,7 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
         runner.finish(work, frame, 1)
         del frame  # who waits for files waits for the memory that they take
         writer.finish()
+    writer.close()
     note_files(work, writer, backend)
     return Written(attempt, tuple(writer.files), writer.rows, head)
 

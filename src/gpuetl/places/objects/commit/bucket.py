@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PreconditionError
-from obstore.store import ObjectStore
+from obstore.exceptions import NotFoundError
 
-from gpuetl.errors import first_line
+from gpuetl.places.objects.clients import client_of, store_errors
+from gpuetl.places.paths import StorePath
 from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
 
 COPIED_AT_ONCE = 5 << 30
 """The most bytes that S3 copies in one request; larger objects are read and written again by this process."""
@@ -131,21 +132,10 @@ class Bucket:
             return
 
 
-@contextmanager
-def store_errors(key: str) -> Iterator[None]:
-    """Raise what the client raises as an `OSError` with the key.
+def bucket_of(path: StorePath) -> Bucket:
+    """Return the bucket of a path: one object for each client."""
+    store = client_of(path)
+    return BUCKETS.setdefault(id(store), Bucket(store))  # clients are kept as long as the process lasts
 
-    A file that is not there is a `FileNotFoundError`, and one that is there already a `FileExistsError`.
-    """
-    try:
-        yield
-    except (FileNotFoundError, NotFoundError) as error:
-        raise FileNotFoundError(errno.ENOENT, "there is no such object", key) from error
-    except (AlreadyExistsError, PreconditionError) as error:
-        raise FileExistsError(errno.EEXIST, "there is another object", key) from error
-    except PermissionError as error:
-        raise PermissionError(
-            errno.EACCES, "the store denies it: check the credentials and their rights", key
-        ) from error
-    except BaseError as error:
-        raise OSError(errno.EIO, first_line(error), key) from error
+
+BUCKETS: dict[int, Bucket] = {}

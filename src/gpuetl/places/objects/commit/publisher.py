@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from gpuetl.errors import RunFailed
-from gpuetl.places.objects.commit.bucket import Bucket
+from gpuetl.places.objects.commit.bucket import bucket_of
 from gpuetl.places.objects.commit.commit_sinks import commit_sinks, finish_dead_runs, unfinished_commit
 from gpuetl.places.objects.commit.staged_sink import ObjectStagedSink
-from gpuetl.places.paths import FilePath, StorePath
+from gpuetl.places.objects.object_filesystem import of_store
+from gpuetl.places.paths import FilePath
 from gpuetl.places.publishing import RecoveryRemarks, RunIdentity, StagedSink
 from gpuetl.places.target import Target
 
@@ -21,7 +22,7 @@ class ObjectPublisher:
 
     def stage(self, target: Target, run: RunIdentity) -> StagedSink:
         """Return the staged files of a sink."""
-        return ObjectStagedSink(target, run, bucket_of(target.path))
+        return ObjectStagedSink(target, run, bucket_of(of_store(target.path)))
 
     def commit(self, sinks: Sequence[StagedSink], committed: Callable[[], None]) -> None:
         """Put the files of all sinks in place, or of none."""
@@ -31,18 +32,13 @@ class ObjectPublisher:
         self, path: FilePath, failed: Callable[[str], RunFailed], hosts: Sequence[str] = ()
     ) -> RecoveryRemarks:
         """Recover what dead runs left at a sink's path."""
-        assert isinstance(path, StorePath)
+        path = of_store(path)
         return finish_dead_runs(path, bucket_of(path), failed, hosts=hosts)
 
     def unfinished_commit(self, path: FilePath) -> str | None:
         """Name a commit of a dead run that was decided, and has not replaced the object at a path yet."""
-        assert isinstance(path, StorePath)
+        path = of_store(path)
         return unfinished_commit(path, bucket_of(path))
 
 
 OBJECT_PUBLISHER = ObjectPublisher()
-
-
-def bucket_of(path: FilePath) -> Bucket:
-    """Return the bucket of a path."""
-    raise NotImplementedError(path)

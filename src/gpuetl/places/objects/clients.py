@@ -1,0 +1,164 @@
+"""The client of an object store: one for each bucket and its options, shared by all threads of a process.
+
+Credentials come from the options of the pipeline, and else from where each cloud's own tools look: environment
+variables, AWS profiles (with boto3), Google's application default credentials, and the metadata of an instance.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    NotFoundError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
+from obstore.store import AzureStore, GCSStore, HTTPStore, S3Store
+
+from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
+from gpuetl.places.paths import StorePath
+from gpuetl.places.storage import Storage
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+RETRIES: RetryConfig = {
+    "max_retries": 6,
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=10), "base": 2},
+    "retry_timeout": timedelta(seconds=90),
+}
+"""Errors of the server, slow-downs and cut connections are tried again; the last one comes after about 20 seconds."""
+CONNECT_TIMEOUT, READ_TIMEOUT = timedelta(seconds=10), timedelta(seconds=60)
+VARIABLES = ("AWS_", "AZURE_", "GOOGLE_")
+STORES: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
+
+
+def client_of(path: StorePath) -> ObjectStore:
+    """Return the client of the bucket, or of the server, of a path.
+
+    Raises
+    ------
+    DatasetError
+        For options that the store does not know, and for a path without a bucket.
+    """
+    if not path.parts:
+        message = coded("GE1409", f"{path} has no bucket")
+        raise DatasetError(message, f"Write {path.scheme}://bucket/key.")
+    return _client(path.scheme, path.parts[0], path.storage, environment())
+
+
+def environment() -> tuple[tuple[str, str], ...]:
+    """Return the variables from which clients read their options: a notebook may set other ones later."""
+    return tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith(VARIABLES)))
+
+
+@cache
+def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[str, str], ...]) -> ObjectStore:
+    options = dict(storage.options)
+    client: ClientConfig = {"connect_timeout": CONNECT_TIMEOUT, "read_timeout": READ_TIMEOUT}
+    if options.get("endpoint", os.environ.get("AWS_ENDPOINT_URL", "") if scheme == "s3" else "").startswith("http:"):
+        client["allow_http"] = True
+    shared: dict[str, Any] = {"client_options": client, "retry_config": RETRIES}
+    try:
+        if scheme in ("http", "https"):
+            client["allow_http"] = scheme == "http"
+            return HTTPStore(f"{scheme}://{bucket}", **shared)
+        if scheme == "s3" and (provider := aws_profile(options)):
+            shared["credential_provider"] = provider
+        store: ObjectStore = STORES[scheme](bucket, config=options, **shared)
+        return store
+    except (BaseError, ValueError, TypeError) as error:
+        message = coded("GE1409", f"the options of {scheme}://{bucket} are wrong: {unknown_option(error, options)}")
+        raise DatasetError(message, "docs/places.md lists the options of each store.") from None
+
+
+def unknown_option(error: Exception, options: dict[str, str]) -> str:
+    """Say what is wrong with options, without their values."""
+    text = str(error).split("\n", 1)[0]
+    for value in sorted(filter(None, options.values()), key=len, reverse=True):
+        text = text.replace(value, "…")
+    return text
+
+
+def aws_profile(options: dict[str, str]) -> Any:
+    """Return what gives the credentials of an AWS profile; None where keys are given, or there is no profile.
+
+    Raises
+    ------
+    DatasetError
+        For a profile that is asked for, without boto3.
+    """
+    name = options.pop("profile", os.environ.get("AWS_PROFILE", ""))
+    has_keys = any(key.endswith("access_key_id") for key in options) or "AWS_ACCESS_KEY_ID" in os.environ
+    folder = Path.home() / ".aws"
+    if not name and (has_keys or options.get("skip_signature") or not (folder / "credentials").exists()):
+        return None
+    try:
+        import boto3
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        message = coded("GE1409", f"AWS profiles need boto3{f' (profile {name})' if name else ''}")
+        raise DatasetError(message, "pip install boto3, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.") from None
+    session = boto3.Session(profile_name=name or None)
+    if session.region_name and "region" not in options:
+        options["region"] = session.region_name
+    return Boto3CredentialProvider(session)
+
+
+@contextmanager
+def store_errors(name: str) -> Iterator[None]:
+    """Raise what a client raises as an `OSError` with an `errno`, in the user's words and without secrets.
+
+    `name` is the key or the path.  An object that is not there is a `FileNotFoundError`, one that is there already, or
+    has changed, a `FileExistsError`.
+    """
+    try:
+        yield
+    except (FileNotFoundError, NotFoundError) as error:
+        raise FileNotFoundError(errno.ENOENT, reason(error, "there is no such object"), name) from None
+    except (AlreadyExistsError, PreconditionError):
+        raise FileExistsError(errno.EEXIST, "there is another object", name) from None
+    except (UnauthenticatedError, PermissionDeniedError, PermissionError) as error:
+        raise PermissionError(errno.EACCES, reason(error, "the store denies it"), name) from None
+    except BaseError as error:
+        raise OSError(errno.EIO, reason(error, "the store fails"), name) from None
+
+
+REASONS = (
+    ("NoSuchBucket", "there is no such bucket"),
+    ("ContainerNotFound", "there is no such container"),
+    ("ExpiredToken", "the credentials have expired.  Get new ones and run again"),
+    ("InvalidAccessKeyId", "the store does not know the access key.  Check the credentials"),
+    ("SignatureDoesNotMatch", "the secret key is wrong.  Check the credentials"),
+    ("AccessDenied", "access is denied.  Check the credentials and the rights of their user"),
+    ("403", "access is denied.  Check the credentials and the rights of their user"),
+    ("401", "the store asks for credentials.  Set them in the environment, or in storage_options"),
+    ("SlowDown", "the store answered again and again that it gets too many requests.  Run again later"),
+    ("503", "the store is not available.  Run again later"),
+    ("500", "the store answered with an error of its own (500).  Run again later"),
+    ("169.254.169.254", "there are no credentials.  Set them in the environment, or in storage_options"),
+    ("dns error", "the name of the host is not known.  Check the endpoint"),
+    ("Connection refused", "the host refuses the connection.  Check the endpoint"),
+    ("tcp connect error", "the host cannot be reached.  Check the endpoint"),
+    ("operation timed out", "the store does not answer in time.  Run again later"),
+    ("end of file before message length", "the connection was cut"),
+    ("error decoding response body", "the connection was cut"),
+)
+"""What clients and servers write, and what it means."""
+
+
+def reason(error: Exception, otherwise: str) -> str:
+    """Return what happened, by what the server or the client wrote."""
+    text = str(error)
+    return next((meaning for mark, meaning in REASONS if mark in text), otherwise)

@@ -1,0 +1,258 @@
+"""One object of a store, read by ranges, always in the state in which it was planned."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import obstore
+import pyarrow as pa
+from obstore.exceptions import BaseError, NotFoundError, PreconditionError
+
+from gpuetl.messages import coded
+from gpuetl.places.file_state import AGAIN, DatasetError, FileState, deleted, size_and_time_difference
+from gpuetl.places.objects.clients import client_of, store_errors
+from gpuetl.places.objects.ranges import Range, read_all, requests_of
+from gpuetl.places.paths import StorePath
+from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+SMALL_BYTES = 256 << 10
+"""An object up to this size is read whole, by one request: its footer and its rows are asked for anyway."""
+KEPT_BYTES = 64 << 20
+BUFFER_BYTES = 1 << 20
+"""Bytes that a request reads ahead of what a reader of a stream asks for."""
+
+
+class ObjectState(NamedTuple):
+    """The state of an object: its size, its time, its ETag, and the path as what is the same for all of its names."""
+
+    size: int
+    mtime_ns: int
+    e_tag: str
+    path: str
+
+    @property
+    def identity(self) -> str:
+        """The path: an object has one name."""
+        return self.path
+
+    def is_settled(self, least_ns: int) -> bool:
+        """Return True: another content has another ETag, however soon it comes."""
+        return bool(self.e_tag)
+
+    def difference(self, now: FileState) -> str:
+        """Say what is different now, in words."""
+        parts = size_and_time_difference(self, now)
+        if not parts and isinstance(now, ObjectState) and now.e_tag != self.e_tag:
+            parts = [f"its ETag was {self.e_tag} and is {now.e_tag} now"]
+        return ", ".join(parts)
+
+
+def state_of(path: StorePath, size: int, seconds: float, e_tag: str | None) -> ObjectState:
+    """Return the state of an object, whose time is in seconds after 1970."""
+    return ObjectState(size, round(seconds * 1e9), e_tag or "", str(path))
+
+
+def key_of(path: StorePath) -> str:
+    """Return the key of an object in its bucket."""
+    return "/".join(path.parts[1:])
+
+
+def look_at(path: StorePath) -> ObjectState:
+    """Return the state of an object, by one request.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is none.
+    OSError
+        Where the store refuses the request.
+    """
+    key = key_of(path)
+    if not key:
+        raise FileNotFoundError(errno.ENOENT, "there is no such object", str(path))
+    with store_errors(str(path)):
+        found = obstore.head(client_of(path), key)
+    return state_of(path, found["size"], found["last_modified"].timestamp(), found["e_tag"])
+
+
+class SmallObjects:
+    """The bytes of small objects that were read, the latest ones, by their states."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most, self._bytes, self._lock = most_bytes, 0, Lock()
+        self._kept: OrderedDict[ObjectState, bytes] = OrderedDict()
+
+    def find(self, state: ObjectState) -> bytes | None:
+        """Return the bytes of an object, None where they are not kept."""
+        with self._lock:
+            data = self._kept.get(state)
+            if data is not None:
+                self._kept.move_to_end(state)
+            return data
+
+    def keep(self, state: ObjectState, data: bytes) -> None:
+        """Keep the bytes of an object in place of the oldest ones."""
+        with self._lock:
+            if state not in self._kept:
+                self._kept[state] = data
+                self._bytes += len(data)
+            while self._bytes > self._most:
+                self._bytes -= len(self._kept.popitem(last=False)[1])
+
+
+SMALL_OBJECTS = SmallObjects(KEPT_BYTES)
+
+
+@dataclass(frozen=True)
+class ObjectFile:
+    """An object in a state: see `OpenFile`.  Each request has the ETag, so that another content is never read."""
+
+    path: StorePath
+    state: ObjectState
+    store: ObjectStore = field(compare=False, repr=False)
+    key: str = field(compare=False, repr=False)
+
+    @classmethod
+    def open_path(cls, path: StorePath) -> ObjectFile:
+        """Open an object, by one request for its state."""
+        return cls(path, look_at(path), client_of(path), key_of(path))
+
+    def open(self) -> BinaryIO:
+        """Return the object from its beginning; small reads are put together."""
+        return io.BufferedReader(ObjectReader(self), BUFFER_BYTES)
+
+    def read_at(self, start: int, size: int) -> bytes:
+        """Return up to `size` bytes from a place on."""
+        end = min(start + size, self.state.size)
+        if end <= start:
+            return b""
+        if self.state.size <= SMALL_BYTES:
+            return self.read_bytes()[start:end]
+        return self._get(Range(start, end))
+
+    def read_bytes(self) -> bytes:
+        """Return all bytes, those of a small object perhaps without a request."""
+        if self.state.size > SMALL_BYTES:
+            whole = bytearray(self.state.size)
+            self._fill([Range(0, self.state.size)], lambda start, part: put_at(whole, start, part))
+            return bytes(whole)
+        data = SMALL_OBJECTS.find(self.state)
+        if data is None:
+            data = self._get(Range(0, self.state.size)) if self.state.size else b""
+            if self.state.e_tag:
+                SMALL_OBJECTS.keep(self.state, data)
+        return data
+
+    def for_arrow(self) -> Any:
+        """Return the object as a file of Arrow: a small one in memory, another one that asks for what Arrow reads."""
+        if self.state.size <= SMALL_BYTES:
+            return pa.BufferReader(self.read_bytes())
+        return pa.PythonFile(ObjectReader(self), "r")
+
+    def close(self) -> None:
+        """Do nothing: connections belong to the client."""
+
+    @contextmanager
+    def local_copy(self, ranges: Iterable[Range]) -> Iterator[Path]:
+        """Give the path of a file in memory that has the bytes of some ranges, in their places, and holes elsewhere.
+
+        Libraries that take a path, or read on several threads, read it as they read a local file.
+        """
+        descriptor = os.memfd_create("gpuetl-object")
+        try:
+            os.truncate(descriptor, self.state.size)
+            if self.state.size <= SMALL_BYTES:
+                os.pwrite(descriptor, self.read_bytes(), 0)
+            else:
+                self._fill(ranges, lambda start, part: write_at(descriptor, start, part))
+            yield Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+        finally:
+            os.close(descriptor)
+
+    def _fill(self, ranges: Iterable[Range], store: Any) -> None:
+        read_all(requests_of(ranges), lambda one: store(one.start, self._get(one)))
+
+    def _get(self, one: Range) -> bytes:
+        """Read a range by one request.
+
+        Raises
+        ------
+        DatasetError
+            For an object that has changed, or is gone.
+        OSError
+            Where the store refuses the request, or sends fewer bytes.
+        """
+        options: Any = {"range": (one.start, one.end)}
+        if self.state.e_tag:
+            options["if_match"] = self.state.e_tag
+        try:
+            with store_errors(str(self.path)):
+                try:
+                    data = bytes(obstore.get(self.store, self.key, options=options).bytes())
+                except PreconditionError:
+                    message = coded("GE1420", f"{self.path} changed during the run: it has another ETag")
+                    raise DatasetError(message, AGAIN) from None
+                except (FileNotFoundError, NotFoundError):
+                    raise deleted(self.path) from None
+        except BaseError as error:  # what is no error of the store
+            raise OSError(errno.EIO, str(error), str(self.path)) from None
+        if len(data) != one.end - one.start:
+            raise OSError(errno.EIO, f"the store sent {len(data):,} of {one.end - one.start:,} bytes", str(self.path))
+        return data
+
+
+class ObjectReader(io.RawIOBase):
+    """An object as a stream of Python."""
+
+    def __init__(self, file: ObjectFile) -> None:
+        self.file, self.place = file, 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return the place of the next byte."""
+        return self.place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a place."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self.place, io.SEEK_END: self.file.state.size}[whence]
+        self.place = max(0, base + offset)
+        return self.place
+
+    def readinto(self, buffer: Any) -> int:
+        """Read up to as many bytes as there is room for."""
+        data = self.file.read_at(self.place, len(buffer))
+        buffer[: len(data)] = data
+        self.place += len(data)
+        return len(data)
+
+
+def put_at(whole: bytearray, start: int, data: bytes) -> None:
+    """Put bytes in their place."""
+    whole[start : start + len(data)] = data
+
+
+def write_at(descriptor: int, start: int, data: bytes) -> None:
+    """Write all bytes at a place."""
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(descriptor, view, start)
+        view, start = view[written:], start + written
