@@ -258,7 +258,7 @@ class _Lowering:
         names = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key))]
         if hint := reference_hint(str(names[0].name), str(names[1].name)):
             shown = shortened(self.text, whole_span(self.text, span_of(node)))
-            raise InvalidExpression(coded("GE1102", f"'{shown}' is not a column"), span_of(node), hint)
+            raise InvalidExpression(coded("GE1102", f"'{shown}': columns have plain names"), span_of(node), hint)
         syntax: Syntax = Name(names[0].name, quoted=bool(names[0].quoted), span=span_of(names[0]))
         for name in names[1:]:
             syntax = Apply("struct_extract", (syntax, Constant(name.name)), span=span_of(node))

@@ -312,9 +312,10 @@ def _no_struct(syntax: Apply, scope: Scope) -> InvalidExpression | None:
     table, field = (*syntax.args, None, None)[:2]
     if not isinstance(table, Name) or not isinstance(field, Constant) or scope.open or table.name in scope.columns:
         return None
-    if field.value not in scope.columns or (scope.hints and suggestion(table.name, scope.columns)):
-        return None  # the column is misspelt
-    message = coded("GE1102", f"'{table.name}.{field.value}': there is no struct '{table.name}'")
+    structs = [name for name, dtype in scope.columns.items() if is_struct(dtype)]
+    if field.value not in scope.columns or (scope.hints and suggestion(table.name, structs)):
+        return None  # the struct is misspelt
+    message = coded("GE1102", f"'{table.name}.{field.value}': columns have plain names")
     return InvalidExpression(message, syntax.span, f"Write {field.value}: after a join, columns have no prefix.")
 
 
