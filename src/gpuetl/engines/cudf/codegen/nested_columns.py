@@ -20,7 +20,7 @@ from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.function import Function, anything
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.types.data_types import INT64
+from gpuetl.types.data_types import INT64, NULL
 from gpuetl.types.nested_types import field_names, is_nested
 
 LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
@@ -43,7 +43,9 @@ def in_flat_parts(expr: Expr) -> Expr:
     if not isinstance(expr, Call):
         return expr
     name, args = expr.function.name, expr.args
-    if name == "map_get" and not isinstance(args[0], Literal):
+    if name in ("map_get", "struct_extract") and NULL in (arg.dtype for arg in args):
+        return Literal(None, expr.dtype)
+    if name == "map_get":
         m, key = args
         keys, values = (
             Call(FUNCTIONS["scalar", function], (m,), pa.list_(dtype))

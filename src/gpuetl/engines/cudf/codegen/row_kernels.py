@@ -244,7 +244,7 @@ class Preparation:
     def root(self, expr: Expr, guard: Expr = TRUE) -> Expr:
         """Return the expression of a whole column: it may be one that is written, or computed by libcudf."""
         if chooses(expr) and (has_bytes(expr.dtype) or is_nested(expr.dtype)):
-            return self.chosen(expr, guard, self.list_operand if is_nested(expr.dtype) else self.root)
+            return self.chosen(expr, guard, self.list_operand if is_nested(expr.dtype) else self.text_operand)
         if writer_of(expr) is not None or is_library(expr):
             return self.operands(expr, guard)
         return self.part(expr, guard)
@@ -265,6 +265,10 @@ class Preparation:
             return expr
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
+
+    def text_operand(self, expr: Expr, guard: Expr) -> Expr:
+        """Return an operand of CASE or coalesce over strings, which writes its own, or is a column."""
+        return self.column(expr, guard) if is_whole(expr) else self.root(expr, guard)
 
     def list_operand(self, expr: Expr, guard: Expr) -> Expr:
         """Return an operand of CASE or coalesce over nested values."""
