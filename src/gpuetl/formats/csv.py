@@ -18,7 +18,8 @@ from gpuetl.formats.format import Encoding, Format, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.data_types import STRING, TIMESTAMP_NS, DataType, can_be_key, is_binary
+from gpuetl.types.nested_types import is_list
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -35,6 +36,11 @@ class CsvFormat(Format):
     states_types = False
     holds_lists = False
     encoding = Encoding(0.0, 0, 1.1)
+
+    def holds(self, dtype: DataType, is_written: bool) -> bool:
+        """Return whether texts stand for values of a type: flat ones, but not bytes."""
+        flat = can_be_key(dtype) and not is_binary(dtype)
+        return is_list(dtype) or (flat and (is_written or dtype != TIMESTAMP_NS))
 
     def metadata(self) -> Headers:
         """Return the headers."""

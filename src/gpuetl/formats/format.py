@@ -19,7 +19,7 @@ from gpuetl.formats.file_columns import case_hint, check_columns, check_widens
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError, FileState
-from gpuetl.types.data_types import DataType
+from gpuetl.types.data_types import DataType, is_opaque
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +88,10 @@ class Format(ABC):
     in_memory: ClassVar[bool] = False
     keeps_plans: ClassVar[bool] = False
     encoding: ClassVar[Encoding] = Encoding(1.0, 0, 1.1)
+
+    def holds(self, dtype: DataType, is_written: bool) -> bool:
+        """Return whether a column of a file can have a type, where it is written or read; lists are `holds_lists`."""
+        return not is_opaque(dtype)
 
     # Described: columns, row groups, values.
 

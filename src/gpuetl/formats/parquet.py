@@ -16,7 +16,8 @@ from gpuetl.formats.parquet_options import ParquetReadOptions, parquet_options
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.places.file_state import FileState
 from gpuetl.places.watching import Look
-from gpuetl.types.data_types import DataType, language_type, type_name
+from gpuetl.types.data_types import OPAQUE, DataType, language_type, type_name
+from gpuetl.types.nested_types import is_struct, parts_of
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -33,6 +34,12 @@ class ParquetFormat(Format):
     read_options = ParquetReadOptions
     keeps_plans = True
     encoding = Encoding(0.5, 24 << 20, 1.1)
+
+    def holds(self, dtype: DataType, is_written: bool) -> bool:
+        """Return whether Arrow writes a type: intervals it does not, and structs without fields."""
+        parts = list(parts_of(dtype))
+        empty = any(is_struct(part) and not part.num_fields for part in parts)
+        return not is_written or not (empty or OPAQUE.intersection(parts))
 
     def metadata(self) -> Footers:
         """Return the footers."""

@@ -38,8 +38,8 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, type_name
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_binary, type_name, value_kinds
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
 IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."
@@ -67,6 +67,19 @@ def bind(
     plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems, files).plan()
     problems.check()
     return plan
+
+
+def other_form(name: str, dtype: DataType, is_written: bool) -> str:
+    """Return what to do with a column that a file cannot hold."""
+    if not is_written:
+        return "Declare it as a string, and split it." if is_list(dtype) else "Declare it as a string, and convert it."
+    if is_list(dtype):
+        return "Use Parquet, or explode it."
+    if is_struct(dtype):
+        return "Use Parquet, or unnest it."
+    if is_binary(dtype):
+        return f"Use Parquet, or write it as a string: hex({name})."
+    return f"Use Parquet, or take values of it: {name}['key']." if is_map(dtype) else "Drop it."
 
 
 def bind_source(
@@ -376,13 +389,15 @@ class _Binder:
         return replace(target, mark=mark_of("run", *of, digests_of([source])[id(source)]))
 
     def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
-        """Report columns of lists where the format cannot hold them."""
-        form = format_named(spec.format)
-        lists = [name for name, dtype in columns.items() if not form.holds_lists and is_list(dtype)]
-        if lists:
-            message = coded("GE1505", f"a {form.title} file cannot hold lists, and '{lists[0]}' is one")
-            hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
-            self.add(message, hint, spec.path, kind, of)
+        """Report columns of types that the format cannot hold."""
+        form, is_written = format_named(spec.format), kind == "sink"
+        for name, dtype in columns.items():
+            if dtype == UNKNOWN or (form.holds(dtype, is_written) and (form.holds_lists or not is_list(dtype))):
+                continue
+            why = f"'{name}' is one" if is_list(dtype) else f"'{name}' is {type_name(dtype)}"
+            message = coded("GE1505", f"a {form.title} file cannot hold {value_kinds(dtype)}, and {why}")
+            self.add(message, other_form(name, dtype, is_written), spec.path, kind, of)
+            return
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""

@@ -67,9 +67,9 @@ first element of a list, and `m['key']` the value of a map's key.  Structs, list
 be keys, and most functions take their parts only.
 
 `binary` holds bytes, `binary(n)` n bytes, and `uuid` is `binary(16)`.  They compare by their bytes, also as keys.
-`time` is a time of day.  `timestamp_ns` counts nanoseconds: a schema that names it keeps them, and a CAST to `timestamp`
-is exact or an error.  Files may have other types, such as intervals and decimals of more than 38 digits: these columns
-only pass.
+`time` is a time of day.  `timestamp_ns` counts nanoseconds: a schema that names it keeps them, and a CAST to
+`timestamp` is exact or an error.  Files may have other types, such as intervals and decimals of more than 38 digits:
+these columns only pass.
 
 ## Rules
 
