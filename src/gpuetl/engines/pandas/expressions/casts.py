@@ -64,12 +64,8 @@ def _exact(value: Any, dtype: DataType) -> Any:
         return _as_float(value, dtype)
     if dtype == STRING and is_temporal(value.type):
         return iso_text(value)
-    if value.type == STRING and is_integer(dtype):
-        return _integers_from_text(value, dtype)
-    if value.type == STRING and is_floating(dtype):
-        return _floats_from_text(value, dtype)
-    if value.type == STRING and dtype == TIME:
-        return _times_from_text(value)
+    if value.type == STRING and (read := _reader_of(dtype)):
+        return read(value, dtype)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
@@ -111,10 +107,19 @@ def _floats_from_text(text: Any, dtype: DataType) -> Any:
     return result
 
 
-def _times_from_text(text: Any) -> Any:
+def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
+    """Return what reads a type from strings otherwise than Arrow does."""
+    if is_integer(dtype):
+        return _integers_from_text
+    if is_floating(dtype):
+        return _floats_from_text
+    return _times_from_text if dtype == TIME else None
+
+
+def _times_from_text(text: Any, dtype: DataType) -> Any:
     """Read `HH:MM`, and seconds with a fraction of up to 6 digits."""
     _refuse_where(pc.invert(pc.match_substring_regex(text, CLOCK)), "it is not a valid time")
-    return pc.cast(pc.cast(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), TIME)
+    return pc.cast(pc.cast(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), dtype)
 
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?$"
