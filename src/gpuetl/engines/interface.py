@@ -155,7 +155,7 @@ class Backend(Protocol):
         """
 
     def to_cudf(self, frame: Frame) -> Any:
-        """Return a cuDF frame on the frame's memory; None if that is not a GPU's."""
+        """Return a cuDF frame on the frame's memory; None if that is not a GPU's, or cuDF holds a column otherwise."""
 
 
 class SpilledToHost(Spilled, Protocol):
