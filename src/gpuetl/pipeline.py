@@ -80,6 +80,18 @@ class Pipeline(PipelineDefinition):
         """Declare a CSV source with a header line, whose columns' types are given; further keys are those of YAML."""
         return self._source(name, "csv", path, {**keys, "schema": schema})
 
+    def read_json(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a source of JSON lines; without a `schema` the first lines of the first file give its columns."""
+        return self._source(name, "json", path, keys)
+
+    def read_orc(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare an ORC source, a file, glob or folder, with further keys as in YAML."""
+        return self._source(name, "orc", path, keys)
+
+    def read_arrow(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a source of Arrow IPC files or streams, or Feather V2, with further keys as in YAML."""
+        return self._source(name, "arrow", path, keys)
+
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
 

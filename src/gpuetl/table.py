@@ -252,6 +252,18 @@ class Table:
         """
         self.pipeline.add_sink(name, "csv", path, self.named(), **keys)
 
+    def write_json(self, name: str, path: str, **keys: Any) -> None:
+        """Declare a sink of JSON lines, with keys as those of `write_parquet`, and `compression`."""
+        self.pipeline.add_sink(name, "json", path, self.named(), **keys)
+
+    def write_orc(self, name: str, path: str, **keys: Any) -> None:
+        """Declare an ORC sink, with keys as those of `write_parquet`, and `compression`."""
+        self.pipeline.add_sink(name, "orc", path, self.named(), **keys)
+
+    def write_arrow(self, name: str, path: str, **keys: Any) -> None:
+        """Declare a sink of Arrow IPC files, with keys as those of `write_parquet`, and `compression`."""
+        self.pipeline.add_sink(name, "arrow", path, self.named(), **keys)
+
 
 def _formula(value: Any) -> Formula:
     return Formula(as_syntax(value))

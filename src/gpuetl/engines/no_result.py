@@ -182,7 +182,7 @@ def window_overflow(operation: Window, call: Call, text: str, row: int, value: C
 
 
 def written_columns(operation: Window, argument: Column) -> Iterable[str]:
-    """Return the column of an argument; of one that a window by carries has made, those from which it is made."""
+    """Return the column of an argument; of one that a stateful window has made, those from which it is made."""
     if STATE in argument.name and isinstance(operation.source, Project):
         return sorted(columns_of(operation.source.columns[argument.name]))
     return (argument.name,)

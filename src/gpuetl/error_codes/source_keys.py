@@ -3,6 +3,7 @@
 from gpuetl.error_codes.page import ErrorPage
 from gpuetl.error_codes.pipeline_file import OUT, SOURCES
 
+JSON = "gpuetl: 1\nname: example\nsources:\n  sales: {json: sales.jsonl}\n"
 REJECTS = "  rejects: {from: sales.rejected, parquet: rejects.parquet, mode: overwrite}\n"
 
 PAGES = (
@@ -65,5 +66,26 @@ example.yaml:4:65: source 'sales': verify_pages is an option of Parquet sources 
                                                                   ^^^^^^^^^^^^
 Take it out.  Options of CSV sources: delimiter, nulls, on_bad_row.""",
         fixed=SOURCES + OUT,
+    ),
+    ErrorPage(
+        code="GE1431",
+        title="a line is not one JSON object of the source",
+        cause=(
+            "A JSON source reads one object a line.  The line is not valid JSON, is another value, has a key twice, or "
+            "has a key that the source does not have as a column."
+        ),
+        fix=(
+            "Correct the line, set `on_bad_row: quarantine` to keep such lines apart, or set `extra_columns: ignore` for "
+            "keys that are not to be read."
+        ),
+        kind="pipeline",
+        files={"sales.jsonl": '{"id": 1}\n{"id": 2\n'},
+        example=JSON + OUT,
+        message="""\
+example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Expecting ',' delimiter at character 9  [GE1431]
+    sales: {json: sales.jsonl}
+                  ^^^^^^^^^^^
+on_bad_row: quarantine sets such lines aside.""",
+        fixed=JSON.replace("}", ", schema: {id: int64}, on_bad_row: quarantine}") + OUT + REJECTS,
     ),
 )

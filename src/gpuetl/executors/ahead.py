@@ -82,12 +82,12 @@ class ReadAhead:
             return None
         self.setup()
         try:
-            return self.read_in_room(*self.order[place])
+            return self.read_within_limit(*self.order[place])
         except OutOfMemory:
             self.enough = False
             return None
 
-    def read_in_room(self, scan: Scan, index: int) -> Frame | None:
+    def read_within_limit(self, scan: Scan, index: int) -> Frame | None:
         """Read a partition; None where a limit leaves no room for it now."""
         if (budget := self.runner.budget) is None:
             return self.in_thread.scan(scan, index)

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from gpuetl.engines.interface import Backend
 from gpuetl.errors import OutOfMemory
-from gpuetl.memory_limits import asked_for, done_again, is_out_of_memory, let_go
+from gpuetl.memory_limits import allocation_text, done_again, is_out_of_memory, let_go
 from gpuetl.messages import size
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
@@ -69,7 +69,7 @@ class Budget:
         return self.meter.highest()
 
     @contextmanager
-    def making_room_for(self, step: int) -> Iterator[None]:
+    def freed_for(self, step: int) -> Iterator[None]:
         """Free memory until a step fits, or nothing is left to free; reserve what it takes while the block lasts.
 
         Threads that begin meanwhile would else take the same room.  What the step has taken already counts twice then,
@@ -160,7 +160,7 @@ class Guard:
     def described(self, error: BaseException) -> str:
         """Say what was asked for, where the error tells, and what was in use then."""
         use = self.backend.memory_use()
-        return f"{asked_for(error)}{size(use.in_use)} in use of {size(use.limit)}"
+        return f"{allocation_text(error)}{size(use.in_use)} in use of {size(use.limit)}"
 
 
 # A run that is out of memory begins again, with smaller partitions.
@@ -170,7 +170,7 @@ SHARE = 4
 """Partitions get a quarter of the rows: half would be nearer to what fits, and take twice as many attempts."""
 
 
-def until_it_fits(
+def run_until_fit(
     physical: PhysicalPlan,
     lowered: Callable[[int], PhysicalPlan],
     execute: Callable[[PhysicalPlan], Result],

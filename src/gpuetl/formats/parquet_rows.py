@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ import pyarrow.parquet as pq
 from gpuetl.formats.footers import Footer
 from gpuetl.formats.nested_arrays import child_arrays, rebuilt
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
+from gpuetl.formats.parquet_parts import chunks_here
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
+from gpuetl.places.registry import local_path
 from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct
 
 NANOSECONDS = 1_000_000
@@ -45,7 +49,7 @@ def read_columns(
     if not wanted:
         return pa.table({":row": pa.nulls(rows)})
     old_times = [name for name in wanted if has_int96(footer, name)]
-    with opened(file.path, file.state) as stored, stored.for_arrow() as source:
+    with opened(file.path, file.state) as stored, arrow_source(stored, footer, groups, wanted) as source:
         reader = Reader(source, footer, groups, verify_checksums)
         columns = reader.columns([name for name in wanted if name not in old_times])
         coarse, fine = (reader.columns(old_times, unit) for unit in ("ms", "ns"))
@@ -55,6 +59,17 @@ def read_columns(
         if len(column) != rows:
             raise pa.ArrowInvalid(f"column '{name}' has {len(column):,} rows, and its metadata declares {rows:,}")
     return pa.table({name: columns[name] for name in wanted})
+
+
+@contextmanager
+def arrow_source(file: OpenFile, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Iterator[Any]:
+    """Give a file of Arrow with columns of row groups; of a file of a store, a local copy of these parts."""
+    if local_path(file.path) is not None:
+        with file.for_arrow() as source:
+            yield source
+        return
+    with chunks_here(file, footer, groups, names) as path, pa.OSFile(str(path)) as source:
+        yield source
 
 
 class Reader:

@@ -53,7 +53,7 @@ def stateful_window(
     exchanged_bytes: Callable[[], int] = int,
     combined: bool = False,
 ) -> StatefulWindow | None:
-    """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
+    """Return a stateful window; None where that cannot be, or more than a share of a partition would be carried.
 
     That is by one partition, or, if they are `combined`, by all.  An exchange moves all rows between memories, carries
     move their own from partition to partition; of no more than `exchanged_bytes` it is quicker.  Rows that were sorted

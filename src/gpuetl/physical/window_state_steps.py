@@ -1,4 +1,4 @@
-"""The steps of a window by carries, put together from what each call says that it needs of earlier rows."""
+"""The steps of a stateful window, put together from what each call says that it needs of earlier rows."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_binary, type_name, value_kinds
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_binary, type_name
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
@@ -69,17 +69,15 @@ def bind(
     return plan
 
 
-def other_form(name: str, dtype: DataType, is_written: bool) -> str:
-    """Return what to do with a column that a file cannot hold."""
-    if not is_written:
-        return "Declare it as a string, and split it." if is_list(dtype) else "Declare it as a string, and convert it."
-    if is_list(dtype):
-        return "Use Parquet, or explode it."
+def other_form(name: str, dtype: DataType) -> str:
+    """Return what to do with a column that a sink's file cannot hold."""
     if is_struct(dtype):
-        return "Use Parquet, or unnest it."
+        return "Unnest it, or write Parquet."
+    if is_map(dtype):
+        return f"Take values of it, such as {name}['key'], or write Parquet."
     if is_binary(dtype):
-        return f"Use Parquet, or write it as a string: hex({name})."
-    return f"Use Parquet, or take values of it: {name}['key']." if is_map(dtype) else "Drop it."
+        return f"Write hex({name}), or write Parquet."
+    return "Cast it to another type, or write Parquet."
 
 
 def bind_source(
@@ -261,12 +259,15 @@ class _Binder:
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
+        self.only_held("source", name, spec, spec.schema)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
             spec.extra_columns, spec.missing_columns, spec.options,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
+        for problem, hint in form.option_problems(spec.options, dataset.own_schema if schema else {}):
+            self.add(problem, hint, spec.path, "source", name)
         if spec.options.quarantines:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
@@ -348,13 +349,14 @@ class _Binder:
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
+        self.only_held("sink", name, spec, source.schema)
         if len(partition_by) == len(source.schema) > 0:
             message = coded("GE1504", "partition_by takes every column, so that files would have none")
             context.problem(message, "Leave one out.", spec.partition_by[0])
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        suffix = format_named(spec.format).suffixes[0]
+        suffix = self.sink_suffix(name, spec)
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
             file_suffix=suffix, options=spec.options,
@@ -368,6 +370,16 @@ class _Binder:
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
         return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+
+    def sink_suffix(self, name: str, spec: SinkSpec) -> str:
+        """Return how names of a sink's files end; a problem where a single file's path ends in another way."""
+        suffix, own = suffix_of(spec), format_named(spec.format).suffixes
+        other = max((one for one in own if spec.path.endswith(one)), key=len, default=suffix)
+        if other != suffix and not spec.partition_by:
+            message = coded("GE1517", f"the path ends in {other}, and the files of this sink in {suffix}")
+            hint = f"Let the path end in {suffix}, or take out the sink's compression."
+            self.add(message, hint, spec.path, "sink", name)
+        return suffix
 
     def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
         """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
@@ -389,20 +401,29 @@ class _Binder:
         return replace(target, mark=mark_of("run", *of, digests_of([source])[id(source)]))
 
     def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
-        """Report columns of types that the format cannot hold."""
-        form, is_written = format_named(spec.format), kind == "sink"
+        """Report columns of lists where the format cannot hold them."""
+        form = format_named(spec.format)
+        lists = [name for name, dtype in columns.items() if not form.holds_lists and is_list(dtype)]
+        if lists:
+            message = coded("GE1505", f"a {form.title} file cannot hold lists, and '{lists[0]}' is one")
+            hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
+            self.add(message, hint, spec.path, kind, of)
+
+    def only_held(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
+        """Report columns of types that the format does not have."""
+        form = format_named(spec.format)
+        in_paths = spec.partition_by if isinstance(spec, SinkSpec) else spec.partitions
         for name, dtype in columns.items():
-            if dtype == UNKNOWN or (form.holds(dtype, is_written) and (form.holds_lists or not is_list(dtype))):
-                continue
-            why = f"'{name}' is one" if is_list(dtype) else f"'{name}' is {type_name(dtype)}"
-            message = coded("GE1505", f"a {form.title} file cannot hold {value_kinds(dtype)}, and {why}")
-            self.add(message, other_form(name, dtype, is_written), spec.path, kind, of)
-            return
+            hint = other_form(name, dtype) if kind == "sink" else "Declare it as a number or a string."
+            if dtype != UNKNOWN and name not in in_paths and not form.holds(dtype):
+                article = "an" if form.title[0] in "AEIO" else "a"
+                message = f"{article} {form.title} file cannot hold {type_name(dtype)}, the type of '{name}'"
+                self.add(coded("GE1505", message), hint, spec.path, kind, of)
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
         targets = [
-            Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
+            Target(name, sink.format, path, sink.partition_by, file_suffix=suffix_of(sink))
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
         ]
@@ -423,6 +444,11 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def suffix_of(spec: SinkSpec) -> str:
+    """Return how names of a sink's files end."""
+    return format_named(spec.format).sink_suffix(spec.path, spec.options)
 
 
 def key_text(value: Expr) -> str:

@@ -41,11 +41,11 @@ def children_of(dtype: pa.DataType) -> tuple[pa.DataType, ...]:
     return tuple(field.type for field in dtype) if is_struct(dtype) else ()
 
 
-def parts_of(dtype: pa.DataType) -> Iterator[pa.DataType]:
+def type_parts(dtype: pa.DataType) -> Iterator[pa.DataType]:
     """Yield `dtype`, and all types that it is made of."""
     yield dtype
     for child in children_of(dtype):
-        yield from parts_of(child)
+        yield from type_parts(child)
 
 
 def field_type(dtype: pa.DataType, name: str) -> pa.DataType | None:

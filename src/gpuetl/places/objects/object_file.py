@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import field
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -46,6 +43,11 @@ class ObjectState(NamedTuple):
     def identity(self) -> str:
         """The path: an object has one name."""
         return self.path
+
+    @property
+    def guards_reads(self) -> bool:
+        """Whether there is an ETag, which each request then names."""
+        return bool(self.e_tag)
 
     def is_settled(self, least_ns: int) -> bool:
         """Return True: another content has another ETag, however soon it comes."""
@@ -125,9 +127,10 @@ class ObjectFile:
     key: str = field(compare=False, repr=False)
 
     @classmethod
-    def open_path(cls, path: StorePath) -> ObjectFile:
-        """Open an object, by one request for its state."""
-        return cls(path, look_at(path), client_of(path), key_of(path))
+    def open_path(cls, path: StorePath, planned: FileState | None) -> ObjectFile:
+        """Open an object in a planned state, or by one request for its state."""
+        known = planned if isinstance(planned, ObjectState) and planned.guards_reads else None
+        return cls(path, known or look_at(path), client_of(path), key_of(path))
 
     def open(self) -> BinaryIO:
         """Return the object from its beginning; small reads are put together."""
@@ -163,23 +166,6 @@ class ObjectFile:
 
     def close(self) -> None:
         """Do nothing: connections belong to the client."""
-
-    @contextmanager
-    def local_copy(self, ranges: Iterable[Range]) -> Iterator[Path]:
-        """Give the path of a file in memory that has the bytes of some ranges, in their places, and holes elsewhere.
-
-        Libraries that take a path, or read on several threads, read it as they read a local file.
-        """
-        descriptor = os.memfd_create("gpuetl-object")
-        try:
-            os.truncate(descriptor, self.state.size)
-            if self.state.size <= SMALL_BYTES:
-                os.pwrite(descriptor, self.read_bytes(), 0)
-            else:
-                self._fill(ranges, lambda start, part: write_at(descriptor, start, part))
-            yield Path(f"/proc/{os.getpid()}/fd/{descriptor}")
-        finally:
-            os.close(descriptor)
 
     def _fill(self, ranges: Iterable[Range], store: Any) -> None:
         read_all(requests_of(ranges), lambda one: store(one.start, self._get(one)))
@@ -248,11 +234,3 @@ class ObjectReader(io.RawIOBase):
 def put_at(whole: bytearray, start: int, data: bytes) -> None:
     """Put bytes in their place."""
     whole[start : start + len(data)] = data
-
-
-def write_at(descriptor: int, start: int, data: bytes) -> None:
-    """Write all bytes at a place."""
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(descriptor, view, start)
-        view, start = view[written:], start + written

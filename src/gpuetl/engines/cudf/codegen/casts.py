@@ -11,7 +11,7 @@ from gpuetl.expressions.ir import UINT64, Cast
 from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, TIME, TIMESTAMP_NS, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
-# Casts from and to texts in CUDA.
+# Casts from and to strings in CUDA.
 
 
 def text_cast(cast: Cast) -> Device:
@@ -47,7 +47,7 @@ def text_cast_headers(cast: Cast) -> tuple[str, ...]:
     return ("float_text.cuh",) if is_floating(cast.operand.dtype) else ("number_text.cuh",)
 
 
-# Casts of times in CUDA: among each other, and from and to integers and texts.
+# Casts of times in CUDA: among each other, and from and to integers and strings.
 
 
 def time_cast(cast: Cast) -> Device | None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
+from gpuetl.engines.cudf.machine import Array
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import BOOL, DATE, NULL, DataType, is_floating
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
@@ -34,7 +35,7 @@ def stored_c_type(dtype: DataType) -> str:
 def c_type(dtype: DataType) -> str:
     """Return the C++ type with which values are calculated: decimals are unscaled int128."""
     if has_bytes(dtype):
-        return "Text"
+        return "String"
     if dtype in (NULL, BOOL) or is_struct(dtype):
         return "bool"
     if is_nested(dtype):
@@ -49,9 +50,9 @@ def accessor_type(vector: Vector) -> str:
     if vector.elements is not None:
         return f"Lists<{accessor_type(vector.elements)}>"
     if vector.dictionary is not None:
-        return f"CodedTexts<{accessor_type(vector.dictionary)}>"
+        return f"CodedStrings<{accessor_type(vector.dictionary)}>"
     if vector.holds_bytes:
-        return f"Texts<{'int64_t' if vector.offsets.dtype.itemsize == 8 else 'int32_t'}>"
+        return f"Strings<{'int64_t' if vector.required_offsets.dtype.itemsize == 8 else 'int32_t'}>"
     return f"Fixed<{c_type(vector.dtype)}, {stored_c_type(vector.dtype)}>"
 
 
@@ -119,9 +120,9 @@ def c_text(value: str) -> str:
 
 
 def c_bytes(data: bytes) -> str:
-    """Return the text of a `Text` of any bytes; each byte that C++ could read in another way is written in octal."""
+    """Return the text of a `String` of any bytes; each byte that C++ could read in another way is written in octal."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in data)
-    return f'Text{{"{plain}", {len(data)}}}'
+    return f'String{{"{plain}", {len(data)}}}'
 
 
 def c_words(values: Iterable[int]) -> str:
@@ -173,7 +174,7 @@ def _parameters(name: str, vector: Vector) -> list[str]:
 
 
 def _string_arguments(name: str, vector: Vector) -> list[str]:
-    offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
+    offset = "int64_t" if vector.required_offsets.dtype.itemsize == 8 else "int32_t"
     return [f"const char* __restrict__ data{name}", f"const {offset}* __restrict__ offsets{name}"]
 
 
@@ -199,7 +200,7 @@ def _accessor_arguments(name: str, vector: Vector) -> str:
     return f"{{data{name}, {offsets}bits{name}}}"
 
 
-def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
+def buffers_of(columns: Mapping[str, Vector]) -> list[Array | int]:
     """Return the arguments that go with `column_parameters`; 0 stands for the validity of a column without nulls."""
     return [buffer for vector in columns.values() for buffer in _buffers(vector)]
 
@@ -223,12 +224,12 @@ def in_kernels(results: Mapping[Result, Collection[str]], columns: Mapping[str, 
         yield some
 
 
-def _buffers(vector: Vector) -> list[object]:
+def _buffers(vector: Vector) -> list[Array | int]:
     bits = 0 if vector.valid is None else vector.valid
     if vector.elements is not None:
-        return [vector.offsets, bits, *_buffers(vector.elements)]
+        return [vector.required_offsets, bits, *_buffers(vector.elements)]
     if vector.dictionary is not None:
-        return [vector.data, bits, vector.dictionary.data, vector.dictionary.offsets]
+        return [vector.data, bits, vector.dictionary.data, vector.dictionary.required_offsets]
     if is_struct(vector.dtype):
         return [bits]
-    return [vector.data, *([vector.offsets] if vector.holds_bytes else []), bits]
+    return [vector.data, *([vector.required_offsets] if vector.holds_bytes else []), bits]

@@ -56,7 +56,7 @@ class Constants:
             return None
         if literal.dtype == STRING:
             data = literal.value.encode()
-            return f"Text{{{self.add('const char*', data)}, {self.add('int64_t', len(data))}}}"
+            return f"String{{{self.add('const char*', data)}, {self.add('int64_t', len(data))}}}"
         word = self.add("int64_t", word_of(literal.value, literal.dtype))
         bits = f"double_of_bits({word})" if is_floating(literal.dtype) else word
         return f"{c_type(literal.dtype)}({bits})"
@@ -83,7 +83,7 @@ def word_of(value: Any, dtype: DataType) -> int:
 
 
 def arguments(constants: list[Constant], machine: Machine) -> list[Any]:
-    """Return constants as a launch takes them: texts are on the device."""
+    """Return constants as a launch takes them: strings are on the device."""
     return [
         machine.arrays.asarray(np.frombuffer(value or b"\0", np.uint8)) if isinstance(value, bytes) else value
         for value in constants
@@ -345,14 +345,14 @@ class Emitter:
         values = [self.value(operand) for operand in operands]
         own = isinstance(expr, Call) and expr.function.nulls == "own"
         guard = "true" if own else all_valid(values)
-        argument_texts = [
+        argument_codes = [
             value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)
         ]
         self.line(f"{valid} = {guard};")
         with self.branch(f"if ({valid})"):
             if device.can_fail(expr):
                 self.site(expr)
-            call = device.text(expr, argument_texts)
+            call = device.text(expr, argument_codes)
             self.line(f"{valid} = {call};" if device.gives == "maybe_text" else f"{call};")
 
 

@@ -144,7 +144,7 @@ def constant_parts(expr: Expr) -> Iterator[Expr]:
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
-    """Compute prepared expressions: columns pass, libcudf's and texts one by one, numbers and the like together."""
+    """Compute prepared expressions: columns pass, libcudf's and strings one by one, numbers and the like together."""
     results: dict[str, Vector] = {}
     fixed: dict[str, Expr] = {}
     dictionaries: dict[str, Vector] = {}
@@ -241,7 +241,7 @@ def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, mac
 
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
-    """Compute a column of texts: first their sizes, then their bytes."""
+    """Compute a column of strings: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read([expr], known)
     kinds = ColumnKinds.of(columns)
     kernel = text_kernel(kinds, expr)

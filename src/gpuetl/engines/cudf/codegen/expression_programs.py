@@ -85,7 +85,7 @@ def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
 
 
 def written(expr: Expr, known: Columns) -> Needed:
-    """List the program that writes a column of texts."""
+    """List the program that writes a column of strings."""
     columns = columns_read([expr], columns_of_kinds(known))
     return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(expr.dtype)})
 
@@ -105,7 +105,7 @@ def whole(expr: Expr, known: Columns) -> Needed:
 
 
 def split(expr: Expr, known: Columns) -> Needed:
-    """List the program that cuts texts into lists."""
+    """List the program that cuts strings into lists."""
     assert isinstance(expr, Call)
     text, separator = expr.args
     assert isinstance(separator, Literal)

@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.kind import Kind
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.columns.validity import null_where_any
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.function import Function, anything
@@ -79,7 +79,7 @@ def field_column(call: Call, arguments: Arguments, rows: int, machine: Machine) 
 def struct_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
     """Return structs of columns."""
     fields = tuple(decoded(as_column(argument, rows, machine), machine) for argument in arguments)
-    return Vector(call.dtype, rows, None, fields=fields)
+    return Vector(call.dtype, rows, NO_DATA, fields=fields)
 
 
 def entry_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:

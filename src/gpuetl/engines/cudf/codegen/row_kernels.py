@@ -71,7 +71,7 @@ DEVICE Zone {table}() {{ return {{{table}_changes, {table}_offsets, {size}, {rep
 
 
 MOST_KEPT = 1024
-"""Texts of kernels, by what they compute and read: to write one anew takes longer than to launch it."""
+"""Strings of kernels, by what they compute and read: to write one anew takes longer than to launch it."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ KERNEL compute({", ".join(parameters)}) {{
 def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> RowKernel:
     """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
 
-    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the constants, the columns'
-    buffers, and sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
+    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all strings), the constants and the
+    columns' buffers, then sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
     constants = Constants(strings=True)
     emitter = Emitter(columns.names, constants)
@@ -192,7 +192,7 @@ KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
 }}
 KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
 {columns.accessors}
-    write_texts(rows, offsets, bytes, [&](int64_t row, char* at) {{
+    write_strings(rows, offsets, bytes, [&](int64_t row, char* at) {{
         Bytes out{{at}};
         write_row(out, row, faults{names and ", " + names});
     }});
@@ -216,7 +216,7 @@ def headers(exprs: Collection[Expr], *more: str) -> str:
     return text + "".join(zone_table(name) for name in zones)
 
 
-# What has to be a column before a kernel can read it: texts that are written, and what libcudf computes.
+# What has to be a column before a kernel can read it: strings that are written, and what libcudf computes.
 
 
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)

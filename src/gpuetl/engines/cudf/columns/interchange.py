@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from gpuetl.engines.cudf.columns.arrays import host_copies
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded, most_decoded_bytes
 from gpuetl.engines.cudf.columns.validity import check_elements, offsets_type
-from gpuetl.engines.cudf.columns.vector import Buffer, Vector, has_bytes, storage_type
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.formats import frames
 from gpuetl.types.data_types import BINARY, BOOL, NULL, OPAQUE, STRING, DataType
@@ -31,18 +31,18 @@ def packed_frame(frame: Frame) -> tuple[Frame, list[Buffer]]:
     buffers: list[Buffer] = []
     places: dict[int, int] = {}
 
-    def place(buffer: Buffer) -> int:
+    def place(buffer: Buffer) -> Buffer:
         if id(buffer) not in places:
             places[id(buffer)] = len(buffers)
             buffers.append(buffer)
-        return places[id(buffer)]
+        return cast("Buffer", places[id(buffer)])  # a header has places where frames have buffers
 
     return with_buffers(frame, place), buffers
 
 
 def unpacked_frame(header: Frame, buffers: Sequence[Buffer]) -> Frame:
     """Return the frame of a header and its buffers."""
-    return with_buffers(header, lambda place: buffers[place])
+    return with_buffers(header, lambda place: buffers[cast("int", place)])
 
 
 def with_buffers(frame: Frame, change: Callable[[Buffer], Buffer]) -> Frame:
@@ -58,9 +58,8 @@ def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[
     A function inside another, which called itself, would hold the buffers until the next collection of garbage.
     """
     if id(vector) not in seen:
-        data, valid, offsets = (
-            None if buffer is None else change(buffer) for buffer in (vector.data, vector.valid, vector.offsets)
-        )
+        data = vector.data if vector.data is NO_DATA else change(vector.data)
+        valid, offsets = (None if buffer is None else change(buffer) for buffer in (vector.valid, vector.offsets))
         elements, dictionary = (
             None if inner is None else with_changed(inner, change, seen)
             for inner in (vector.elements, vector.dictionary)
@@ -133,7 +132,7 @@ def _struct(array: Any, valid: Any, machine: Machine) -> Vector:
     fields = tuple(from_arrow(array.field(place), machine) for place in range(array.type.num_fields))
     names = [field.name for field in array.type]
     dtype = pa.struct([(name, field.dtype) for name, field in zip(names, fields, strict=True)])
-    return Vector(dtype, len(array), None, valid, array.null_count, fields=fields)
+    return Vector(dtype, len(array), NO_DATA, valid, array.null_count, fields=fields)
 
 
 def _of_fixed_bytes(array: Any, valid: Any, machine: Machine) -> Vector:
@@ -159,9 +158,9 @@ def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
             entries = [pa.field("key", array.type.key_type), pa.field("value", array.type.item_type)]
             inner = pa.StructArray.from_arrays([array.keys, array.items], fields=entries)
             elements = from_arrow(inner.slice(start, stop - start), machine)
-            return Vector(array.type, rows, None, valid, array.null_count, asarray(offsets), elements)
+            return Vector(array.type, rows, NO_DATA, valid, array.null_count, asarray(offsets), elements)
         elements = from_arrow(array.values.slice(start, stop - start), machine)
-        return Vector(pa.list_(elements.dtype), rows, None, valid, array.null_count, asarray(offsets), elements)
+        return Vector(pa.list_(elements.dtype), rows, NO_DATA, valid, array.null_count, asarray(offsets), elements)
     offsets = (places - places[0]).astype(offsets_type(stop - start))
     data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[start:stop]
     dtype = STRING if is_wide_text or array.type == STRING else BINARY
@@ -229,7 +228,7 @@ def is_small(frame: Frame) -> bool:
 def copied_at_once(frame: Frame, machine: Machine) -> Frame:
     """Return a frame with arrays of NumPy's, in one copy, for which the host waits once."""
     header, buffers = packed_frame(frame)
-    return unpacked_frame(header, host_copies(buffers, machine))
+    return unpacked_frame(header, [cast("Buffer", copy) for copy in host_copies(buffers, machine)])
 
 
 def host_array(vector: Vector, machine: Machine) -> Any:
@@ -249,7 +248,7 @@ def in_host_memory(frame: Frame, machine: Machine) -> Frame:
     arrays, start = list(buffers), 0
     for place in order:
         end = start + int(buffers[place].nbytes)
-        arrays[place] = memory[start:end].view(buffers[place].dtype).reshape(buffers[place].shape)
+        arrays[place] = cast("Buffer", memory[start:end].view(buffers[place].dtype).reshape(buffers[place].shape))
         start = end
     return unpacked_frame(header, arrays)
 
@@ -263,8 +262,8 @@ def in_chunks(vector: Vector, machine: Machine) -> Any:
 
 def wide_strings(vector: Vector, machine: Machine) -> Any:
     """Copy strings to host memory, as an Arrow array with offsets of 64 bits."""
-    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
-    offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
+    valid = pa.py_buffer(machine.host(vector.required_valid)) if vector.nulls else None
+    offsets = pa.py_buffer(machine.host(vector.required_offsets).astype(np.int64))
     buffers = [valid, offsets, pa.py_buffer(machine.host(vector.data))]
     wide = pa.large_string() if vector.dtype == STRING else pa.large_binary()
     return pa.Array.from_buffers(wide, vector.rows, buffers, vector.nulls)
@@ -273,22 +272,22 @@ def wide_strings(vector: Vector, machine: Machine) -> Any:
 def to_arrow(vector: Vector, machine: Machine) -> Any:
     """Copy a column to host memory, as an Arrow array of its type."""
     vector = decoded(vector, machine)
-    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
+    valid = pa.py_buffer(machine.host(vector.required_valid)) if vector.nulls else None
     if vector.dtype == NULL:
         return pa.nulls(vector.rows)
     if is_struct(vector.dtype):
         children = [to_arrow(field, machine) for field in vector.fields]
         return pa.Array.from_buffers(vector.dtype, vector.rows, [valid], vector.nulls, children=children)
     if vector.elements is not None:
-        buffers = [valid, pa.py_buffer(machine.host(vector.offsets))]
+        buffers = [valid, pa.py_buffer(machine.host(vector.required_offsets))]
         children = [entries_of(vector, machine) if is_map(vector.dtype) else to_arrow(vector.elements, machine)]
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
     if vector.dtype not in (STRING, BINARY) and has_bytes(vector.dtype):
         return fixed_bytes(vector, valid, machine)
     if has_bytes(vector.dtype):
-        if vector.offsets.dtype.itemsize > 4:
+        if vector.required_offsets.dtype.itemsize > 4:
             return wide_strings(vector, machine).cast(vector.dtype)
-        buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
+        buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.required_offsets, vector.data))]
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls)
     values = arrow_values(machine.host(vector.data), vector.dtype)
     return pa.Array.from_buffers(vector.dtype, vector.rows, [valid, pa.py_buffer(values)], vector.nulls)
@@ -304,7 +303,7 @@ def entries_of(vector: Vector, machine: Machine) -> Any:
 
 def fixed_bytes(vector: Vector, valid: Any, machine: Machine) -> Any:
     """Copy values of a fixed number of bytes to host memory; a null has some bytes there, and none here."""
-    width, offsets = vector.dtype.bit_width // 8, machine.host(vector.offsets).astype(np.int64)
+    width, offsets = vector.dtype.bit_width // 8, machine.host(vector.required_offsets).astype(np.int64)
     data = machine.host(vector.data)
     if vector.nulls:
         there = np.flatnonzero(np.diff(offsets))
@@ -321,14 +320,14 @@ def single_row(vector: Vector, row: int, machine: Machine) -> Vector:
         valid, nulls = machine.arrays.asarray(packed(np.zeros(1, bool))), 1
     if is_struct(vector.dtype):
         fields = tuple(single_row(field, row, machine) for field in vector.fields)
-        return Vector(vector.dtype, 1, None, valid, nulls, fields=fields)
+        return Vector(vector.dtype, 1, NO_DATA, valid, nulls, fields=fields)
     if vector.offsets is None:
         return Vector(vector.dtype, 1, vector.data[row : row + 1], valid, nulls, dictionary=vector.dictionary)
     start, stop = int(vector.offsets[row]), int(vector.offsets[row + 1])
     if vector.elements is None:
         offsets = machine.arrays.asarray(np.array([0, stop - start], np.int32))
         return Vector(vector.dtype, 1, vector.data[start:stop], valid, nulls, offsets)
-    return Vector(vector.dtype, 1, None, valid, nulls, vector.offsets[row : row + 2], vector.elements)
+    return Vector(vector.dtype, 1, NO_DATA, valid, nulls, vector.offsets[row : row + 2], vector.elements)
 
 
 def arrow_values(values: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from gpuetl.engines.cudf.columns.vector import Vector, element_type, field_types, has_bytes
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, element_type, field_types, has_bytes
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import STRING, DataType
 
 MOST_KEPT = 4096
-NO_OFFSETS = np.empty(0, np.int32)
+NO_OFFSETS = {bits: cast("Buffer", np.empty(0, f"int{bits}")) for bits in (32, 64)}
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:
 def column_of_kind(kind: Kind) -> Vector:
     """Return a column of a kind, without rows and without memory."""
     if kind.dictionary is not None:
-        return Vector(kind.dtype, 0, None, dictionary=column_of_kind(kind.dictionary))
+        return Vector(kind.dtype, 0, NO_DATA, dictionary=column_of_kind(kind.dictionary))
     if kind.elements is not None:
-        return Vector(kind.dtype, 0, None, offsets=NO_OFFSETS, elements=column_of_kind(kind.elements))
+        return Vector(kind.dtype, 0, NO_DATA, offsets=NO_OFFSETS[32], elements=column_of_kind(kind.elements))
     if kind.fields:
-        return Vector(kind.dtype, 0, None, fields=tuple(map(column_of_kind, kind.fields)))
-    offsets = np.empty(0, f"int{kind.offset_bits}") if has_bytes(kind.dtype) else None
-    return Vector(kind.dtype, 0, None, offsets=offsets)
+        return Vector(kind.dtype, 0, NO_DATA, fields=tuple(map(column_of_kind, kind.fields)))
+    offsets = NO_OFFSETS[kind.offset_bits] if has_bytes(kind.dtype) else None
+    return Vector(kind.dtype, 0, NO_DATA, offsets=offsets)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import TypeAlias, cast
 
 import pyarrow as pa
 
+from gpuetl.engines.cudf.machine import Array
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL, OPAQUE, STRING, DataType, is_binary
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.types.nested_types import is_list, is_map, is_nested, is_struct
 
-Buffer = Any
+Buffer: TypeAlias = Array
 """An array of the machine's array module: CuPy's on a GPU, NumPy's in tests on a CPU."""
+NO_DATA: Buffer = cast("Buffer", None)
+"""The `data` of a column of lists, which has offsets and elements alone, and of a kind of column without memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class Vector:
         How many.
     data
         The values as in `storage_type`.  Of strings the bytes, or their codes in the dictionary (int32; of nulls any).
-        None for lists, maps and structs.
+        `NO_DATA` for lists, maps and structs.
     valid
         Words of 32 validity bits, the first row's the lowest; None where there is no null.
     nulls
@@ -47,9 +50,9 @@ class Vector:
     dtype: DataType
     rows: int
     data: Buffer
-    valid: Buffer = None
+    valid: Buffer | None = None
     nulls: int = 0
-    offsets: Buffer = None
+    offsets: Buffer | None = None
     elements: Vector | None = None
     dictionary: Vector | None = None
     fields: tuple[Vector, ...] = ()
@@ -69,6 +72,18 @@ class Vector:
     def is_fixed(self) -> bool:
         """Whether `data` has a value of the same width for each row: numbers, times and dictionary codes."""
         return self.offsets is None and not is_struct(self.dtype)
+
+    @property
+    def required_offsets(self) -> Buffer:
+        """The offsets of strings without a dictionary, or of lists: columns that always have them."""
+        assert self.offsets is not None
+        return self.offsets
+
+    @property
+    def required_valid(self) -> Buffer:
+        """The validity words of a column that has some: one with nulls."""
+        assert self.valid is not None
+        return self.valid
 
     @property
     def codes(self) -> Vector:

@@ -1,4 +1,4 @@
-// Casts of times: among each other, and from texts in the ISO forms that docs/functions.md lists.
+// Casts of times: among each other, and from strings in the ISO forms that docs/functions.md lists.
 #pragma once
 #include "casts.cuh"
 #include "calendar.cuh"
@@ -25,7 +25,7 @@ DEVICE Outcome<int32_t> date_cast(int64_t timestamp) {
 
 // Reads a text from its beginning; `good` says whether it was as expected so far.
 struct IsoText {
-    const Text text;
+    const String text;
     int64_t at;
     bool good;
 
@@ -89,20 +89,20 @@ struct IsoText {
     }
 };
 
-DEVICE Outcome<int32_t> date_cast(Text text) {
+DEVICE Outcome<int32_t> date_cast(String text) {
     IsoText iso{text, 0, true};
     const int64_t days = iso.date();
     return iso.good && iso.ends() ? done(int32_t(days)) : refused<int32_t>(NOT_A_VALUE);
 }
 
 // `HH:MM`, and seconds with a fraction.
-DEVICE Outcome<int64_t> time_cast(Text text) {
+DEVICE Outcome<int64_t> time_cast(String text) {
     IsoText iso{text, 0, true};
     const int64_t micros = iso.time_of_day();
     return iso.good && iso.ends() && text.size > 2 ? done(micros) : refused<int64_t>(NOT_A_VALUE);
 }
 
-DEVICE Outcome<int64_t> timestamp_cast(Text text, bool zoned) {
+DEVICE Outcome<int64_t> timestamp_cast(String text, bool zoned) {
     IsoText iso{text, 0, true};
     int64_t micros = iso.date() * DAY;
     if (zoned || !iso.ends()) {

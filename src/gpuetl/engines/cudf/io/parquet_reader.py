@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,11 @@ import pyarrow as pa
 
 from gpuetl import messages
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.codegen.evaluate import row_and_reason
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.io.host_columns import chunks_of, host_columns, verify_checksums
@@ -26,10 +27,12 @@ from gpuetl.formats.nested_arrays import in_type
 from gpuetl.formats.parquet import footers_of
 from gpuetl.formats.parquet_options import parquet_options
 from gpuetl.formats.parquet_pages import BadPages
+from gpuetl.formats.parquet_parts import chunks_here
 from gpuetl.formats.parquet_rows import read_columns
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.lost_device import is_fault, lose_device
-from gpuetl.places.open_file import read_by_path
+from gpuetl.places.open_file import opened, read_by_path
+from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
@@ -140,7 +143,7 @@ def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int |
         if texts.rows:
             entry = f"find_other_bytes_{integer_name(texts.offsets)}"
             machine.launch(
-                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
+                machine.closed("strings"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
             )
     return [row_and_reason(found)[0] if found else None for found in states.tolist()]
 
@@ -196,28 +199,25 @@ def read_parquet(
     DatasetError
         For a file that has changed since it was planned: libcudf opens files by their paths.
     """
-    with read_by_path(file for file, _ in files):
-        columns = read_unchanged(read, files, machine)
+    with read_by_path(file for file, _ in files), ExitStack() as copies:
+        columns = read_unchanged(read, files, copies, machine)
     return columns, sum(group.rows for _, groups in files for group in groups)
 
 
-def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
-    """Read files that do not change meanwhile; see `read_parquet`."""
+def read_unchanged(read: Read, files: Sequence[Piece], copies: ExitStack, machine: Machine) -> dict[str, Vector]:
+    """Read files that do not change meanwhile; `copies` holds local copies of those of stores.  See `read_parquet`."""
     types, reasons = stored_types(read, files[0][0]), dict[str, str]()
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (parquet_options(read.dataset).verify_pages or sooner):
         return read_on_host(read, files, types, machine)
-    if types and any(local_path(file.path) is None for file, _ in files):
-        note(f"{read.origin}: {files[0][0].path} was read on the CPU: it is not on a disk of this machine")
-        return read_on_host(read, files, types, machine)
+    paths = {piece[0].path: path_here(read.dataset, piece, list(types), copies) for piece in files}
     reasons |= {name: reason for name, stored in types.items() if (reason := type_reason(stored, read.schema[name]))}
+    others = [name for name in types if name not in reasons]
     for file, own in files:
-        reasons |= host_reasons(
-            read.dataset, file, [g.index for g in own], [name for name in types if name not in reasons]
-        )
+        reasons |= host_reasons(read.dataset, file, paths[file.path], [group.index for group in own], others)
     for name, reason in reasons.items():
         note(f"{read.origin}: column '{name}' was read on the CPU: {reason}")
-    columns = read_on_device(read, files, {name: t for name, t in types.items() if name not in reasons}, machine)
+    columns = read_on_device(read, files, paths, {name: types[name] for name in types if name not in reasons}, machine)
     if reasons:
         columns |= read_on_host(read, files, {name: types[name] for name in reasons}, machine)
     return {name: columns[name] for name in types}
@@ -237,23 +237,27 @@ def are_small(dataset: Dataset, files: Sequence[Piece], names: Iterable[str], ma
     return sum(chunk.uncompressed_bytes for chunk in chunks) <= most * BYTES_OF_A_VALUE
 
 
-def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names: Sequence[str]) -> dict[str, str]:
+def host_reasons(
+    dataset: Dataset, file: DataFile, path: Path, groups: Sequence[int], names: Sequence[str]
+) -> dict[str, str]:
     """Return the columns that Arrow has to read, with reasons, and verify the others' checksums if that is wanted."""
     footer = footers_of(dataset).footer(file)
     try:
-        reasons = host_columns(path_here(file), footer, groups, names)
+        reasons = host_columns(path, footer, groups, names)
         if parquet_options(dataset).verify_checksums:
-            verify_checksums(path_here(file), footer, groups, [name for name in names if name not in reasons])
+            verify_checksums(path, footer, groups, [name for name in names if name not in reasons])
     except (OSError, BadPages) as error:
         raise unreadable(file, groups, error) from error
     return reasons
 
 
-def path_here(file: DataFile) -> Path:
-    """Return the path by which libcudf reads a file; Arrow reads those that have none."""
-    path = local_path(file.path)
-    assert path is not None
-    return path
+def path_here(dataset: Dataset, piece: Piece, names: Sequence[str], copies: ExitStack) -> Path:
+    """Return the path by which libcudf reads columns of a file: of one in a store, of a copy of their chunks."""
+    file, groups = piece
+    if (path := local_path(file.path)) is not None:
+        return path
+    footer, opened_file = footers_of(dataset).footer(file), copies.enter_context(opened(file.path, file.state))
+    return copies.enter_context(chunks_here(opened_file, footer, [group.index for group in groups], names))
 
 
 def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
@@ -263,7 +267,7 @@ def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFa
 
 
 def read_on_device(
-    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+    read: Read, files: Sequence[Piece], paths: Mapping[FilePath, Path], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
     """Let the machine read columns of row groups, and check that texts are UTF-8; see `read_parquet`.
 
@@ -273,7 +277,7 @@ def read_on_device(
         return {}
     rows = sum(group.rows for _, own in files for group in own)
     try:
-        columns = machine.read_parquet({path_here(file): [group.index for group in own] for file, own in files}, types)
+        columns = machine.read_parquet({paths[file.path]: [group.index for group in own] for file, own in files}, types)
         for name, vector in columns.items():
             check_count(name, vector.rows, rows)
         columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)
@@ -284,7 +288,7 @@ def read_on_device(
             lose_device()
             raise stopped_by(files) from error
         if len(files) > 1:
-            return read_apart(read, files, types, machine)
+            return read_apart(read, files, paths, types, machine)
         columns = read_on_host(read, files, types, machine)
         note(f"{read.origin}: {files[0][0].path} was read on the CPU: libcudf cannot read it")
     return columns
@@ -307,11 +311,11 @@ def check_count(name: str, found: int, rows: int) -> None:
 
 
 def read_apart(
-    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+    read: Read, files: Sequence[Piece], paths: Mapping[FilePath, Path], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
     """Read files that cannot be read together one by one; raise `RunFailed` for the one that cannot be read at all."""
     frames = [
-        Frame(read_on_device(read, [(file, own)], types, machine), sum(group.rows for group in own))
+        Frame(read_on_device(read, [(file, own)], paths, types, machine), sum(group.rows for group in own))
         for file, own in files
     ]
     return dict(concat(frames, {name: vector.dtype for name, vector in frames[0].columns.items()}, machine).columns)
@@ -356,4 +360,4 @@ def checked(columns: Mapping[str, Vector], machine: Machine) -> dict[str, Vector
 
 def coded(vector: Vector, machine: Machine) -> Vector:
     """Return a column, texts by numbers where few are distinct and that is chosen."""
-    return with_dictionary(vector, machine) if chosen("text_codes") else vector
+    return with_dictionary(vector, machine) if chosen("string_codes") else vector

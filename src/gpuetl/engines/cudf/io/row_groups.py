@@ -311,7 +311,7 @@ def between(frame: Frame, start: int, most: int) -> Frame:
 def rows_between(vector: Vector, start: int, most: int) -> Vector:
     """Return those rows of a column; whether any is null is known later."""
     rows = min(most, vector.rows - start)
-    valid = vector.valid[start // 32 :] if vector.nulls else None
+    valid = vector.required_valid[start // 32 :] if vector.nulls else None
     if vector.offsets is not None:
         return replace(vector, rows=rows, valid=valid, offsets=vector.offsets[start : start + rows + 1])
     return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])

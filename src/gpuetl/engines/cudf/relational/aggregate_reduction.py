@@ -380,4 +380,4 @@ def result_words(groups: Groups, result: Result, states: Mapping[State, GroupSta
         memory = WIDE.get(result.state.kind, "narrow")
     stored = RESULT_TYPES.index(storage_type(output.dtype).removeprefix("u"))
     kinds = [RESULTS.index(result.kind), list(MEMORY).index(memory), stored, result.detail]
-    return [at, machine.address(output.data), machine.address(output.valid), *kinds]
+    return [at, machine.address(output.data), machine.address(output.required_valid), *kinds]

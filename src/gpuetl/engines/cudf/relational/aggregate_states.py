@@ -140,5 +140,5 @@ RESULT_OF: dict[str, Callable[[Call], Result]] = {
 
 
 def has_state(call: Call) -> bool:
-    """Return whether a state computes the call: not for extremes of texts, whose bytes lie elsewhere."""
+    """Return whether a state computes the call: not for extremes of strings, whose bytes lie elsewhere."""
     return call.function.name in RESULT_OF and not (call.function.name in ("min", "max") and has_bytes(call.dtype))

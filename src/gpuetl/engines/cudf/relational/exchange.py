@@ -64,5 +64,5 @@ def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Fr
 
 
 def below(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Return keys below each other; texts as their numbers."""
+    """Return keys below each other; strings as their numbers."""
     return stacked(shared_codes(vectors, machine) if has_bytes(vectors[0].dtype) else vectors, machine)

@@ -127,7 +127,7 @@ def join_keys(operation: Join, left: Frame, right: Frame, machine: Machine) -> J
 
 
 def comparable(left: Vector, right: Vector, machine: Machine) -> tuple[Vector, Vector]:
-    """Return a key of both sides as numbers that compare as the values do: texts are numbered together."""
+    """Return a key of both sides as numbers that compare as the values do: strings are numbered together."""
     dtype = common_type(left.dtype, right.dtype)
     assert dtype is not None
     if not same_digits(left.dtype, right.dtype):

@@ -178,7 +178,7 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
 
 @programs.register
 def window_programs(operation: Window, frame: Kinds) -> Needed:
-    """List those of constants, of passes and frames, and of defaults of texts that are moved."""
+    """List those of constants, of passes and frames, and of defaults of strings that are moved."""
     calls, constants = with_constants(operation.calls)
     needed = evaluated(constants, frame)
     kinds, nothing = {**frame.columns, **needed.columns}, cast("Any", None)
@@ -250,7 +250,7 @@ def column_of(operation: Window, name: str, call: Call, plan: CallPlan, results:
 
 
 def output_of(plan: CallPlan, rows: WindowRows) -> Output:
-    """Return what a kernel writes for a call: of texts and lists that are moved, the row numbers."""
+    """Return what a kernel writes for a call: of strings and lists that are moved, the row numbers."""
     if isinstance(plan, ShiftedValues):
         dtype = rows.columns[plan.column].dtype
         return RowNumbers(plan.step) if has_bytes(dtype) or is_nested(dtype) else plan

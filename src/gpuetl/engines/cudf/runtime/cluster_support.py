@@ -42,7 +42,8 @@ class CudfClusterSupport:
 
     def copy_to_host(self, buffer: Buffer) -> memoryview:
         """Return the bytes of a buffer in host memory."""
-        host: Any = buffer if isinstance(buffer, np.ndarray) else buffer.get()
+        array: Any = buffer  # CuPy's have `get`, NumPy's in tests have not
+        host: Any = array if isinstance(array, np.ndarray) else array.get()
         return memoryview(host)
 
     def copy_to_device(self, buffer: NDArray[np.uint8]) -> Buffer:
@@ -54,7 +55,8 @@ class CudfClusterSupport:
         """Return what UCX has received as an array on it."""
         import cupy
 
-        return cupy.asarray(buffer).view("uint8")
+        array: Buffer = cupy.asarray(buffer)
+        return array.view("uint8")
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Return a stage of this process's machine."""

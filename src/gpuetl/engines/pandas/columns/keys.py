@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import canonical, has_numbers, to_masked, to_words, whole
-from gpuetl.engines.pandas.columns.order import argsort_words, measured
+from gpuetl.engines.pandas.columns.order import argsort_packed, measured
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import is_binary, is_floating
 
@@ -84,7 +84,7 @@ def ranked(values: Codes) -> tuple[Codes, Codes]:
     Where most values differ, this takes 40 to 55 bytes a row.  Arrow's hash table grows fourfold at once, and takes up
     to 240 bytes a row and up to five times as long.
     """
-    rows = argsort_words([measured(values)])
+    rows = argsort_packed([measured(values)])
     ordered = values[rows]
     is_new = np.append(np.ones(min(1, len(rows)), np.bool_), ordered[1:] != ordered[:-1])
     del ordered

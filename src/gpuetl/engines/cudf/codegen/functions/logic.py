@@ -70,7 +70,7 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
 
 
 def table(constants: Sequence[Any], dtype: DataType) -> tuple[str, list[str]]:
-    """Return the C++ type of a table's entries, and their texts in its order."""
+    """Return the C++ type of a table's entries, and their C++ code in its order."""
     if is_floating(dtype):  # by their bits; NaN equals nothing, so its bits are not met
         code, kind, suffix = ("<f", "uint32_t", "u") if dtype == pa.float32() else ("<d", "uint64_t", "ULL")
         size = struct.calcsize(code)

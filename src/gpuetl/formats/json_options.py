@@ -1,0 +1,41 @@
+"""The options of JSON lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from gpuetl.format_options import FormatOptions, choice, option, whole_number
+from gpuetl.formats.compression import Compression, compression_form
+from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    from gpuetl.formats.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class JsonReadOptions(FormatOptions):
+    """How columns are found, and what becomes of lines that do not fit.
+
+    A line is bad that is not one JSON object, names a key twice, or has a value that is not of its column's type.
+    """
+
+    sample_rows: int = option(
+        whole_number(1), 10_000, "the first lines of a file that are looked at for its columns, without a schema"
+    )
+    on_bad_row: Literal["fail", "null", "quarantine"] = option(
+        choice("fail", "null", "quarantine", null="null"), "fail", "what becomes of a line that cannot be read"
+    )
+
+
+@dataclass(frozen=True)
+class JsonWriteOptions(FormatOptions):
+    """How JSON lines are written; a compressed file's name ends in .jsonl.gz or .jsonl.zst."""
+
+    compression: Compression = option(
+        compression_form("none", "gzip", "zstd"), Compression("none"), "the codec of the file"
+    )
+
+
+def json_options(dataset: Dataset) -> JsonReadOptions:
+    """Return the options of a JSON source."""
+    return JsonReadOptions.of(dataset.options)
