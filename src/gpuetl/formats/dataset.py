@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from gpuetl.errors import have_hint
+from gpuetl.errors import alternatives, have_hint
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.file_columns import with_extra_columns
 from gpuetl.formats.format import Format
@@ -126,7 +126,7 @@ class Dataset:
 
     def _no_files(self) -> DatasetError:
         listing, hint = self.listing, "Check the path; relative ones start at the pipeline's folder."
-        suffix = " or ".join(self.suffixes)
+        suffix = alternatives(self.suffixes)
         message = f"{self.path} {'matches no file' if listing.is_glob else 'does not exist'}"
         if listing.folders:
             message = f"{self.path} matches no file, but the folder {listing.folders[0]}"

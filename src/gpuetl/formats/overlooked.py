@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
+from gpuetl.errors import alternatives
 from gpuetl.formats.dataset import Dataset, folder_values
 from gpuetl.io.data_file import NULL_PARTITION
 from gpuetl.messages import coded
@@ -64,7 +65,7 @@ def files_warning(dataset: Dataset) -> str | None:
     if listing.is_folder:
         left_out = sorted(path for path in listing.others if path.suffix.lower() in LIKE_DATA)
         why, fix = (
-            f"only files that end in {' or '.join(suffixes)} are",
+            f"only files that end in {alternatives(suffixes)} are",
             "Rename them, or read them with a glob.",
         )
     else:
