@@ -410,11 +410,6 @@ def have_hint(name: str, have: Iterable[str], advice: str = "", noun: str = "Col
     return f"{noun}: {listed or 'none'}. {advice or suggestion(name, names)}".rstrip()
 
 
-def alternatives(names: Sequence[str]) -> str:
-    """Return names as one of which something is: `a, b or c`."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-
-
 def listing(names: Sequence[str], limit: int = SHOWN_NAMES) -> str:
     """Return names with commas between them: the first `limit`, or fewer long ones, and how many more there are."""
     shown: list[str] = []

@@ -390,8 +390,9 @@ def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str,
             read[name] = read_plain(
                 form_of(declared[name]), read[name], f"{within}: {name}" if name in CHOICES else within
             )
-    if "columns" in read:
-        read["columns"] = read_plain(NAMES, as_names(read["columns"]), f"{within}: columns")
+    for name in ("columns", "exclude"):
+        if name in read:
+            read[name] = read_plain(NAMES, as_names(read[name]), f"{within}: {name}")
     if "filter" in read:
         read["filter"] = Formula(as_syntax(read["filter"]))
     return read | _option_values(SourceSpec, format, keys, within)

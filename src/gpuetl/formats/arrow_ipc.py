@@ -50,6 +50,10 @@ class ArrowFormat(Format):
     write_options = ArrowWriteOptions
     encoding = Encoding(1.0, 0, 1.1)
 
+    def holds(self, dtype: DataType) -> bool:
+        """Tell that it has all types."""
+        return True
+
     def metadata(self) -> DescribedFiles:
         """Return the schemas and batches."""
         return DescribedFiles()
@@ -70,6 +74,10 @@ class ArrowFormat(Format):
             rows = pa.Table.from_batches(batches, reader.schema)
         names = [name for name in columns if name in rows.column_names]
         return rows.select(names) if names else pa.table({":row": pa.nulls(rows.num_rows)})
+
+    def sink_suffix(self, path: str, options: FormatOptions) -> str:
+        """Return how names of the sink's files end: as its path does, if it is one file."""
+        return next((suffix for suffix in self.suffixes if path.endswith(suffix)), self.suffixes[0])
 
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write a file of record batches."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from gpuetl.errors import system_reason
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.format import Encoding, Format, Piece
-from gpuetl.formats.json_options import JsonReadOptions, JsonWriteOptions, json_options
+from gpuetl.formats.json_options import COMPRESSED, JsonReadOptions, JsonWriteOptions, json_options
 from gpuetl.formats.json_text import first_lines, lines_before, part_text, parts_of
 from gpuetl.formats.json_types import types_of
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -20,17 +20,20 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.paths import FilePath
-from gpuetl.types.data_types import DataType, is_list
+from gpuetl.types.data_types import DURATION, TIME, TIMESTAMP_NS, DataType, is_binary, is_opaque
+from gpuetl.types.nested_types import is_nested, type_parts
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
-COMPRESSED = {"gzip": ".gz", "zstd": ".zst"}
 
 
 class InferredTypes(dict[FilePath, Mapping[str, DataType]]):
     """The columns of files without a declared schema, as their first lines were when they were first looked at."""
+
+
+NO_FORM = (DURATION, TIME, TIMESTAMP_NS)
 
 
 class JsonFormat(Format):
@@ -60,10 +63,9 @@ class JsonFormat(Format):
             return [Piece(-1, {"": size}) for size in parts_of(source)]
 
     def holds(self, dtype: DataType) -> bool:
-        """Tell whether JSON has a type: durations have no form in it."""
-        if is_list(dtype):
-            return self.holds(dtype.value_type)
-        return not pa.types.is_duration(dtype)
+        """Tell whether JSON has a type: durations, times of day and bytes have no form in it."""
+        flat = [part for part in type_parts(dtype) if not is_nested(part)]
+        return not any(is_binary(part) or is_opaque(part) or part in NO_FORM for part in flat)
 
     def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
         """Name a row by its line; lines without a value have no row."""
@@ -74,16 +76,18 @@ class JsonFormat(Format):
         return f"Line {before + at} of {group.file.path}"
 
     def sink_suffix(self, path: str, options: FormatOptions) -> str:
-        """Return how names of the sink's files end: as the path does, with the compression's."""
-        end = COMPRESSED.get(JsonWriteOptions.of(options).compression.codec, "")
-        suffixes = [suffix + end for suffix in SUFFIXES]
-        return next((suffix for suffix in suffixes if path.endswith(suffix)), suffixes[0])
+        """Return how names of the sink's files end: as its path does, if it is one file, with the compression's."""
+        codec = JsonWriteOptions.of(options).compression.codec
+        end = COMPRESSED.get(codec, "")
+        suffixes = self.suffixes if codec == "auto" else [suffix + end for suffix in SUFFIXES]
+        found = [suffix for suffix in suffixes if path.endswith(suffix)]
+        return max(found, key=len, default=suffixes[0])
 
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write one object a row; null is null."""
         from gpuetl.formats.json_writing import write_lines
 
-        write_lines(table, path, JsonWriteOptions.of(options).compression)
+        write_lines(table, path, JsonWriteOptions.of(options).codec(path.name))
 
     def columns_of(self, file: OpenFile) -> list[str]:
         """Return the names of the columns in the first line."""
@@ -112,5 +116,5 @@ def inferred(dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
             raise DatasetError(coded("GE1403", f"cannot read {file.path}: {reason}")) from None
         if not known[file.path]:
             hint = "Declare the source's schema."
-            raise DatasetError(coded("GE1431", f"{file.path}: the file has no line with a column"), hint)
+            raise DatasetError(coded("GE1432", f"{file.path}: the file has no line with a column"), hint)
     return known[file.path]

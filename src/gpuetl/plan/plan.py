@@ -194,7 +194,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, StorePath):
         return str(value)
     if isinstance(value, Dataset):
-        allowed = (value.extra_columns, value.missing_columns)
+        allowed = (value.extra_columns, value.missing_columns, value.filename)
         return _plain(value.path), value.format, list(value.schema.items()), value.options.changed, allowed
     if isinstance(value, FormatOptions):
         return value.changed
@@ -290,9 +290,9 @@ def frozen(value: Any) -> Hashable:
     if isinstance(value, Mapping):
         return tuple((name, frozen(item)) for name, item in value.items())
     if isinstance(value, Dataset) and value.file_format.keeps_plans:
-        allowed = (value.extra_columns, value.missing_columns, value.options)
+        allowed = (value.extra_columns, value.missing_columns, value.filename, value.options)
         declared = (value.declared, value.partitions, allowed)
-        return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
+        return value.name, value.path, *map(frozen, declared), value.wanted, value.excluded, tuple(file_states(value))
     raise NoValue
 
 

@@ -39,7 +39,8 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, DataType, is_binary, type_name
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
 IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."
@@ -67,6 +68,17 @@ def bind(
     plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems, files).plan()
     problems.check()
     return plan
+
+
+def other_form(name: str, dtype: DataType) -> str:
+    """Return what to do with a column that a sink's file cannot hold."""
+    if is_struct(dtype):
+        return "Unnest it, or write Parquet."
+    if is_map(dtype):
+        return f"Take values of it, such as {name}['key'], or write Parquet."
+    if is_binary(dtype):
+        return f"Write hex({name}), or write Parquet."
+    return "Cast it to another type, or write Parquet."
 
 
 def bind_source(
@@ -260,10 +272,14 @@ class _Binder:
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
         self.only_held("source", name, spec, spec.schema)
-        filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
+        self.one_choice(name, spec)
+        filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
+        in_paths = {**spec.partitions, **({str(spec.filename): STRING} if spec.filename else {})}
         dataset = Dataset(
-            name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
+            name, spec.format, path or self.folder, spec.schema, in_paths,
+            filtered.union(spec.columns) if spec.columns else frozenset(),
             spec.extra_columns, spec.missing_columns, spec.options,
+            excluded=frozenset(map(str, spec.exclude)) - filtered, filename=str(spec.filename),
         )  # fmt: skip
         if infers:
             inferred = self.inferred(dataset, spec)
@@ -282,6 +298,21 @@ class _Binder:
         self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
 
+    def one_choice(self, name: str, spec: SourceSpec) -> None:
+        """Report a source that chooses its columns in two ways, or has two columns of one name."""
+        if spec.columns and spec.exclude:
+            message = coded("GE1008", "columns and exclude cannot be given together")
+            self.add(
+                message,
+                "Keep one: columns are those that are read, exclude those that are not.",
+                spec.exclude[0],
+                "source",
+                name,
+            )
+        if spec.filename and (spec.filename in spec.schema or spec.filename in spec.partitions):
+            message = coded("GE1412", f"filename: the source has a column '{spec.filename}' already")
+            self.add(message, "Choose another name.", spec.filename, "source", name)
+
     def inferred(self, dataset: Dataset, spec: SourceSpec) -> Dataset | None:
         """Return a source with the types of its first rows, which a note shows; None where they cannot be read."""
         try:
@@ -298,6 +329,13 @@ class _Binder:
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
+            if spec.exclude:
+                first = () if spec.schema or not dataset.files else dataset.stored(dataset.files[0])
+                have = [*dict.fromkeys((*first, *dataset.schema, *spec.schema, *dataset.partitions))]
+                for column in spec.exclude:
+                    if column not in have:
+                        message = coded("GE1003", f"exclude: unknown column '{column}'")
+                        self.add(message, have_hint(column, have), column, "source", dataset.name)
             return dataset.schema
         except DatasetError as error:
             self.add(str(error), error.hint, spec.path, "source", dataset.name)
@@ -317,6 +355,9 @@ class _Binder:
             kept = context.known(spec.columns, schema)
             node = Project(source=node, columns=passing(schema.select(kept)), origin=context.origin)
             node = context.doubtful(node, spec.columns, schema)
+        elif left := [name for name in node.schema if name in spec.exclude]:  # that the filter reads
+            others = [name for name in node.schema if name not in left]
+            node = Project(source=node, columns=passing(node.schema.select(others)), origin=context.origin)
         return node
 
     def stage(self, name: str) -> Node:
@@ -436,8 +477,8 @@ class _Binder:
         """Report columns of types that the format does not have."""
         form = format_named(spec.format)
         in_paths = spec.partition_by if isinstance(spec, SinkSpec) else spec.partitions
-        hint = "Cast it to another type, or write Parquet." if kind == "sink" else "Declare it as a number or a string."
         for name, dtype in columns.items():
+            hint = other_form(name, dtype) if kind == "sink" else "Declare it as a number or a string."
             if dtype != UNKNOWN and name not in in_paths and not form.holds(dtype):
                 article = "an" if form.title[0] in "AEIO" else "a"
                 message = f"{article} {form.title} file cannot hold {type_name(dtype)}, the type of '{name}'"
