@@ -282,10 +282,10 @@ timestamps, pages of several gzip members, delta encodings of other writers, and
 **Columns of CSV files.**  A CSV source needs a `schema`, or `schema: infer`.  A file begins with a line of column
 names, which are compared with their case.  [File formats](formats.md#csv) explains inference, compression, encodings
 and other dialects.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the
-line's end makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
-zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is never
-null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and not a
-number.  Empty lines are skipped, but are nulls in a file of one column.
+line's end makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header
+alone is zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is
+never null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and
+not a number.  Empty lines are skipped, but are nulls in a file of one column.
 
 **The text of CSV files.**  It is UTF-8, with or without a byte order mark, unless `encoding` says otherwise.  A line
 ends with `\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that
