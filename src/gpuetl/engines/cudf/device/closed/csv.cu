@@ -1,6 +1,6 @@
 // Fields of CSV text: where they end, whether all rows have as many, and their values.
-#include "reduce.cuh"
 #include "rows.cuh"
+#include "reduce.cuh"
 
 namespace fields {
 
