@@ -89,4 +89,20 @@ example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Ex
 on_bad_row: quarantine sets such lines aside.""",
         fixed=JSON.replace("}", ", schema: {id: int64}, on_bad_row: quarantine}") + OUT + REJECTS,
     ),
+    ErrorPage(
+        code="GE1433",
+        title="package of a file format is missing",
+        cause="The source has a format that needs a further package: fastavro for Avro, python-calamine for workbooks.",
+        fix="Install the extra that the message names.",
+        kind="pipeline",
+        files={"sales.avro": ""},
+        example=SOURCES.replace("csv: sales.csv, schema: {id: int64, amount: float64}", "avro: sales.avro") + OUT,
+        message="""\
+example.yaml:4:17: source 'sales': reading Avro files needs the package fastavro  [GE1433]
+    sales: {avro: sales.avro}
+                  ^^^^^^^^^^
+Install it: pip install "gpuetl[avro]".""",
+        fixed=SOURCES + OUT,
+        untested="the tests have the packages",
+    ),
 )

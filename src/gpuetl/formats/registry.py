@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuetl.format_options import FormatOptions
 from gpuetl.formats.arrow_ipc import ArrowFormat
+from gpuetl.formats.avro import AvroFormat
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.format import Format
 from gpuetl.formats.json_lines import JsonFormat
@@ -16,6 +17,7 @@ FORMATS: dict[str, Format] = {
     JsonFormat.name: JsonFormat(),
     OrcFormat.name: OrcFormat(),
     ArrowFormat.name: ArrowFormat(),
+    AvroFormat.name: AvroFormat(),
 }
 """In the order in which messages name them."""
 
