@@ -101,6 +101,10 @@ class Pipeline(PipelineDefinition):
         """Declare an Avro source, which needs the extra `gpuetl[avro]`, with further keys as in YAML."""
         return self._source(name, "avro", path, keys)
 
+    def read_excel(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a sheet of a workbook, with keys such as `sheet` and `range`; it needs the extra `gpuetl[excel]`."""
+        return self._source(name, "excel", path, keys)
+
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
 

@@ -165,7 +165,9 @@ def test_options_of_other_formats_are_refused(lake):
 
 
 def test_an_unknown_key_names_the_format(lake):
-    with pytest.raises(ge.GpuetlError, match="needs exactly one of parquet, csv, json, orc, arrow, avro, excel, batches: the path"):
+    with pytest.raises(
+        ge.GpuetlError, match="needs exactly one of parquet, csv, json, orc, arrow, avro, excel, batches: the path"
+    ):
         ge.loads("gpuetl: 1\nname: p\nsources:\n  t: {schema: {k: string}}\n", lake).plan()
 
 

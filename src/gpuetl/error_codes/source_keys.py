@@ -105,4 +105,22 @@ Install it: pip install "gpuetl[avro]".""",
         fixed=SOURCES + OUT,
         untested="the tests have the packages",
     ),
+    ErrorPage(
+        code="GE1434",
+        title="cells of a workbook cannot be read",
+        cause=(
+            "The sheet is not there, a cell has an error such as #N/A or a formula whose value was never saved, or the "
+            "workbook is of a kind whose errors cannot be told from empty cells (.xls, .xlsb)."
+        ),
+        fix="Correct the cell or the key `sheet`, or set `error_cells: null` to read errors as null.",
+        kind="pipeline",
+        files={"sales.xls": ""},
+        example=SOURCES.replace("csv: sales.csv, schema: {id: int64, amount: float64}", "excel: sales.xls") + OUT,
+        message="""\
+example.yaml:4:18: source 'sales': sales.xls: errors in cells of such a workbook, such as #N/A, cannot be told from empty cells  [GE1434]
+    sales: {excel: sales.xls}
+                   ^^^^^^^^^
+Set error_cells: null, or save the workbook as .xlsx.""",
+        fixed=SOURCES + OUT,
+    ),
 )

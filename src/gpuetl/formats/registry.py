@@ -6,6 +6,7 @@ from gpuetl.format_options import FormatOptions
 from gpuetl.formats.arrow_ipc import ArrowFormat
 from gpuetl.formats.avro import AvroFormat
 from gpuetl.formats.csv import CsvFormat
+from gpuetl.formats.excel import ExcelFormat
 from gpuetl.formats.format import Format
 from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.orc import OrcFormat
@@ -18,6 +19,7 @@ FORMATS: dict[str, Format] = {
     OrcFormat.name: OrcFormat(),
     ArrowFormat.name: ArrowFormat(),
     AvroFormat.name: AvroFormat(),
+    ExcelFormat.name: ExcelFormat(),
 }
 """In the order in which messages name them."""
 
