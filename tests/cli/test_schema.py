@@ -97,7 +97,7 @@ sources:
     [
         (["a.txt"], "cannot tell the format of a.txt"),
         (["a.csv"], "a.csv does not exist"),
-        (["a.csv", "--format", "orc"], "--format: 'orc' is not a format"),
+        (["a.csv", "--format", "xml"], "--format: 'xml' is not a format"),
     ],
 )
 def test_what_cannot_be_described_is_an_error(printed, capsys, arguments, message):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
@@ -132,7 +132,7 @@ class Dataset:
 
     def _no_files(self) -> DatasetError:
         listing, hint = self.listing, "Check the path; relative ones start at the pipeline's folder."
-        suffix = " or ".join(self.suffixes)
+        suffix = plain_suffixes(self.suffixes)
         message = f"{self.path} {'matches no file' if listing.is_glob else 'does not exist'}"
         if listing.folders:
             message = f"{self.path} matches no file, but the folder {listing.folders[0]}"
@@ -257,6 +257,12 @@ class Dataset:
             raise DatasetError(
                 coded("GE1408", f"{file.path}: '{name}={text}' is not of type {type_name(dtype)}"), hint
             ) from None
+
+
+def plain_suffixes(suffixes: Sequence[str]) -> str:
+    """Word how names of files end; those that only add a compression go without saying."""
+    plain = [one for one in suffixes if not any(one.startswith(f"{other}.") for other in suffixes)]
+    return " or ".join(plain)
 
 
 def folder_values(path: FilePath) -> dict[str, str]:

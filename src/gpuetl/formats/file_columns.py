@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.types.data_types import DataType, common_type, is_floating, language_type, type_name
+from gpuetl.types.data_types import (
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    DataType,
+    common_type,
+    is_floating,
+    language_type,
+    type_name,
+)
 from gpuetl.types.decimal_types import is_decimal
 
 if TYPE_CHECKING:
@@ -29,6 +37,8 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
     if stored is None:
         hint = "Set missing_columns: null to read null there."
         raise DatasetError(coded("GE1404", f"{file.path} has no column '{name}', which the source reads"), hint)
+    if stored == planned or (planned == TIMESTAMP_NS and language_type(stored) == TIMESTAMP):
+        return
     read = language_type(stored)
     loses = read is not None and is_decimal(read) and is_floating(planned)
     if read is None or loses or common_type(read, planned) != planned:
@@ -118,7 +128,7 @@ def refuse_filename(dataset: Dataset, file: DataFile, stored: Mapping[str, DataT
     DatasetError
         With the file.
     """
-    if dataset.filename in stored:
+    if dataset.filename and dataset.filename in stored:
         message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
         raise DatasetError(coded("GE1412", message), "Choose another name for filename.")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
-from gpuetl.formats.dataset import Dataset, folder_values
+from gpuetl.formats.dataset import Dataset, folder_values, plain_suffixes
 from gpuetl.io.data_file import NULL_PARTITION
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -64,7 +64,7 @@ def files_warning(dataset: Dataset) -> str | None:
     if listing.is_folder:
         left_out = sorted(path for path in listing.others if path.suffix.lower() in LIKE_DATA)
         why, fix = (
-            f"only files that end in {' or '.join(suffixes)} are",
+            f"only files that end in {plain_suffixes(suffixes)} are",
             "Rename them, or read them with a glob.",
         )
     else:

@@ -138,6 +138,15 @@ struct CodedStrings {
     }
 };
 
+// Structs: whether there is one.  Their fields are columns of their own.
+struct Structs {
+    const uint32_t* bits;
+    typedef bool value_type;
+
+    DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
+    DEVICE Maybe<bool> operator[](int64_t row) const { return only_if(valid(row), true); }
+};
+
 // A null list that is in no column; others have the type of their column.
 struct NoList {};
 

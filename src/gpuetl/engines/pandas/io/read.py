@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.columns.column import repeated, text_bytes
 from gpuetl.engines.pandas.io.csv_reader import read_csv
@@ -20,12 +19,14 @@ from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
 from gpuetl.formats.json_lines import JsonFormat
+from gpuetl.formats.nested_arrays import in_type, leaf_arrays
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
-from gpuetl.types.data_types import STRING, DataType, is_list, language_type
+from gpuetl.types.data_types import STRING, DataType, language_type
+from gpuetl.types.nested_types import type_parts
 
 # Read: row groups of files, each by the reader of its format.
 
@@ -107,13 +108,13 @@ READERS: dict[type[Format], Reader] = {
 
 
 def check_text(column: pa.ChunkedArray) -> None:
-    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8, also in lists: the reader takes any bytes."""
-    if is_list(column.type):
-        check_text(pa.chunked_array([chunk.flatten() for chunk in column.chunks], column.type.value_type))
-    elif language_type(column.type) == STRING:
-        for chunk in column.chunks:
-            if chunk.type != STRING or (text_bytes(chunk)[0] >= 0x80).any():  # ASCII is, wherever it is cut
-                chunk.validate(full=True)
+    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8, also in nested values: the reader takes any bytes."""
+    if STRING not in map(language_type, type_parts(column.type)):
+        return
+    for leaf in (leaf for chunk in column.chunks for leaf in leaf_arrays(chunk)):
+        is_text = language_type(leaf.type) == STRING
+        if is_text and (leaf.type != STRING or (text_bytes(leaf)[0] >= 0x80).any()):  # ASCII is, wherever it is cut
+            leaf.validate(full=True)
 
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:
@@ -127,6 +128,6 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
         return column
     check_widens(file, name, column.type, dtype)
     try:
-        return pc.cast(column, dtype)
+        return in_type(column, dtype)
     except pa.ArrowInvalid as error:
         raise DatasetError(coded("GE1406", f"{file.path}: column '{name}': {first_line(error)}")) from None
