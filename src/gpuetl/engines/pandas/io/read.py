@@ -12,17 +12,15 @@ from gpuetl.engines.pandas.columns.column import repeated, text_bytes
 from gpuetl.engines.pandas.io.csv_reader import read_csv
 from gpuetl.engines.pandas.io.json_values import read_json
 from gpuetl.engines.pandas.pandas_operation import run_operation
-from gpuetl.errors import RunFailed, first_line
+from gpuetl.errors import RunFailed
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.file_columns import check_widens, loses_values
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
 from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.nested_arrays import in_type, leaf_arrays
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.messages import coded
-from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import STRING, DataType, language_type
@@ -130,4 +128,4 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
     try:
         return in_type(column, dtype)
     except pa.ArrowInvalid as error:
-        raise DatasetError(coded("GE1406", f"{file.path}: column '{name}': {first_line(error)}")) from None
+        raise loses_values(file, name, error) from None
