@@ -15,7 +15,7 @@ from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.errors import RunFailed
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.file_columns import check_widens, loses_values
+from gpuetl.formats.file_columns import check_widens, is_read_as, loses_values
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
 from gpuetl.formats.json_lines import JsonFormat
@@ -76,18 +76,22 @@ def read_table(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], col
         return reader(dataset, file, groups, columns)
     table = file_format.read(dataset, file, [group.index for group in groups], columns)
     in_threads(check_text, table.columns)
-    return pa.table({name: in_language(table.column(name), name, file) for name in table.column_names})
+    types = dataset.schema
+    return pa.table({name: in_language(table.column(name), name, file, types.get(name)) for name in table.column_names})
 
 
-def in_language(column: pa.ChunkedArray, name: str, file: DataFile) -> pa.ChunkedArray:
+def in_language(column: pa.ChunkedArray, name: str, file: DataFile, planned: DataType | None = None) -> pa.ChunkedArray:
     """Return a column in its type of the language: values for a dictionary, microseconds for nanoseconds.
+
+    Nanoseconds stay where the source's schema has them, in `planned`.
 
     Raises
     ------
     DatasetError
         For a value that the type does not hold.
     """
-    dtype = language_type(column.type)
+    keeps = planned is not None and is_read_as(column.type, planned)
+    dtype = planned if keeps else language_type(column.type)
     return column if dtype is None else as_planned(column, dtype, name, file)
 
 
