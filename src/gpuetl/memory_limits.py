@@ -29,7 +29,7 @@ class HostMemory(NamedTuple):
 
 
 def host_memory(proc: Path = PROC, groups: Path = GROUPS) -> HostMemory:
-    """Return what /proc/meminfo tells, or less where a control group of the process, or one around it, has a limit."""
+    """Return the memory in /proc/meminfo, or less if a control group of the process, or a parent group, has a limit."""
     text = (proc / "meminfo").read_text()
     meminfo = {name: int(kib) << 10 for name, kib in re.findall(r"^(\w+): +(\d+) kB", text, re.MULTILINE)}
     limits = [HostMemory(meminfo["MemAvailable"], meminfo["MemTotal"])]

@@ -181,7 +181,7 @@ class Table:
     def sample(
         self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
     ) -> Table:  # fmt: skip
-        """Keep a fraction of the rows, or so many, by a seeded hash of the columns `by`: the same ones everywhere."""
+        """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
         return self.step(verbs.Sample(fraction, rows, _names("sample: by", by), seed))
 
     def expect(

@@ -269,3 +269,11 @@ def test_a_path_that_ends_otherwise_than_its_compression_is_refused(source, pipe
     source(pa.table({"x": [1]})).write_csv("out", "out.csv", compression="gzip")
     with pytest.raises(InvalidPipeline, match=r"the path ends in \.csv, and the files of this sink in \.csv\.gz"):
         pipeline.plan()
+
+
+def test_a_sink_s_compression_may_have_a_level(source, pipeline, tmp_path):
+    rows = pa.table({"x": list(range(1000))})
+    source(rows).write_csv("out", "out", compression="gzip(9)")
+    pipeline.run(engine="pandas")
+    (path,) = (tmp_path / "out").glob("part-*.csv.gz")
+    assert gzip.decompress(path.read_bytes()).decode().split() == ['"x"', *map(str, range(1000))]

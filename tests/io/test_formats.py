@@ -159,7 +159,7 @@ def test_options_of_other_formats_are_refused(lake):
     text = "gpuetl: 1\nname: p\nsources:\n  t: {batches: lake, schema: {k: string}, on_bad_row: 'null', verify_pages: true}\n"
     with pytest.raises(ge.GpuetlError) as caught:
         ge.loads(text + "stages: {s: {from: t, steps: [{limit: 1}]}}", lake).plan()
-    assert "on_bad_row is an option of CSV sources" in str(caught.value)
+    assert "on_bad_row is an option of CSV and JSON sources" in str(caught.value)
     assert "Take it out.  Options of Batches sources: lenient." in str(caught.value)
     assert "verify_pages is an option of Parquet sources" in str(caught.value)
 

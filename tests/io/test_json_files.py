@@ -321,15 +321,12 @@ def test_what_json_has_not_is_an_error(engine, tmp_path):
         assert not (tmp_path / "o.jsonl").exists()
 
 
-def test_a_duration_and_another_ending_are_refused_before_the_run(tmp_path):
+def test_a_duration_is_refused_before_the_run(tmp_path):
     pa.parquet.write_table(pa.table({"a": pa.array([1], pa.duration("us"))}), tmp_path / "t.parquet")
     text = "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\nsinks: {o: {from: t, json: o.jsonl.gz}}"
     with pytest.raises(ge.InvalidPipeline) as caught:
         ge.loads(text, tmp_path).plan()
     assert "a JSON file cannot hold duration, the type of 'a'" in str(caught.value)
-    assert "the path ends as files of another compression do; the sink's end in .jsonl or .ndjson or .json" in str(
-        caught.value
-    )
     written(tmp_path, '{"a":1}')
     with pytest.raises(ge.InvalidPipeline, match="a JSON file cannot hold duration"):
         load(tmp_path, "schema: {a: duration}").plan()

@@ -25,11 +25,11 @@ MOST_BYTES = (1 << 31) - 1
 
 
 def too_long(size: int) -> Message:
-    """Return why an expression has no result whose string would have so many bytes."""
+    """Return why an expression has no result: its string would have this number of bytes."""
     return coded("GE2031", f"the string would have {size:,} bytes, and a string has {MOST_BYTES:,} at most")
 
 
-# Which columns are arrays of numbers, told in the same words by every engine.
+# Messages about columns that are not arrays of numbers, the same for every engine.
 
 
 def check_array(name: str, dtype: DataType, nulls: int) -> None:
@@ -48,7 +48,7 @@ def check_array(name: str, dtype: DataType, nulls: int) -> None:
         )
 
 
-# Values for which an expression has no result, told in the same words by every engine.
+# Messages about values for which an expression has no result, the same for every engine.
 
 
 DAY = 86_400_000_000

@@ -521,7 +521,7 @@ Give the user of the run the permission to read and enter it, or leave it out of
         code="GE1460",
         title="text follows a closing quote",
         cause=(
-            "A field of a CSV file opens with a quote and goes on after the quote that closes it.  Either a quote "
+            "A quoted field of a CSV file has text after its closing quote.  Either a quote "
             "inside of the field is not written twice, or a quote before it is not closed and the field swallows "
             "the rows between them."
         ),

@@ -125,7 +125,7 @@ os.register_at_fork(after_in_child=readers.cache_clear)
 def scans_in_order(roots: Sequence[Physical]) -> Iterator[tuple[Scan, int]]:
     """Yield the partitions of sources in the order in which the local executor asks for them.
 
-    Those of which an exchange takes no more rows than it wants are left out: they may never be asked for.
+    Sources below an exchange that takes a limited number of rows are left out: their partitions may never be needed.
     """
     seen: set[tuple[int, int]] = set()
     for root in roots:

@@ -105,7 +105,7 @@ class LocalExecutor:
         return frames.pop()
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
-        """Tell whether a partition that is still to be computed is for one reader, so that nobody need hold it."""
+        """Tell whether a partition that is still to be computed has one reader, so that it need not be stored."""
         key = (id(node), index)
         return self.readers[key] == 1 and key not in self.store
 

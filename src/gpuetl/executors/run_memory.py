@@ -61,7 +61,7 @@ class Budget:
         self.lock = Lock()
 
     def lacks(self, size: int) -> int:
-        """Return how many bytes too many would be taken with so many more."""
+        """Return by how many bytes the limit would be exceeded with these bytes more."""
         return max(0, self.meter() + self.reserved + size - int(self.limit * AIMED_SHARE))
 
     def highest(self) -> int:
@@ -81,7 +81,7 @@ class Budget:
             yield
 
     def make_room(self, size: int) -> None:
-        """Free memory until so many bytes more fit, or nothing is left to free."""
+        """Free memory until these bytes fit, or nothing is left to free."""
         for free in self.frees:
             while self.lacks(size):
                 if not free():
@@ -102,7 +102,7 @@ class Budget:
 
     @contextmanager
     def reserving(self, size: int) -> Iterator[None]:
-        """Reserve so many bytes while the block lasts, whether there is room or not."""
+        """Reserve bytes while the block lasts, even beyond the limit."""
         with self.lock:
             self.reserved += size
         try:

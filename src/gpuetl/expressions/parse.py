@@ -198,7 +198,7 @@ class _Lowering:
         return Apply(operator, tuple(lowered), span=span)
 
     def unsupported(self, node: exp.Expr, hint: str = "") -> InvalidExpression:
-        """Word a part of the text that the language lacks, as it was typed."""
+        """Name a part of the text that gpuetl does not support, in the words that the user typed."""
         if not hint and (refused := refused_word_in(self.text)):
             return refused
         around = bracketed_span if isinstance(node, exp.Array | exp.Tuple) else whole_span

@@ -75,6 +75,10 @@ class ArrowFormat(Format):
         names = [name for name in columns if name in rows.column_names]
         return rows.select(names) if names else pa.table({":row": pa.nulls(rows.num_rows)})
 
+    def sink_suffix(self, path: str, options: FormatOptions) -> str:
+        """Return how names of the sink's files end: as its path does, if it is one file."""
+        return next((suffix for suffix in self.suffixes if path.endswith(suffix)), self.suffixes[0])
+
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write a file of record batches."""
         codec, level = ArrowWriteOptions.of(options).compression

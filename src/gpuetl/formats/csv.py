@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.csv_header import Headers, delimiter_hint, header_of, missing_hint
-from gpuetl.formats.csv_options import CODECS, CsvOptions, CsvWriteOptions, csv_options
+from gpuetl.formats.csv_options import CODECS, CsvOptions, CsvWriteOptions, codec_by_name, csv_options
 from gpuetl.formats.file_columns import case_hint
-from gpuetl.formats.format import Encoding, Format, Piece
+from gpuetl.formats.format import Encoding, Format, Inference, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -37,6 +37,18 @@ class CsvFormat(Format):
     states_types = False
     holds_lists = False
     encoding = Encoding(0.0, 0, 1.1)
+
+    def infer(self, dataset: Dataset) -> Inference:
+        """Return the types of the columns by the first rows."""
+        from gpuetl.formats.csv_inference import infer
+
+        return infer(dataset)
+
+    def detected(self, file: DataFile) -> FormatOptions:
+        """Return the encoding, delimiter and header that a file seems to have."""
+        from gpuetl.formats.csv_inference import detected
+
+        return detected(file)
 
     def holds(self, dtype: DataType) -> bool:
         """Tell whether strings stand for values of a type: flat ones, but not bytes; lists have their own error."""
@@ -85,17 +97,14 @@ class CsvFormat(Format):
 
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write a header and rows; null is an empty field, an empty string a quoted one."""
-        import pyarrow as pa
-        import pyarrow.csv
+        from gpuetl.formats.csv_writing import write_csv
 
-        codec = codec_of(path.name, CsvWriteOptions.of(options))
-        with pa.output_stream(str(path), compression=codec or None) as file:
-            pyarrow.csv.write_csv(table, file)
+        write_csv(table, path, CsvWriteOptions.of(options).compression_of(path.name))
 
     def sink_suffix(self, path: str, options: FormatOptions) -> str:
         """Return how names of the sink's files end: that of the path if it is one file, with the compression's."""
         own = next((suffix for suffix in self.suffixes[1:] if path.endswith(suffix)), "")
-        codec = CsvWriteOptions.of(options).compression
+        codec = CsvWriteOptions.of(options).compression.codec
         packed = next((suffix for suffix, name in CODECS.items() if name == codec), "")
         return own if own and codec == "auto" else f".csv{packed}"
 
@@ -103,14 +112,9 @@ class CsvFormat(Format):
         """Return the header."""
         import pyarrow as pa
 
-        codec = codec_of(file.path.name, CsvWriteOptions())
+        codec = codec_by_name(file.path.name)
         with (
             pa.CompressedInputStream(file.for_arrow(), codec) if codec else file.open() as source,
             TextIOWrapper(source, encoding="utf-8", newline="") as text,
         ):
             return [",".join(next(csv.reader(text), []))]
-
-
-def codec_of(name: str, options: CsvWriteOptions) -> str:
-    """Return the compression in which a file is written; nothing for none."""
-    return CsvOptions(compression=options.compression).codec(name)

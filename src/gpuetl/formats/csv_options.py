@@ -20,6 +20,7 @@ from gpuetl.format_options import (
     read_strings,
     scalar,
 )
+from gpuetl.formats.compression import Compression, compression_form
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DATE, DataType, type_name
@@ -166,7 +167,7 @@ class CsvOptions(FormatOptions):
         """Return the compression of a file by its name; nothing for plain text."""
         if self.compression != "auto":
             return "" if self.compression == "none" else self.compression
-        return next((codec for suffix, codec in CODECS.items() if name.endswith(suffix)), "")
+        return codec_by_name(name)
 
     def is_stream(self, name: str) -> bool:
         """Tell whether a file is to be decoded from its beginning: it is compressed, or not UTF-8."""
@@ -215,11 +216,22 @@ class CsvOptions(FormatOptions):
 class CsvWriteOptions(FormatOptions):
     """How a sink writes CSV files."""
 
-    compression: str = option(
-        choice("auto", "none", "gzip", "zstd", "bz2"),
-        "auto",
-        "`auto` goes by the path's suffix",
+    compression: Compression = option(
+        compression_form("auto", "none", "gzip", "zstd", "bz2"),
+        Compression("auto"),
+        "the codec of the files; `auto` goes by the path's suffix",
     )
+
+    def compression_of(self, name: str) -> Compression:
+        """Return the compression of a file by its name."""
+        if self.compression.codec != "auto":
+            return self.compression
+        return Compression(codec_by_name(name) or "none")
+
+
+def codec_by_name(name: str) -> str:
+    """Return the codec that the suffix of a file's name stands for; nothing for plain text."""
+    return next((codec for suffix, codec in CODECS.items() if name.endswith(suffix)), "")
 
 
 def csv_options(dataset: Dataset) -> CsvOptions:

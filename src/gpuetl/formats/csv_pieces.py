@@ -12,6 +12,7 @@ from gpuetl.formats.csv_records import (
     line_count,
     open_quote,
     record_count,
+    starts_of_block,
     whole_records,
 )
 from gpuetl.formats.csv_text import blocks
@@ -21,6 +22,7 @@ from gpuetl.io.data_file import DataFile
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.watching import Look
+from gpuetl.threads import in_threads
 
 PIECE_BYTES = 1 << 24
 LONGEST_RECORD = 1 << 28
@@ -70,6 +72,9 @@ def pieces_of(dataset: Dataset, file: DataFile) -> Sequence[Piece]:
 
 def extents(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[tuple[TextExtent, int]]:
     """Yield the pieces of a file's text with the records that each has."""
+    if (starts := plain_starts(source, options, header)) is not None:
+        yield from extents_between(source, options, header, starts)
+        return
     dialect, empty_lines = options.dialect, len(header.names) == 1
     start, line, records = header.start, header.line, 0
     total, look = source.state.size, Look("text of", str(source.path))
@@ -81,6 +86,44 @@ def extents(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[t
         yield TextExtent(start, start + len(text), line, records, last), rows
         start, line, records = start + len(text), line + line_count(text), records + rows
     look.end(total)
+
+
+def plain_starts(source: OpenFile, options: CsvOptions, header: Header) -> list[int] | None:
+    """Return where the pieces of a file of plain text begin, found by threads; None for a file that is to be parsed.
+
+    That is one with comments, escaped characters, or quotes that do not open and close fields in turn.
+    """
+    dialect, size = options.dialect, source.state.size
+    if options.is_stream(source.path.name) or dialect.comment or dialect.escape or not header.start:
+        return None
+    places = range(header.start, size, PIECE_BYTES)
+    each = in_threads(lambda place: starts_of_block(source, dialect, place, PIECE_BYTES), places)
+    starts, count = [header.start], 0
+    for place, block in zip(places, each, strict=True):
+        first = block.first[count % 2]
+        if not block.quotes.regular[count % 2]:
+            return None
+        if place > header.start and first >= 0 and place + first < size:
+            starts.append(place + first)
+        count += block.quotes.quotes
+    return starts if count % 2 == 0 else None
+
+
+def extents_between(
+    source: OpenFile, options: CsvOptions, header: Header, starts: Sequence[int]
+) -> Iterator[tuple[TextExtent, int]]:
+    """Yield the pieces that begin at some bytes of a file of plain text, with the records that each has."""
+    dialect, empty_lines, stops = options.dialect, len(header.names) == 1, [*starts[1:], source.state.size]
+
+    def counted(span: tuple[int, int]) -> tuple[int, int]:
+        text = source.read_at(span[0], span[1] - span[0])
+        return record_count(text, dialect, empty_lines), line_count(text)
+
+    line, records = header.line, 0
+    counts = in_threads(counted, zip(starts, stops, strict=True))
+    for start, stop, (rows, lines) in zip(starts, stops, counts, strict=True):
+        yield TextExtent(start, stop, line, records, stop == stops[-1]), rows
+        line, records = line + lines, records + rows
 
 
 def whole_texts(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[tuple[bytes, bool]]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpuetl.formats.csv_options import Dialect
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.paths import FilePath
 from gpuetl.threads import in_threads
 
@@ -99,13 +100,50 @@ def quotes_of_block(text: bytes, dialect: Dialect, start: int) -> BlockQuotes:
     at = np.flatnonzero(bytes_[1 : 1 + QUOTE_BLOCK_BYTES] == ord(dialect.quote)) + 1
     ends = np.zeros(256, np.bool_)
     ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    return BlockQuotes(len(at), (regular_from(bytes_, at, ends, 0), regular_from(bytes_, at, ends, 1)))
 
-    def regular(quotes: NDArray[np.int64], before: int) -> bool:
-        opens, closes = quotes[before::2], quotes[1 - before :: 2]
-        return bool(ends[bytes_[opens - 1]].all() and ends[bytes_[closes + 1]].all())
 
-    first = [regular(at[:FIRST_QUOTES], before) for before in (0, 1)]  # tells the two apart at little cost
-    return BlockQuotes(len(at), (first[0] and regular(at, 0), first[1] and regular(at, 1)))
+class BlockStarts(NamedTuple):
+    """The quotes of a block, and where its first record begins, after an even or an odd number of quotes before it.
+
+    -1 is for a block in which none begins.
+    """
+
+    quotes: BlockQuotes
+    first: tuple[int, int]
+
+
+def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int) -> BlockStarts:
+    """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
+    text = source.read_at(start - 1, size + 2)
+    bytes_ = np.frombuffer(text + b"\n", np.uint8)
+    body = bytes_[1 : 1 + size]
+    following = bytes_[2 : 2 + len(body)]
+    ends = body == NEWLINE
+    if text.find(b"\r") >= 0:
+        ends |= (body == RETURN) & (following[: len(body)] != NEWLINE)
+    lines = np.flatnonzero(ends)
+    if not dialect.quote or text.find(dialect.quote.encode()) < 0:
+        first = int(lines[0]) + 1 if len(lines) else -1
+        return BlockStarts(BlockQuotes(0, (True, True)), (first, first))
+    quote = ord(dialect.quote)
+    at = np.flatnonzero(body == quote) + 1
+    borders = np.zeros(256, np.bool_)
+    borders[[quote, RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    inside = quotes_before(at - 1, lines)
+    firsts = [int(lines[np.argmax(inside == odd)]) + 1 if (inside == odd).any() else -1 for odd in (False, True)]
+    found = [regular_from(bytes_, at, borders, before) for before in (0, 1)]
+    return BlockStarts(BlockQuotes(len(at), (found[0], found[1])), (firsts[0], firsts[1]))
+
+
+def regular_from(bytes_: NDArray[np.uint8], quotes: NDArray[np.int64], borders: NDArray[np.bool_], before: int) -> bool:
+    """Tell whether quotes open and close fields in turn, after an even or an odd number of others."""
+    for part in (slice(FIRST_QUOTES), slice(None)):  # the first ones tell the two apart at little cost
+        own = quotes[part]
+        opens, closes = own[before::2], own[1 - before :: 2]
+        if not (borders[bytes_[opens - 1]].all() and borders[bytes_[closes + 1]].all()):
+            return False
+    return True
 
 
 class QuotedField(NamedTuple):
@@ -244,11 +282,20 @@ def whole_records(text: bytes, dialect: Dialect) -> int:
 
 def record_count(text: bytes, dialect: Dialect, empty_lines: bool) -> int:
     """Count the records of a text, which is cheap where no line is empty and nothing is in quotes."""
-    quotes = regular_quotes(text, dialect)
-    simple = quotes is not None and not len(quotes) and text.find(b"\r") < 0
-    if simple and (empty_lines or (not text.startswith(b"\n") and text.find(b"\n\n") < 0)):
-        return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+    no_empty_line = empty_lines or (not text.startswith(b"\n") and text.find(b"\n\n") < 0)
+    if text.find(b"\r") < 0 and no_empty_line:
+        quotes = regular_quotes(text, dialect)
+        if quotes is not None:
+            return text.count(b"\n") - inside_count(quotes, text) + (not text.endswith(b"\n") and bool(text))
     return len(CsvRecords(text, dialect, empty_lines))
+
+
+def inside_count(quotes: NDArray[np.int64], text: bytes) -> int:
+    r"""Count the \n between quotes that open and close in turn."""
+    if not len(quotes):
+        return 0
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE)
+    return int(np.count_nonzero(quotes_before(quotes, ends)))
 
 
 def line_count(text: bytes) -> int:

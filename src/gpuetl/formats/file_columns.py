@@ -85,6 +85,8 @@ def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dic
         for name, stored in dataset.stored(file).items():
             if name in dataset.declared or name in dataset.partitions or found.get(name) == stored:
                 continue
+            if name in dataset.excluded:
+                continue
             if not name:
                 raise DatasetError(
                     coded("GE1414", f"{file.path}: a column of the header has no name"), "Name it, or take it out."
@@ -122,6 +124,10 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         With the file, the column, and the next step.
     """
     stored = dataset.stored(file)
+    if dataset.filename and dataset.filename in stored:
+        hint = "Choose another name for filename."
+        message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
+        raise DatasetError(coded("GE1412", message), hint)
     for name, planned in dataset.own_schema.items():
         if name in stored:
             dataset.file_format.check_column(dataset, file, name, stored[name], planned)
@@ -130,7 +136,7 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
     if dataset.refuses_extra:
         known = dataset.declared or dataset.stored(dataset.files[0])
         for name in stored:
-            if name not in known and name not in dataset.partitions:
+            if name not in known and name not in dataset.partitions and name not in dataset.excluded:
                 of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
                 raise DatasetError(
                     coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE

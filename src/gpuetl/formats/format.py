@@ -7,7 +7,7 @@ writes it through Arrow, unless the engine has a reader or a writer of its own f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -51,6 +51,14 @@ class Piece(NamedTuple):
     rows: int
     file_bytes: Mapping[str, int]
     extent: object = None
+
+
+class Inference(NamedTuple):
+    """The types of a source's columns, by so many rows of one file."""
+
+    types: Mapping[str, DataType]
+    rows: int
+    file: str
 
 
 class Format(ABC):
@@ -113,6 +121,20 @@ class Format(ABC):
         DatasetError
             For a file that cannot be read.
         """
+
+    def infer(self, dataset: Dataset) -> Inference:
+        """Return the types of the columns of a source whose files do not state them, by its first rows.
+
+        Raises
+        ------
+        DatasetError
+            For a file that cannot be read, and for a source without files.
+        """
+        raise NotImplementedError(f"{self.title} files state their types")
+
+    def detected(self, file: DataFile) -> FormatOptions:
+        """Return options of `read_options` that a file seems to have been written with."""
+        return self.read_options()
 
     def metadata(self) -> object:
         """Return what keeps the metadata of a source's files, for `Dataset.metadata`."""
@@ -203,6 +225,10 @@ class Format(ABC):
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write one file; `options` are those of `write_options`."""
         raise NotImplementedError(f"{self.title} files are not written")
+
+    def sink_problems(self, options: FormatOptions, columns: Mapping[str, DataType]) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with a sink's options for the columns of its files, each with the next step."""
+        yield from ()
 
     def sink_suffix(self, path: str, options: FormatOptions) -> str:
         """Return how names of a sink's files end, for a sink at a path with options of `write_options`."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from gpuetl.errors import system_reason
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.format import Encoding, Format, Piece
-from gpuetl.formats.json_options import JsonReadOptions, JsonWriteOptions, json_options
+from gpuetl.formats.json_options import COMPRESSED, JsonReadOptions, JsonWriteOptions, json_options
 from gpuetl.formats.json_text import first_lines, lines_before, part_text, parts_of
 from gpuetl.formats.json_types import types_of
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
-COMPRESSED = {"gzip": ".gz", "zstd": ".zst"}
 
 
 class InferredTypes(dict[FilePath, Mapping[str, DataType]]):
@@ -77,16 +76,18 @@ class JsonFormat(Format):
         return f"Line {before + at} of {group.file.path}"
 
     def sink_suffix(self, path: str, options: FormatOptions) -> str:
-        """Return how names of the sink's files end: as the path does, with the compression's."""
-        end = COMPRESSED.get(JsonWriteOptions.of(options).compression.codec, "")
-        suffixes = [suffix + end for suffix in SUFFIXES]
-        return next((suffix for suffix in suffixes if path.endswith(suffix)), suffixes[0])
+        """Return how names of the sink's files end: as its path does, if it is one file, with the compression's."""
+        codec = JsonWriteOptions.of(options).compression.codec
+        end = COMPRESSED.get(codec, "")
+        suffixes = self.suffixes if codec == "auto" else [suffix + end for suffix in SUFFIXES]
+        found = [suffix for suffix in suffixes if path.endswith(suffix)]
+        return max(found, key=len, default=suffixes[0])
 
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write one object a row; null is null."""
         from gpuetl.formats.json_writing import write_lines
 
-        write_lines(table, path, JsonWriteOptions.of(options).compression)
+        write_lines(table, path, JsonWriteOptions.of(options).codec(path.name))
 
     def columns_of(self, file: OpenFile) -> list[str]:
         """Return the names of the columns in the first line."""
@@ -115,5 +116,5 @@ def inferred(dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
             raise DatasetError(coded("GE1403", f"cannot read {file.path}: {reason}")) from None
         if not known[file.path]:
             hint = "Declare the source's schema."
-            raise DatasetError(coded("GE1431", f"{file.path}: the file has no line with a column"), hint)
+            raise DatasetError(coded("GE1432", f"{file.path}: the file has no line with a column"), hint)
     return known[file.path]

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
 
 
+COMPRESSED = {"gzip": ".gz", "zstd": ".zst"}
+"""How names of compressed files end."""
+
+
 @dataclass(frozen=True)
 class JsonReadOptions(FormatOptions):
     """How columns are found, and what becomes of lines that do not fit.
@@ -29,11 +33,19 @@ class JsonReadOptions(FormatOptions):
 
 @dataclass(frozen=True)
 class JsonWriteOptions(FormatOptions):
-    """How JSON lines are written; a compressed file's name ends in .jsonl.gz or .jsonl.zst."""
+    """How JSON lines are written."""
 
     compression: Compression = option(
-        compression_form("none", "gzip", "zstd"), Compression("none"), "the codec of the file"
+        compression_form("auto", "none", "gzip", "zstd"),
+        Compression("auto"),
+        "`auto` goes by the path's suffix: `.gz`, `.zst`",
     )
+
+    def codec(self, name: str) -> Compression:
+        """Return the compression of a file by its name."""
+        if self.compression.codec != "auto":
+            return self.compression
+        return Compression(next((codec for codec, end in COMPRESSED.items() if name.endswith(end)), "none"))
 
 
 def json_options(dataset: Dataset) -> JsonReadOptions:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from gpuetl.formats.footers import Footer
 from gpuetl.formats.nested_arrays import child_arrays, rebuilt
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
+from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
 from gpuetl.formats.parquet_parts import chunks_here
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
@@ -148,10 +149,9 @@ def integers(column: Any) -> Any:
 # Tables to files.
 
 
-ROW_GROUP_ROWS = 1 << 20
-
-
 SAMPLE_ROWS = 1 << 13
+BLOOM_ERRORS = 0.01
+"""The share of values that are not in a row group and that its Bloom filter takes for values of it."""
 MOST_SAMPLED = 0.99
 """Of a sample, the share of distinct values above which a column gets no dictionary.
 
@@ -161,17 +161,24 @@ Its allocator does not give these back.
 """
 
 
-def write_parquet(table: pa.Table, path: Path) -> None:
-    """Write Parquet: zstd, row groups of about a million rows, dictionaries where values repeat."""
-    repeating = [field for field in table.schema if repeats(table.column(field.name))]
-    dictionaries = [path for field in repeating for path in leaves(field.name, field.type)]
+def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PARQUET_DEFAULTS) -> None:
+    """Write Parquet, with dictionaries where values repeat."""
+    own = table.schema if options.dictionary else ()
+    repeating = [field for field in own if repeats(table.column(field.name))]
+    dictionaries = [place for field in repeating for place in leaves(field.name, field.type)]
+    codec, level = options.codec
+    distinct = max(1, min(table.num_rows, options.row_group_rows))
+    filters = {name: {"ndv": distinct, "fpp": BLOOM_ERRORS} for name in options.bloom_filters}
     pq.write_table(
         table,
         path,
-        compression="zstd",
-        compression_level=1,
-        row_group_size=ROW_GROUP_ROWS,
+        compression=codec,
+        compression_level=level,
+        row_group_size=options.row_group_rows,
         use_dictionary=dictionaries or False,
+        write_statistics=options.statistics,
+        write_page_index=options.page_index,
+        bloom_filter_options=filters or None,
     )
 
 

@@ -111,7 +111,7 @@ def _computed(expr: Expr, widths: Widths) -> Width:
 
 
 def _upon(below: Sequence[Width], computed: Width) -> Width:
-    """Return a width whose values are told by those of others, unless these are too many, one upon the other."""
+    """Return a width that is derived from others, unless the chain of widths is too long."""
     depth = 1 + max((width.depth for width in below), default=0)
     return replace(computed, depth=depth) if depth <= DEEPEST else Width(computed.dtype, computed.bytes)
 

@@ -225,7 +225,7 @@ memory that is not allocated.  To find such writes, run with guard values before
 
 The error names the kernel.  The check costs time, and memory for one more copy of the outputs.  An access to memory
 that is not allocated stops the GPU.  The run ends with the kernel's name, and no sink changes.  `--kernel-timeout 60`
-ends a run whose kernel takes longer than 60 seconds.  Without it such a run goes on until you press Ctrl-C.  In Python
+ends a run whose kernel takes longer than 60 seconds.  Without it such a run lasts until you press Ctrl-C.  In Python
 write `RunOptions(sanitize=True, kernel_timeout_s=60)`.  After a fault or a timeout the process cannot use the GPU any
 more: start Python again.  A worker of a cluster starts again by itself.
 """

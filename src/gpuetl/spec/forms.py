@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
@@ -328,6 +328,33 @@ RENAMES: Field[Mapping[str, str]] = Field(
 PARAMETER_TYPE = Field("a type", read_parameter_type, type_name)
 TYPES: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
+)
+
+
+class InferredSchema(Mapping[str, DataType]):
+    """Stands for columns whose types are to be inferred from the files: it has no entry."""
+
+    def __getitem__(self, name: str) -> DataType:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InferredSchema)
+
+    def __hash__(self) -> int:
+        return hash(InferredSchema)
+
+
+INFER = "infer"
+SCHEMA: Field[Mapping[str, DataType]] = Field(
+    "a map of columns to types, or infer",
+    lambda node: InferredSchema() if node.value == INFER else TYPES.read(node),
+    lambda schema: INFER if isinstance(schema, InferredSchema) else TYPES.write(schema),
 )
 SOME_NAMES = some(NAMES)
 PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type), lambda v: _plain(v, type_name))

@@ -108,7 +108,7 @@ def keys_first(table: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def unmatched(got: pa.Table, expected: pa.Table, keys: Sequence[str]) -> Difference | None:
-    """Return the keys of which one table has more rows than the other, or None where there is none."""
+    """Return the keys for which one table has more rows than the other, or None."""
     if not keys:
         gap = abs(got.num_rows - expected.num_rows)
         return Difference("rows", gap) if gap else None
@@ -133,7 +133,7 @@ def numbered_names(keys: Sequence[str]) -> list[str]:
 
 
 def extra_row(keys_of: pa.Table, row: int, keys: Sequence[str], side: int) -> RowDifference:
-    """Return a key of which one side has so many more rows; negative are those of the expected one."""
+    """Return a key and how many more rows the actual side has; negative if the expected side has more."""
     more = {"rows": f"{abs(side):+d}"}
     return RowDifference(values(keys_of, row, keys), more if side > 0 else None, more if side < 0 else None)
 

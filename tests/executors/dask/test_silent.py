@@ -163,7 +163,7 @@ def test_a_run_whose_scheduler_is_stopped_ends_with_its_address(folder, run):
         scheduler.send_signal(signal.SIGSTOP)
         assert ended(process, TIMEOUT_S + 8) == (
             1,
-            f"error: the scheduler at {address} has not answered for 3 s.  [GE2040]\n"
+            f"error: the scheduler at {address} did not answer for 3 s.  [GE2040]\n"
             "Look at its process and at the link to its host, and run again.  --worker-timeout says how long to wait.\n",
         )
         check_nothing_changed(folder)

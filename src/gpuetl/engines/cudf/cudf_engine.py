@@ -25,7 +25,7 @@ from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.exchange import split_by_hash, split_by_order
 from gpuetl.engines.cudf.runtime.spilled_frame import SpilledFrame, spilled
 from gpuetl.engines.cudf.runtime.traced_machine import traced_machine
-from gpuetl.engines.interface import ALONE, Share
+from gpuetl.engines.interface import ALONE, EngineBackend, Share
 from gpuetl.engines.no_result import check_array
 from gpuetl.formats.registry import format_named
 from gpuetl.io.data_file import RowGroup
@@ -41,7 +41,7 @@ from gpuetl.types.data_types import BOOL
 from gpuetl.types.schema import Schema
 
 
-class CudfBackend:
+class CudfBackend(EngineBackend[Frame]):
     """Frames are `Frame`s in device memory, with the columns and types of the node that made them."""
 
     name = "cudf"
@@ -142,17 +142,17 @@ class CudfBackend:
         """Measure the machine's."""
         return self.machine.memory_meter()
 
-    def to_arrow(self, frame: Frame) -> Any:
+    def to_arrow(self, frame: Frame) -> pa.Table:
         """Copy the frame to host memory."""
         with self.machine.stage("to Arrow"):
             return to_table(frame, self.machine)
 
-    def head(self, frame: Frame, count: int) -> Any:
+    def head(self, frame: Frame, count: int) -> pa.Table:
         """Copy the first rows to host memory."""
         with self.machine.stage("head"):
             return to_table(first_rows(frame, count, self.machine), self.machine)
 
-    def small_table(self, frame: Frame) -> Any:
+    def small_table(self, frame: Frame) -> pa.Table | None:
         """Copy a small frame to host memory in one copy."""
         return self.to_arrow(frame) if is_small(frame) else None
 

@@ -95,7 +95,7 @@ class Watch:
             self.failed = RunFailed(
                 coded(
                     "GE2040",
-                    f"the scheduler at {self.address} has not answered for {self.timeout_s:g} s.\n"
+                    f"the scheduler at {self.address} did not answer for {self.timeout_s:g} s.\n"
                     "Look at its process and at the link to its host, and run again.  --worker-timeout says how long "
                     "to wait.",
                 )

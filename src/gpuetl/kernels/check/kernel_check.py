@@ -79,7 +79,7 @@ def check_kernel(
     """Compare a kernel with its twin.
 
     Floats may differ by the tolerance, and by what moving the inputs by a few units in their last place explains; all
-    other values are exact.  The first case of a size that differs is told, and the others of that size are left out.
+    other values are exact.  The first mismatch of each size is reported; other cases of that size are skipped.
     """
     mismatches: list[Mismatch] = []
     done = compared = unsteady = failed = 0

@@ -1,4 +1,4 @@
-"""Keys packed into 64-bit integer columns, and sorted by them."""
+"""Keys packed into words, and sorted by them."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ def test_random_keys_of_any_range_sort_as_lexsort_does(spans):
 
 def test_keys_whose_ranges_fit_share_a_word():
     small, wide = np.array([0, 1 << 20]), np.array([0, 1 << 50])
-    assert [column.bits for column in pack_keys([small, small, wide])] == [42, 51]
+    assert [word.bits for word in pack_keys([small, small, wide])] == [42, 51]

@@ -13,7 +13,7 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Buffer, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.runtime import packed_frames
-from gpuetl.engines.interface import FrameSize, PackedFrames
+from gpuetl.engines.interface import EngineClusterSupport, FrameSize, PackedFrames
 from gpuetl.physical.nodes import Scan
 from gpuetl.types.data_types import INT64
 
@@ -21,7 +21,7 @@ ROWS = 1 << 20
 """8 MB: enough that UCX takes the way of large messages."""
 
 
-class CudfClusterSupport:
+class CudfClusterSupport(EngineClusterSupport[Frame, Buffer]):
     """See `ClusterSupport`.  Nothing here imports CuPy before a device is needed."""
 
     frame_type: type = Frame
@@ -51,7 +51,7 @@ class CudfClusterSupport:
         with self.stage("copy to device"):
             return machine_here().arrays.asarray(buffer)
 
-    def received_on_device(self, buffer: Any) -> Buffer:
+    def received_on_device(self, buffer: object) -> Buffer:
         """Return what UCX has received as an array on it."""
         import cupy
 

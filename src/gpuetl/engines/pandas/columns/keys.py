@@ -68,7 +68,7 @@ def encode_column(column: Any) -> tuple[Codes, int]:
 
 
 def fits_table(size: int, rows: int) -> bool:
-    """Return whether a table by code is worth its size for so many rows."""
+    """Return whether a table by code is worth its size for this number of rows."""
     return size <= max(SMALL_TABLE, TABLE_SLOTS * rows)
 
 

@@ -175,7 +175,7 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (lambda dtype: dtype == UUID, UUID_TEXT),
     (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
-"""What strings that convert look like: the many that do not are told at once."""
+"""Pattern of strings that convert: most invalid strings are found by it at once."""
 
 
 def _where_exact(values: Any, dtype: DataType) -> Any:

@@ -220,7 +220,11 @@ class CsvRows:
     def advice(self, name: str) -> str:
         """Return the next step for a column that has a value which is not of its type."""
         options = csv_options(self.dataset)
-        return advice(name, decoded(self.texts.column(name))[0], self.types[name], options)
+        told = advice(name, decoded(self.texts.column(name))[0], self.types[name], options)
+        rows = self.dataset.inferred_rows
+        if not rows:
+            return told
+        return f"The type was inferred from the first {rows:,} rows: write out the schema.  {told}"
 
     def warning(self) -> str:
         """Count what was read as null, or left out, with the first places."""

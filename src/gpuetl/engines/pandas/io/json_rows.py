@@ -74,6 +74,11 @@ class JsonRows:
     types: Mapping[str, DataType]
 
     @cached_property
+    def known(self) -> frozenset[str]:
+        """The keys that are no extra columns."""
+        return frozenset(self.dataset.own_schema) | self.dataset.excluded
+
+    @cached_property
     def lines(self) -> list[bytes]:
         """The lines."""
         return self.text.split(b"\n")
@@ -95,7 +100,7 @@ class JsonRows:
             except BadLine as error:
                 problems.append(Problem(number, "", str(error)))
                 continue
-            unknown = next((name for name in found if name not in self.dataset.own_schema), None)
+            unknown = next((name for name in found if name not in self.known), None)
             if unknown is not None and self.dataset.refuses_extra:
                 problems.append(Problem(number, "", f"has the key '{unknown}', and the source has no such column"))
                 continue
@@ -153,7 +158,7 @@ class JsonRows:
         at = f"{self.file.path}:{self.before + one.line}"
         if not one.column:
             hint = "Set extra_columns: ignore, or declare the column." if "no such column" in one.what else SET_ASIDE
-            return DatasetError(coded("GE1431", f"{at}: the line {one.what}"), hint)
+            return DatasetError(coded("GE1432", f"{at}: the line {one.what}"), hint)
         dtype = self.types[one.column]
         message = coded(
             "GE1410", f"column '{one.column}': {one.what} is not a valid {type_name(dtype)}, which is {written(dtype)}"

@@ -37,22 +37,28 @@ def read_json(dataset: Dataset, file: DataFile, parts: Sequence[int], columns: S
     """
     source = dataset.source if isinstance(dataset, RejectedRows) else dataset
     types = source.own_schema
-    quarantines = json_options(source).quarantines
-    if not quarantines and not source.refuses_extra:
+    if not json_options(source).quarantines and not source.refuses_extra:
         types = {name: dtype for name, dtype in types.items() if name in columns}
-    tables = []
     with opened(file.path, file.state) as stored:
-        for part in parts:
-            text = part_text(stored, part)
-            rows = clean_rows(text, types, source.refuses_extra)
-            if isinstance(dataset, RejectedRows):
-                bad = COLUMNS.to_arrow().empty_table()
-                tables.append(
-                    JsonRows(source, file, stored, part, text, types).rejected(dataset.run_id) if rows is None else bad
-                )
-            else:
-                tables.append(JsonRows(source, file, stored, part, text, types).allowed() if rows is None else rows)
-    return pa.concat_tables(tables).select([name for name in columns if name in tables[0].column_names] or [":row"])
+        tables = [
+            part_rows(dataset, source, JsonRows(source, file, stored, part, part_text(stored, part), types))
+            for part in parts
+        ]
+    rows = pa.concat_tables(tables)
+    names = [name for name in columns if name in rows.column_names]
+    return rows.select(names) if names else pa.table({":row": pa.nulls(rows.num_rows)})
+
+
+def part_rows(dataset: Dataset, source: Dataset, part: JsonRows) -> pa.Table:
+    """Return the rows of a part of a file, or those that go to quarantine."""
+    known = dict(part.types)
+    if source.refuses_extra and source.excluded:
+        stored = source.stored(part.file)
+        known |= {name: stored[name] for name in stored if name in source.excluded}
+    rows = clean_rows(part.text, known, source.refuses_extra)
+    if isinstance(dataset, RejectedRows):
+        return part.rejected(dataset.run_id) if rows is None else COLUMNS.to_arrow().empty_table()
+    return part.allowed() if rows is None else rows
 
 
 def clean_rows(text: bytes, types: Mapping[str, DataType], all_keys: bool) -> pa.Table | None:
