@@ -18,6 +18,7 @@ from gpuetl.messages import coded
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION
+from gpuetl.spec.storage import write_storage_options
 from gpuetl.spec.tests import Plain, write_test
 from gpuetl.types.data_types import type_name
 
@@ -67,6 +68,7 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     """Return the pipeline as plain data."""
     sections: dict[str, Any] = {
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
+        "storage": {name: write_storage_options(options) for name, options in spec.storage.items()},
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},
