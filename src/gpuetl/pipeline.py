@@ -15,6 +15,7 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
@@ -58,7 +59,7 @@ class Pipeline(PipelineDefinition):
         The folder at which relative paths start: the working folder, or the folder of the file it was loaded from.
     """
 
-    def __init__(self, name: str, description: str = "", root: str | Path = ".") -> None:
+    def __init__(self, name: str, description: str = "", root: str | FilePath = ".") -> None:
         super().__init__(name, description, root)
         self._numbers: dict[str, Iterator[int]] = {}
 
@@ -367,10 +368,11 @@ class Pipeline(PipelineDefinition):
         return run_tests(self, Problems(list(self._problems.found)), params or {}, engine, chosen, options, done)
 
 
-def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
-    """Load a pipeline from a YAML file.
+def load(path: str | FilePath, root: str | FilePath | None = None) -> Pipeline:
+    """Load a pipeline from a YAML file, which may be in an object store or on an HTTP server.
 
-    Relative paths in it start at its folder, or at `root`.
+    Relative paths in it start at its folder, or at `root`: those of `s3://shop/daily.yaml` are objects of the bucket.
+    Credentials come from the environment.
 
     Raises
     ------
@@ -381,16 +383,16 @@ def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else Path(root), problems)
+    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else root, problems)
 
 
-def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pipeline:
+def loads(text: str, root: str | FilePath = ".", name: str = "pipeline.yaml") -> Pipeline:
     """Load a pipeline from YAML text, which `name` stands for in messages."""
     problems = Problems()
     spec = read_pipeline_text(text, name, problems)
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), Path(root), problems)
+    return Pipeline.from_spec(spec or PipelineSpec(""), root, problems)
 
 
 def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002

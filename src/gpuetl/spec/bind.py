@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
@@ -210,11 +209,6 @@ class _Binder:
         """Return a path with the options of its store."""
         assert not isinstance(entry, FrameSpec)
         return StorageBinder(self.spec.storage, self.parameters).bound(path, entry.storage, entry.storage_options)
-
-    def local_path(self, kind: str, of: str, text: str) -> Path | None:
-        """Return a path of this machine; None for one that is wrong, or not known yet."""
-        path = self.path(kind, of, text)
-        return path if isinstance(path, Path) else None
 
     def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""

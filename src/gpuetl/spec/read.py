@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
@@ -38,7 +38,7 @@ _SOUND: OrderedDict[tuple[str, str], PipelineSpec] = OrderedDict()
 """The last pipelines that had no problem, by text and name; reading one takes longer than planning it."""
 
 
-def read_pipeline(path: Path, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
+def read_pipeline(path: FilePath, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
     """Read a pipeline file; returns None where nothing of it can be used."""
     name = shown_as or str(path)
     text = read_text(path, problems, name)

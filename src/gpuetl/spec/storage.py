@@ -126,6 +126,11 @@ def read_value(name: str, node: Node) -> OptionValue:
     return value
 
 
+def parameters_in(options: StorageOptions) -> list[str]:
+    """Return the parameters that options have as their values."""
+    return [option.value.name for option in options if isinstance(option.value, ParameterValue)]
+
+
 def write_storage_options(options: StorageOptions) -> dict[str, Any]:
     """Return options as plain data.
 
@@ -222,7 +227,9 @@ class StorageBinder:
         """Return what is wrong with an option of a store; None where nothing is."""
         name, value = option.name, option.value
         if scheme not in OPTIONS[name].schemes:
-            return StorageProblem(coded("GE1431", f"{scheme}:// has no option {name}"), listed(scheme), option.node, within)
+            return StorageProblem(
+                coded("GE1431", f"{scheme}:// has no option {name}"), listed(scheme), option.node, within
+            )
         if isinstance(value, Variable) and not os.environ.get(value.name):
             message = coded("GE1019", f"{name}: the environment variable {value.name} is not set")
             return StorageProblem(message, f"Set it: export {value.name}=…", option.node, within)
@@ -230,7 +237,9 @@ class StorageBinder:
             return None
         if value.name not in self.parameters:
             message = coded("GE1021", f"{name}: unknown parameter '{value.name}'")
-            return StorageProblem(message, have_hint(value.name, self.parameters, noun="Parameters"), option.node, within)
+            return StorageProblem(
+                message, have_hint(value.name, self.parameters, noun="Parameters"), option.node, within
+            )
         bound = self.parameters[value.name]
         if isinstance(bound, Literal) and bound.value in (None, ""):
             message = coded("GE1016", f"{name}: parameter '{value.name}' has no value")
