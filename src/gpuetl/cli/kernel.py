@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gpuetl.engines.cudf.codegen.machine_code import Target
     from gpuetl.engines.cudf.programs.plan_programs import Program
     from gpuetl.kernels.check.kernel_check import KernelCheck
+    from gpuetl.places.paths import FilePath
 
 
 # `gpuetl kernel build`: kernels compiled before a run, for images and machines that have no GPU.

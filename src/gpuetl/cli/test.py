@@ -76,7 +76,8 @@ def run_tests(
     from gpuetl.file_tests.run_tests import result_lines
     from gpuetl.pipeline import load
 
-    if write and not isinstance(file, Path):
+    target = file if isinstance(file, Path) else None
+    if write and target is None:
         raise InvalidPipeline.because(
             coded("GE3004", f"--write cannot change {file}"), "Leave --write out, and copy the test that is printed."
         )
@@ -88,7 +89,7 @@ def run_tests(
     options = run_options(skip, partition_rows, cluster=cluster_options(cluster))
     collect_garbage()
     if from_run is not None:
-        record_test(pipeline, from_run, rows, dict(params), engine, options, file if write else None)
+        record_test(pipeline, from_run, rows, dict(params), engine, options, target if write else None)
         return
     if not pipeline.spec.tests:
         with scan_progress():
@@ -129,7 +130,7 @@ def record_test(
     params: Mapping[str, Any],
     engine: str,
     options: RunOptions,
-    file: FilePath | None,
+    file: Path | None,
 ) -> None:
     """Make a test from real rows, and print it, or add it to a file."""
     from gpuetl.cli.scan_progress import scan_progress
