@@ -79,7 +79,7 @@ def read_storage_options(node: Node) -> StorageOptions:
         try:
             option = read_option(written, value, KeyPlace(node.keys[written]))
             if option.name in options:
-                message = coded("GE1431", f"'{written}' is the option {option.name}, which is given twice")
+                message = coded("GE1480", f"'{written}' is the option {option.name}, which is given twice")
                 raise BadValue(message, KeyPlace(node.keys[written]), "Take one out.")
             options[option.name] = option
         except BadValue as error:
@@ -94,7 +94,7 @@ def read_option(written: str, node: Node, key: KeyPlace) -> WrittenOption:
     name = option_name(written)
     if name is None:
         hint = suggestion(written, OPTIONS) or f"Options: {', '.join(OPTIONS)}."
-        raise BadValue(coded("GE1431", f"unknown option '{written}' of a store"), key, hint)
+        raise BadValue(coded("GE1480", f"unknown option '{written}' of a store"), key, hint)
     return WrittenOption(name, read_value(name, node), node)
 
 
@@ -149,7 +149,7 @@ def write_value(option: WrittenOption) -> Any:
     if isinstance(option.value, ParameterValue):
         return f"${option.value.name}"
     if is_secret(option.name):
-        message = coded("GE1434", f"the value of {option.name} is a secret, which is not written into a file")
+        message = coded("GE1483", f"the value of {option.name} is a secret, which is not written into a file")
         raise InvalidPipeline.because(message, SECRET_ADVICE)
     return {"true": True, "false": False}.get(option.value, option.value)
 
@@ -208,13 +208,13 @@ class StorageBinder:
             return path
         at = getattr(profile, "node", None) or options[0].node
         if profile and options:
-            message = coded("GE1432", "has storage and storage_options")
+            message = coded("GE1481", "has storage and storage_options")
             raise WrongStorage([StorageProblem(message, "Keep one of them.", at)])
         if not isinstance(path, StorePath):
-            message = coded("GE1432", f"{path} is a path of this machine, which has no storage")
+            message = coded("GE1481", f"{path} is a path of this machine, which has no storage")
             raise WrongStorage([StorageProblem(message, "Take the storage out, or give a path such as s3://…", at)])
         if profile and profile not in self.profiles:
-            message = coded("GE1433", f"unknown storage '{profile}'")
+            message = coded("GE1482", f"unknown storage '{profile}'")
             raise WrongStorage([StorageProblem(message, have_hint(profile, self.profiles, noun="Storage"), at)])
         chosen = self.profiles[profile] if profile else options
         within = f"storage '{profile}'" if profile else ""
@@ -228,7 +228,7 @@ class StorageBinder:
         name, value = option.name, option.value
         if scheme not in OPTIONS[name].schemes:
             return StorageProblem(
-                coded("GE1431", f"{scheme}:// has no option {name}"), listed(scheme), option.node, within
+                coded("GE1480", f"{scheme}:// has no option {name}"), listed(scheme), option.node, within
             )
         if isinstance(value, Variable) and not os.environ.get(value.name):
             message = coded("GE1019", f"{name}: the environment variable {value.name} is not set")

@@ -94,7 +94,7 @@ def refuse_secret_defaults(spec: PipelineSpec) -> None:
     for option in (option for options in (*spec.storage.values(), *own) for option in options):
         for name in parameters_in((option,) if is_secret(option.name) else ()):
             if name in spec.parameters and spec.parameters[name].default is not None:
-                message = coded("GE1434", f"the default of parameter '{name}' is a secret ({option.name})")
+                message = coded("GE1483", f"the default of parameter '{name}' is a secret ({option.name})")
                 raise InvalidPipeline.because(message, "Make the parameter required, or write {env: NAME}.")
 
 
