@@ -1,24 +1,14 @@
 """Options of object stores in pipelines: on every engine, with nothing in the environment, and never shown."""
 
 import io
-import json
-import logging
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import obstore
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import gpuetl
-from gpuetl import InvalidPipeline, Pipeline, RunFailed, col
-from gpuetl.io.overlap import Location, conflicts, Locations
-from gpuetl.places.registry import path_of
-from gpuetl.places.storage import OPTIONS, Storage, is_secret, option_name
-from gpuetl.messages import SECRET_NAMES, without_secrets
+from gpuetl import col
 
 ROWS = pa.table({"x": pa.array([1, 2, 3, 4], pa.int64()), "s": ["a", None, "c", "d"]})
 SECRET = "very-secret-key-of-the-lake"
