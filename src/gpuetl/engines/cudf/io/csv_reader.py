@@ -38,7 +38,7 @@ from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.schema import Schema
 
 PROGRAM = "csv"
-MOST_BYTES = 1 << 27
+MOST_BYTES = 1 << 26
 """Of text that is parsed at a time: it takes 7 times as much device memory, and 4 more with quotes."""
 
 
