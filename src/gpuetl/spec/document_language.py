@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.formats.registry import format_named, sink_formats, source_formats
+from gpuetl.spec.document_storage import storage_markdown
 from gpuetl.spec.expect.rules import RULES, Rule
 from gpuetl.spec.fields import form_of, keys_of
 from gpuetl.spec.format_keys import Entry, formats_of, options_of
@@ -48,7 +49,8 @@ functions.
 
 `${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths; in expressions write `$x` and `run_id()`.
 Relative paths, of data, kernels and sinks
-alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a string; anchors, merge
+alike, begin at the pipeline file's folder.  Paths such as `s3://bucket/key` are in object stores: see
+[Storage](#storage).  YAML is read by its 1.2 core rules: `NO` is a string; anchors, merge
 keys, tags and duplicate keys are refused.
 
 ## Types
@@ -514,7 +516,7 @@ def language_markdown() -> str:
     sink_path = "the path: a file where it has a suffix, else a folder"
     parts += [SINKS, _table(SinkSpec, {", ".join(sink_formats()): sink_path})]
     parts += _options(SinkSpec)
-    return "\n".join([*parts, TESTS])
+    return "\n".join([*parts, storage_markdown(), TESTS])
 
 
 def _step(verb: str, step: type[Step]) -> str:
