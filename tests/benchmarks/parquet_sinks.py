@@ -78,13 +78,11 @@ def main() -> None:
     made = events(given.rows, machine())
     frame = made.updated({"category": decoded(made.columns["category"], machine())})
     table, path = to_table(frame, machine()), given.folder / "sink.parquet"
-    works: list[tuple[str, Callable[[], int]]] = []
-    for codec in CODECS:
-        works.append((f"gpuetl {codec}", partial(by_gpuetl, frame, codec, path)))
-    for name in LIBCUDF:
-        works.append((f"libcudf {name.lower()}", partial(by_libcudf, frame, name, path)))
-    for codec in CODECS:
-        works.append((f"arrow {codec}", partial(by_arrow, table, codec, path)))
+    works: list[tuple[str, Callable[[], int]]] = [
+        *((f"gpuetl {codec}", partial(by_gpuetl, frame, codec, path)) for codec in CODECS),
+        *((f"libcudf {name.lower()}", partial(by_libcudf, frame, name, path)) for name in LIBCUDF),
+        *((f"arrow {codec}", partial(by_arrow, table, codec, path)) for codec in CODECS),
+    ]
     for name, work in works:
         timed(name, given.runs, work)
         if not name.startswith("libcudf"):
