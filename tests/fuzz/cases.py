@@ -36,7 +36,7 @@ class Case:
     def write(self) -> None:
         """Write the sources where the pipeline reads them."""
         for source in self.sources:
-            source.write(self.pipeline.root)
+            source.write(Path(str(self.pipeline.root)))
 
     def __repr__(self) -> str:
         tables = "\n".join(

@@ -124,10 +124,7 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         With the file, the column, and the next step.
     """
     stored = dataset.stored(file)
-    if dataset.filename and dataset.filename in stored:
-        hint = "Choose another name for filename."
-        message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
-        raise DatasetError(coded("GE1412", message), hint)
+    refuse_filename(dataset, file, stored)
     for name, planned in dataset.own_schema.items():
         if name in stored:
             dataset.file_format.check_column(dataset, file, name, stored[name], planned)
@@ -141,6 +138,19 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
                 raise DatasetError(
                     coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE
                 )
+
+
+def refuse_filename(dataset: Dataset, file: DataFile, stored: Mapping[str, DataType]) -> None:
+    """Refuse a file that has a column of the name under which the source gives its path.
+
+    Raises
+    ------
+    DatasetError
+        With the file.
+    """
+    if dataset.filename and dataset.filename in stored:
+        message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
+        raise DatasetError(coded("GE1412", message), "Choose another name for filename.")
 
 
 def case_hint(name: str, names: Iterable[str]) -> str:
