@@ -16,7 +16,7 @@ import pytest
 
 import gpuetl as ge
 from command import environment_without_coverage, gpuetl
-from gpuetl import GpuetlError, InvalidPipeline, Pipeline, RunOptions, col
+from gpuetl import InvalidPipeline, Pipeline, RunOptions, col
 from gpuetl.messages import SECRET_NAMES, without_secrets
 from gpuetl.places.objects.clients import client_of
 from gpuetl.places.registry import path_of
@@ -189,7 +189,7 @@ def test_no_object_shows_a_secret(lake, options, pipeline, caplog):
     plan = pipeline.plan()
     done = pipeline.run(engine="pandas")
     shown = [repr(one) for one in (pipeline, pipeline.spec, rows, plan, done, done.report, plan.sinks, plan.sources)]
-    shows_no_secret(*shown, pipeline.explain(engine="pandas"), done.report.to_json(), caplog.text)
+    shows_no_secret(*shown, pipeline.explain(engine="pandas"), str(done.report.to_dict()), caplog.text)
     path = replace(path_of(lake, None), storage=Storage.of(SECRETS))
     shows_no_secret(repr(path), str(path), repr(client_of(path)))
     assert pickle.loads(pickle.dumps(path)) == path
@@ -256,7 +256,7 @@ def test_options_come_before_the_environment(lake, options, pipeline, monkeypatc
 
 def test_a_profile_that_is_not_there_is_an_error(lake, options, pipeline):
     source(pipeline, "parquet", f"{lake}/in/parquet", storage_options={"profile": "none-of-mine"}).stage("rows")
-    with pytest.raises(GpuetlError, match="cannot use AWS profiles: .*none-of-mine"):
+    with pytest.raises(InvalidPipeline, match=r"cannot use AWS profiles: .*none-of-mine"):
         pipeline.run(engine="pandas")
 
 
