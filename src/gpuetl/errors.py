@@ -279,6 +279,8 @@ class RunFailed(StepError):
             reason = "a string is not UTF-8"
         elif type(error) is ValueError:
             reported, reason = "", reported
+        elif isinstance(error, NotImplementedError):
+            reason = "its reader does not support what it holds"
         hint = "Check the file, or take it out of the source's path."
         message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not in the declared format'}")
         return cls().with_problem(Problem(message, hint, row=f"Reader error: {reported}" if reported else ""))

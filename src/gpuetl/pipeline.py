@@ -107,6 +107,14 @@ class Pipeline(PipelineDefinition):
         """Declare a source of Arrow IPC files or streams, or Feather V2, with further keys as in YAML."""
         return self._source(name, "arrow", path, keys)
 
+    def read_avro(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare an Avro source, which needs the extra `gpuetl[avro]`, with further keys as in YAML."""
+        return self._source(name, "avro", path, keys)
+
+    def read_excel(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a sheet of a workbook, with keys such as `sheet` and `range`; it needs the extra `gpuetl[excel]`."""
+        return self._source(name, "excel", path, keys)
+
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
 

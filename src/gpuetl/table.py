@@ -103,6 +103,10 @@ class Table:
         """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
         return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index))
 
+    def unnest(self, column: str, *, prefix: str = "") -> Table:
+        """The fields of a struct in columns of their own, in its place, their names after `prefix`."""
+        return self.step(verbs.Unnest(read_plain(NAME, column, "unnest: column"), prefix))
+
     def aggregate(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
         keys, order = _names("aggregate: by", by), _order("aggregate", order_by)

@@ -34,7 +34,8 @@ from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 from gpuetl.spec.expect.rules import Unique
 from gpuetl.spec.steps.sample import Sample
-from gpuetl.types.data_types import DATE, is_list
+from gpuetl.types.data_types import DATE
+from gpuetl.types.nested_types import is_list
 
 
 def read_again(case: Case, expected: pa.Table) -> None:

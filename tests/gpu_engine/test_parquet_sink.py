@@ -36,7 +36,8 @@ from gpuetl.engines.cudf.io.threaded_file import Span, Writers, assembled, chunk
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.row_group_limits import may_hold
-from gpuetl.types.data_types import NULL, STRING, is_list
+from gpuetl.types.data_types import NULL, STRING
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -162,7 +162,7 @@ class EngineBackend(Protocol[F]):
         """
 
     def to_cudf(self, frame: F) -> Any:
-        """Return a cuDF frame on the frame's memory; None if that is not a GPU's."""
+        """Return a cuDF frame on the frame's memory; None if that is not a GPU's, or cuDF holds a column otherwise."""
 
 
 class FrameSpilledToHost(SpilledFrame[R_co], Protocol[R_co]):

@@ -136,7 +136,7 @@ sinks:
 """,
         message=(
             "warning: source 'sales': 1 file of the path looks like data and is not read, since only files that"
-            " end in .csv or .csv.gz or .csv.zst or .csv.bz2 are: in/b.CSV.  Rename them, or read them with a glob.  [GE1705]"
+            " end in .csv are: in/b.CSV.  Rename them, or read them with a glob.  [GE1705]"
         ),
         fixed="""\
 gpuetl: 1

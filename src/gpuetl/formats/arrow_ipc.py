@@ -50,6 +50,10 @@ class ArrowFormat(Format):
     write_options = ArrowWriteOptions
     encoding = Encoding(1.0, 0, 1.1)
 
+    def holds(self, dtype: DataType) -> bool:
+        """Tell that it has all types."""
+        return True
+
     def metadata(self) -> DescribedFiles:
         """Return the schemas and batches."""
         return DescribedFiles()

@@ -18,7 +18,8 @@ from gpuetl.formats.format import Encoding, Format, Inference, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.data_types import STRING, DataType, can_be_key, is_binary
+from gpuetl.types.nested_types import is_list
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -48,6 +49,10 @@ class CsvFormat(Format):
         from gpuetl.formats.csv_inference import detected
 
         return detected(file)
+
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether strings stand for values of a type: flat ones, but not bytes; lists have their own error."""
+        return is_list(dtype) or (can_be_key(dtype) and not is_binary(dtype))
 
     def metadata(self) -> Headers:
         """Return the headers."""

@@ -19,7 +19,8 @@ from gpuetl.formats.file_columns import case_hint, check_columns, check_widens
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError, FileState
-from gpuetl.types.data_types import DataType
+from gpuetl.types.data_types import DataType, is_opaque
+from gpuetl.types.nested_types import type_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,8 +174,8 @@ class Format(ABC):
         return ()
 
     def holds(self, dtype: DataType) -> bool:
-        """Tell whether a file that is written can have a column of a type."""
-        return True
+        """Tell whether a file that is written can have a column of a type; none has those that only pass."""
+        return not any(map(is_opaque, type_parts(dtype)))
 
     def other_name(self, dataset: Dataset, name: str) -> bytes | None:
         """Return the bytes of a column's name if they are not UTF-8; `name` is what stands for them."""

@@ -20,7 +20,8 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.paths import FilePath
-from gpuetl.types.data_types import DataType, is_list
+from gpuetl.types.data_types import DURATION, TIME, TIMESTAMP_NS, DataType, is_binary, is_opaque
+from gpuetl.types.nested_types import is_nested, type_parts
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -30,6 +31,9 @@ SUFFIXES = (".jsonl", ".ndjson", ".json")
 
 class InferredTypes(dict[FilePath, Mapping[str, DataType]]):
     """The columns of files without a declared schema, as their first lines were when they were first looked at."""
+
+
+NO_FORM = (DURATION, TIME, TIMESTAMP_NS)
 
 
 class JsonFormat(Format):
@@ -59,10 +63,9 @@ class JsonFormat(Format):
             return [Piece(-1, {"": size}) for size in parts_of(source)]
 
     def holds(self, dtype: DataType) -> bool:
-        """Tell whether JSON has a type: durations have no form in it."""
-        if is_list(dtype):
-            return self.holds(dtype.value_type)
-        return not pa.types.is_duration(dtype)
+        """Tell whether JSON has a type: durations, times of day and bytes have no form in it."""
+        flat = [part for part in type_parts(dtype) if not is_nested(part)]
+        return not any(is_binary(part) or is_opaque(part) or part in NO_FORM for part in flat)
 
     def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
         """Name a row by its line; lines without a value have no row."""

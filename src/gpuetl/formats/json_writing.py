@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.formats.compression import Compression
-from gpuetl.types.data_types import BOOL, STRING, DataType, is_floating, is_integer, is_list, is_temporal
+from gpuetl.types.data_types import BOOL, STRING, DataType, is_floating, is_integer, is_temporal
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list
 
 ROWS_AT_A_TIME = 1 << 16
 TEXT = pa.large_string()

@@ -19,7 +19,8 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import DataType, is_list, language_type, type_name
+from gpuetl.types.data_types import DURATION, NULL, TIME, DataType, is_opaque, language_type, type_name
+from gpuetl.types.nested_types import is_nested, type_parts
 
 if TYPE_CHECKING:
     from pyarrow import orc
@@ -40,6 +41,9 @@ class OrcWriteOptions(FormatOptions):
 
 DICTIONARY_SHARE = 0.5
 """Of distinct values among all, up to which a column of strings gets a dictionary."""
+
+
+NOT_THERE = (DURATION, NULL, TIME)
 
 
 class OrcFormat(Format):
@@ -64,10 +68,9 @@ class OrcFormat(Format):
         return described(dataset, file, describe).pieces
 
     def holds(self, dtype: DataType) -> bool:
-        """Tell whether ORC has a type: it has no unsigned integers and no durations."""
-        if is_list(dtype):
-            return self.holds(dtype.value_type)
-        return not (pa.types.is_unsigned_integer(dtype) or pa.types.is_duration(dtype) or pa.types.is_null(dtype))
+        """Tell whether ORC has a type: it has no unsigned integers, no durations and no times of day."""
+        flat = [part for part in type_parts(dtype) if not is_nested(part)]
+        return not any(pa.types.is_unsigned_integer(part) or is_opaque(part) or part in NOT_THERE for part in flat)
 
     def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
         """Name a row by its number in the file, and its stripe."""

@@ -18,7 +18,8 @@ from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import FileState
 from gpuetl.places.watching import Look
-from gpuetl.types.data_types import BOOL, DataType, language_type, type_name
+from gpuetl.types.data_types import BOOL, OPAQUE, DataType, language_type, type_name
+from gpuetl.types.nested_types import is_struct, type_parts
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -36,6 +37,12 @@ class ParquetFormat(Format):
     write_options = ParquetWriteOptions
     keeps_plans = True
     encoding = Encoding(0.5, 24 << 20, 1.1)
+
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether Arrow writes a type: intervals it does not, and structs without fields."""
+        parts = list(type_parts(dtype))
+        empty = any(is_struct(part) and not part.num_fields for part in parts)
+        return not (empty or OPAQUE.intersection(parts))
 
     def metadata(self) -> Footers:
         """Return the footers."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl.formats.footers import Footer
+from gpuetl.formats.nested_arrays import child_arrays, rebuilt
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
 from gpuetl.formats.parquet_parts import chunks_here
@@ -21,7 +22,7 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.registry import local_path
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct
 
 NANOSECONDS = 1_000_000
 """In a millisecond."""
@@ -110,9 +111,9 @@ def exact_times(coarse: Any, fine: Any, what: str) -> Any:
     DatasetError
         For a time that is not a whole number of microseconds, or that microseconds in 64 bits do not hold.
     """
-    if is_list(coarse.type):
-        chunks = [exact_list(one, other, what) for one, other in zip(coarse.chunks, fine.chunks, strict=True)]
-        return pa.chunked_array(chunks, pa.list_(pa.timestamp("us", coarse.type.value_type.tz)))
+    if is_nested(coarse.type):
+        chunks = [exact_nested(one, other, what) for one, other in zip(coarse.chunks, fine.chunks, strict=True)]
+        return pa.chunked_array(chunks)
     milliseconds, nanoseconds = (integers(column) for column in (coarse, fine))
     cut_off = nanoseconds.view(np.uint64) - milliseconds.view(np.uint64) * np.uint64(NANOSECONDS)
     valid = np.ones(len(coarse), bool) if not coarse.null_count else np.asarray(coarse.is_valid())
@@ -129,11 +130,14 @@ def exact_times(coarse: Any, fine: Any, what: str) -> Any:
     return pa.chunked_array([pa.array(micros, pa.timestamp("us", coarse.type.tz), mask=~valid)])
 
 
-def exact_list(coarse: Any, fine: Any, what: str) -> Any:
-    """Return lists of times as `exact_times` does."""
-    elements = exact_times(pa.chunked_array([coarse.values]), pa.chunked_array([fine.values]), what).combine_chunks()
-    mask = coarse.is_null() if coarse.null_count else None
-    return pa.ListArray.from_arrays(coarse.offsets, elements, mask=mask)
+def exact_nested(coarse: Any, fine: Any, what: str) -> Any:
+    """Return an array of times, or of nested values with some, as `exact_times` does; other values as they are."""
+    if is_nested(coarse.type):
+        pairs = zip(child_arrays(coarse), child_arrays(fine), strict=True)
+        return rebuilt(coarse, [exact_nested(one, other, what) for one, other in pairs])
+    if coarse.type == fine.type:
+        return fine
+    return exact_times(pa.chunked_array([coarse]), pa.chunked_array([fine]), what).combine_chunks()
 
 
 def integers(column: Any) -> Any:
@@ -160,7 +164,8 @@ Its allocator does not give these back.
 def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PARQUET_DEFAULTS) -> None:
     """Write Parquet, with dictionaries where values repeat."""
     own = table.schema if options.dictionary else ()
-    dictionaries = [leaf(field) for field in own if repeats(table.column(field.name))]
+    repeating = [field for field in own if repeats(table.column(field.name))]
+    dictionaries = [place for field in repeating for place in leaves(field.name, field.type)]
     codec, level = options.codec
     distinct = max(1, min(table.num_rows, options.row_group_rows))
     filters = {name: {"ndv": distinct, "fpp": BLOOM_ERRORS} for name in options.bloom_filters}
@@ -177,9 +182,16 @@ def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PA
     )
 
 
-def leaf(field: pa.Field) -> str:
-    """Return the path of the values of a column in a Parquet file."""
-    return f"{field.name}.list.element" if pa.types.is_list(field.type) else str(field.name)
+def leaves(path: str, dtype: pa.DataType) -> list[str]:
+    """Return the paths of the values of a column in a Parquet file."""
+    if not is_nested(dtype):
+        return [path]
+    names = [f"{path}.list.element"]
+    if is_map(dtype):
+        names = [f"{path}.key_value.key", f"{path}.key_value.value"]
+    elif is_struct(dtype):
+        names = [f"{path}.{name}" for name in field_names(dtype)]
+    return [leaf for name, child in zip(names, children_of(dtype), strict=True) for leaf in leaves(name, child)]
 
 
 def repeats(column: pa.ChunkedArray) -> bool:

@@ -22,7 +22,8 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, KernelReduction, Limit, Project, Sort, Union
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING, DataType, is_list
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
 
 # Bytes a row of each column of a physical plan: by type, of texts and lists by what footers tell.
 
@@ -162,9 +163,10 @@ def distinct_keys(widths: Widths, keys: Sequence[str]) -> float:
 
 @cache
 def type_bytes(dtype: DataType) -> float:
-    """Return the bytes of a value in memory; a text counts as `STRING_BYTES`, a list as `LIST_ELEMENTS`."""
-    if is_list(dtype):
-        return LIST_ELEMENTS * type_bytes(dtype.value_type)
+    """Return the bytes of a value in memory; a text counts as `STRING_BYTES`, a list or map as `LIST_ELEMENTS`."""
+    if is_nested(dtype):
+        each = sum(map(type_bytes, children_of(dtype)))
+        return each if is_struct(dtype) else LIST_ELEMENTS * each
     try:
         return max(1, int(dtype.bit_width) // 8)
     except ValueError:

@@ -39,7 +39,8 @@ from gpuetl.spec.storage import StorageBinder, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, DataType, is_list, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, DataType, is_binary, type_name
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
 IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."
@@ -67,6 +68,17 @@ def bind(
     plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems, files).plan()
     problems.check()
     return plan
+
+
+def other_form(name: str, dtype: DataType) -> str:
+    """Return what to do with a column that a sink's file cannot hold."""
+    if is_struct(dtype):
+        return "Unnest it, or write Parquet."
+    if is_map(dtype):
+        return f"Take values of it, such as {name}['key'], or write Parquet."
+    if is_binary(dtype):
+        return f"Write hex({name}), or write Parquet."
+    return "Cast it to another type, or write Parquet."
 
 
 def bind_source(
@@ -479,8 +491,8 @@ class _Binder:
         """Report columns of types that the format does not have."""
         form = format_named(spec.format)
         in_paths = spec.partition_by if isinstance(spec, SinkSpec) else spec.partitions
-        hint = "Cast it to another type, or write Parquet." if kind == "sink" else "Declare it as a number or a string."
         for name, dtype in columns.items():
+            hint = other_form(name, dtype) if kind == "sink" else "Declare it as a number or a string."
             if dtype != UNKNOWN and name not in in_paths and not form.holds(dtype):
                 article = "an" if form.title[0] in "AEIO" else "a"
                 message = f"{article} {form.title} file cannot hold {type_name(dtype)}, the type of '{name}'"

@@ -56,11 +56,22 @@ keys, tags and duplicate keys are refused.
 ## Types
 
 {", ".join(f"`{name}`" for name in NAMED if name != "boolean")}, `decimal(p,s)` to 38 digits,
-`timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `list<T>`.  Times are in microseconds.  A naive and a zoned
-timestamp are different types.  SQL's names are taken too, in either case, and mean the same in a schema, a parameter
-and a CAST: `int` is int32, `bigint` int64, `double` float64, `text` string, `decimal` decimal(18,3), `decimal(p)`
-decimal(p,0), `timestamptz` timestamp[UTC].  Dictionary columns of a file are read as their values.  A schema is
-known before a row is read.
+`timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `binary(n)`, `list<T>`, `struct<a: T, b: U>`, `map<K, V>`.  Times
+are in microseconds.  A naive and a zoned timestamp are different types.  SQL's names are taken too, in either case,
+and mean the same in a schema, a parameter and a CAST: `int` is int32, `bigint` int64, `double` float64, `text` string,
+`decimal` decimal(18,3), `decimal(p)` decimal(p,0), `timestamptz` timestamp[UTC].  Dictionary columns of a file are read
+as their values.  A schema is known before a row is read.
+
+A struct has named fields: `s.a` is one, also of a struct in a struct, `s.a.b`.  A name that is not a word stands in
+double quotes, in a type as in an expression: `struct<"first name": string>`, `s."first name"`.
+`struct_pack(a := x)` or `struct(x AS a)` makes a struct, and an unnest step puts its fields in columns.  `x[1]` is the
+first element of a list, and `m['key']` the value of a map's key.  Structs, lists and maps are not compared: they cannot
+be keys, and most functions take their parts only.
+
+`binary` holds bytes, `binary(n)` n bytes, and `uuid` is `binary(16)`.  They compare by their bytes, also as keys.
+`time` is a time of day.  `timestamp_ns` counts nanoseconds: a schema that names it keeps them, and a CAST to
+`timestamp` is exact or an error.  Files may have other types, such as intervals and decimals of more than 38 digits:
+these columns only pass.
 
 ## Rules
 
@@ -270,17 +281,18 @@ Arrow refuses.  `verify_pages: true` lets Arrow decode and check all pages of th
 On a GPU, Arrow reads some columns on the CPU, because libcudf reads them wrongly or does not check them: INT96
 timestamps, pages of several gzip members, delta encodings of other writers, and rare codecs.  The report names them.
 
-**Columns of CSV files.**  A CSV file needs a `schema` and begins with a line of column names, compared with their
-case.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
-makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
-zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is never
-null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and not a
-number.  Empty lines are skipped, but are nulls in a file of one column.
+**Columns of CSV files.**  A CSV source needs a `schema`, or `schema: infer`.  A file begins with a line of column
+names, which are compared with their case.  [File formats](formats.md#csv) explains inference, compression, encodings
+and other dialects.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the
+line's end makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header
+alone is zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is
+never null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and
+not a number.  Empty lines are skipped, but are nulls in a file of one column.
 
-**The text of CSV files.**  It is UTF-8, with or without a byte order mark; UTF-16 is an error.  A line ends with
-`\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that begins with a
-quote ends with one, and may hold delimiters and line ends; a quote inside of it is written twice.  Text after the
-closing quote makes a bad row.  In a field that does not begin with a quote, quotes are characters: `5" pipe`.
+**The text of CSV files.**  It is UTF-8, with or without a byte order mark, unless `encoding` says otherwise.  A line
+ends with `\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that
+begins with a quote ends with one, and may hold delimiters and line ends; a quote inside of it is written twice.  Text
+after the closing quote makes a bad row.  In a field that does not begin with a quote, quotes are characters: `5" pipe`.
 
 **Files whose columns differ.**  If a later file lacks a column, or has one that the first does not have, the run
 stops.  That is before it reads a row, and the error names the file and the column:

@@ -13,7 +13,23 @@ from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue, BadValues, Formula, KeyPlace, Order, Text, parse_order
-from gpuetl.types.data_types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
+from gpuetl.types.data_types import (
+    BINARY,
+    DURATION,
+    INT64,
+    NAMED,
+    TIME,
+    TIMESTAMP_NS,
+    UUID,
+    DataType,
+    integer_fits,
+    is_binary,
+    is_temporal,
+    parse_type,
+    type_name,
+)
+from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list, is_nested
 from gpuetl.types.time_zones import UnknownZone
 
 T = TypeVar("T")
@@ -162,9 +178,15 @@ def read_type(node: Node) -> DataType:
     except UnknownZone as error:
         raise BadValue(coded("GE1026", str(error)), node, error.hint) from None
     except ValueError as error:
-        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
+        names = [*NAMED, *PATTERNS]
         hint = f"Types: {', '.join(names)}. {word_suggestion(text, names)}"
         raise BadValue(coded("GE1025", str(error)), node, hint.rstrip()) from None
+
+
+PATTERNS = ("decimal(p,s)", "timestamp[ZONE]", "list<TYPE>", "struct<a: TYPE, b: TYPE>", "map<KEY, VALUE>", "binary(n)")
+"""Names of types that have others in them, or numbers."""
+PATH_TYPES = frozenset(NAMED.values()) - {DURATION, BINARY, UUID, TIME, TIMESTAMP_NS}
+"""What names of folders stand for; and decimals, and timestamps with a zone."""
 
 
 def read_order(node: Node) -> tuple[Order, ...]:
@@ -264,12 +286,19 @@ def read_partition_type(node: Node) -> DataType:
         )
     if is_list(dtype):
         raise BadValue(coded("GE1008", "a partition cannot be a list"), node, "Read it as a string, and split it.")
+    if dtype not in PATH_TYPES and not is_decimal(dtype) and not is_temporal(dtype):
+        raise BadValue(coded("GE1008", f"a partition cannot be {type_name(dtype)}"), node, "Read it as a string.")
     return dtype
 
 
 def read_parameter_type(node: Node) -> DataType:
     """Read the type of a parameter, which is one value."""
     dtype = read_type(node)
+    if is_nested(dtype) and not is_list(dtype):
+        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, "Give each field one.")
+    if dtype in (BINARY, UUID, TIME, TIMESTAMP_NS) or is_binary(dtype):
+        hint = "Give a string, and convert it in the expression."
+        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, hint)
     if is_list(dtype):
         hint = "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
         raise BadValue(coded("GE1018", "a parameter cannot be a list"), node, hint)

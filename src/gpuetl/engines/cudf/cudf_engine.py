@@ -175,7 +175,7 @@ class CudfBackend(EngineBackend[Frame]):
         return {n: v.data.view("bool") if v.dtype == BOOL else v.data for n, v in frame.columns.items()}
 
     def to_cudf(self, frame: Frame) -> Any:
-        """Return a cuDF frame on the frame's memory."""
-        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
+        """Return a cuDF frame on the frame's memory; None of one with columns that cuDF has to take from Arrow."""
+        from gpuetl.engines.cudf.runtime.dataframes import is_shared, to_dataframe
 
-        return to_dataframe(frame)
+        return to_dataframe(frame) if all(is_shared(vector.dtype) for vector in frame.columns.values()) else None

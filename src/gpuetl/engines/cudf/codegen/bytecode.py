@@ -18,7 +18,7 @@ from gpuetl.engines.cudf.codegen.emit import branches_of, word_of
 from gpuetl.engines.cudf.codegen.functions.like import WORDS as LIKE_WORDS
 from gpuetl.engines.cudf.codegen.functions.like import parts_of
 from gpuetl.engines.cudf.codegen.functions.logic import has_scales
-from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Struct
 from gpuetl.expressions.ir import UINT64, Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.text_rules import Wildcard
@@ -33,9 +33,10 @@ from gpuetl.types.data_types import (
     DataType,
     is_floating,
     is_integer,
-    is_list,
+    is_opaque,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 PARTS = {
@@ -460,7 +461,7 @@ def is_covered(outputs: Sequence[Expr], columns: Mapping[str, Vector]) -> bool:
 
 def is_number(dtype: DataType) -> bool:
     """Return whether values of a type are held in 64 bits and compared as those are, or are floats of 64 bits."""
-    if dtype in (BOOL, NULL, STRING, UINT64) or is_list(dtype):
+    if dtype in (BOOL, NULL, UINT64) or has_bytes(dtype) or is_nested(dtype) or is_opaque(dtype):
         return False
     if is_decimal(dtype):
         return bool(dtype.precision <= 18)

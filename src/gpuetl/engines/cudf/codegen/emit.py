@@ -14,11 +14,13 @@ import numpy as np
 from gpuetl.engines.cudf.codegen.casts import cast_device
 from gpuetl.engines.cudf.codegen.cuda_types import c_constant, c_type, whole_number
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Device
+from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import NULL, STRING, DataType, is_floating, is_list
+from gpuetl.types.data_types import NULL, STRING, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested, is_struct
 
 # Constants as arguments of kernels: what is compiled for one value serves for all others.
 
@@ -50,7 +52,7 @@ class Constants:
         wanted = literal.declared or (self.strings and literal.dtype == STRING)
         if not wanted or literal.value is None or len(self.values) >= MOST:
             return None
-        if is_decimal(literal.dtype) or is_list(literal.dtype):
+        if is_decimal(literal.dtype) or is_nested(literal.dtype):
             return None
         if literal.dtype == STRING:
             data = literal.value.encode()
@@ -120,7 +122,7 @@ class Value:
 
     def maybe(self, dtype: DataType) -> str:
         """Return the text of a `Maybe`; a list's type is its column's."""
-        if is_list(dtype):
+        if is_nested(dtype) and not is_struct(dtype):
             return f"only_if({self.valid}, {self.text})"
         return f"Maybe<{c_type(dtype)}>{{{self.text}, {self.valid}}}"
 
@@ -356,7 +358,7 @@ class Emitter:
 
 def writer_of(expr: Expr) -> Device | None:
     """Return the device function of a call or cast that writes a text."""
-    if isinstance(expr, Cast) and expr.dtype == STRING and expr.operand.dtype not in (STRING, NULL):
+    if isinstance(expr, Cast) and has_bytes(expr.dtype) and expr.operand.dtype not in (expr.dtype, NULL):
         return cast_device(expr)
     if isinstance(expr, Call) and expr.function.name not in ("case", "coalesce"):
         device = DEVICE_FUNCTIONS[expr.function.name]

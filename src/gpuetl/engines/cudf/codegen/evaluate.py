@@ -26,13 +26,16 @@ from gpuetl.engines.cudf.columns.arrays import above, filled, numbers_where
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import to_arrow
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_column, offsets_of_sizes, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.no_result import (
     BEYOND_DATES,
     BEYOND_MICROSECONDS,
     BEYOND_TIMESTAMPS,
     NEVER_SHOWN,
+    NOT_BASE64,
+    NOT_HEX,
+    NOT_UTF8,
     OF_ANOTHER_FORM,
     OFFSET_SECONDS,
     OVERFLOW,
@@ -43,7 +46,8 @@ from gpuetl.engines.no_result import (
 )
 from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
 from gpuetl.messages import recoded
-from gpuetl.types.data_types import STRING, is_list, type_name
+from gpuetl.types.data_types import STRING, type_name
+from gpuetl.types.nested_types import is_nested
 
 # Rows without a result: the reasons that kernels give, in words, with the values that have none.
 
@@ -70,6 +74,9 @@ REASONS = (
     "it is beyond {dtype}",
     "it is not a valid number",
     "it has more digits than {dtype}",
+    NOT_HEX,
+    NOT_BASE64,
+    NOT_UTF8,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 
@@ -152,8 +159,10 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
             results[name] = known[expr.name]
         elif is_library(expr):
             results[name] = from_library(expr, known, rows, machine)
-        elif is_list(expr.dtype):
+        elif is_nested(expr.dtype):
             results[name] = list_column(expr, known, rows, machine, evaluate)
+        elif has_bytes(expr.dtype) and expr.dtype != STRING:
+            results[name] = written(expr, known, rows, machine)
         elif expr.dtype != STRING:
             found = by_dictionary(expr, known, rows, machine, alone) if matches_patterns(expr) else None
             if found is None:

@@ -1,4 +1,4 @@
-"""Columns of lists: strings cut into lists, and a list chosen for each row."""
+"""Columns of lists: strings cut into lists, and a list, a map or a struct chosen for each row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.types.data_types import INT64, STRING, is_list
+from gpuetl.types.data_types import INT64, STRING
+from gpuetl.types.nested_types import is_nested
 
 # Strings cut into lists: one kernel counts the parts, one writes them.
 
@@ -112,12 +113,12 @@ def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Mac
 def listed_columns(expr: Expr) -> list[Column]:
     """Return the columns of lists among which CASE or coalesce chooses, each once."""
     operands = expr.args if isinstance(expr, Call) else ()
-    return list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_list(arg.dtype)))
+    return list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_nested(arg.dtype)))
 
 
 def numbered(case: Call, lists: Sequence[Column]) -> Call:
     """Return CASE with the number of each list in its place, -1 for null."""
-    args = [_number(arg, lists) if is_list(arg.dtype) else arg for arg in case.args]
+    args = [_number(arg, lists) if is_nested(arg.dtype) else arg for arg in case.args]
     return replace(case, args=(*args, *[NO_LIST] * (len(args) % 2 == 0)), dtype=INT64)
 
 

@@ -23,7 +23,8 @@ from gpuetl.engines.cudf.columns.string_dictionaries import (
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_values, list_offsets, offsets_type, words_of
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.types.data_types import STRING, DataType, is_list
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import is_struct
 
 
 def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Machine) -> Frame:
@@ -114,12 +115,16 @@ def stack(ends: Places, sources: Sequence[Places], outputs: Mapping[str, Vector]
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Put lists below each other, or strings as they lie in memory."""
+    """Put structs, lists and maps below each other, or strings as they lie in memory."""
     dtype = vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
     valid = stacked_valid(vectors, rows, machine) if nulls else None
     vectors = [decoded(vector, machine) for vector in vectors]
-    if is_list(dtype):
+    if is_struct(dtype):
+        fields = zip(*(vector.fields for vector in vectors), strict=True)
+        below = tuple(stacked(field, machine) for field in fields)
+        return Vector(dtype, rows, NO_DATA, valid, nulls, fields=below)
+    if vectors[0].elements is not None:
         elements = stacked([vector.elements for vector in vectors if vector.elements], machine)
         return Vector(dtype, rows, NO_DATA, valid, nulls, stacked_offsets(vectors, machine), elements)
     data = joined([vector.data for vector in vectors], machine)
@@ -155,7 +160,7 @@ def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | No
     Strings get one where each column has one or is null throughout, and all together have few distinct strings.
     """
     dictionaries = dictionaries_of(vectors)
-    if all(vector.offsets is None for vector in vectors) and len(dictionaries) <= 1:
+    if all(vector.is_fixed for vector in vectors) and len(dictionaries) <= 1:
         return list(vectors)
     if not dictionaries or not all(vector.dictionary or vector.nulls == vector.rows for vector in vectors):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -189,7 +190,8 @@ MOST_ROWS = 1 << 29
 
 
 def dictionary_codes(vector: Vector, machine: Machine) -> Vector:
-    """Return a column of strings as their numbers (int32) in the order of their bytes, any other as it is."""
+    """Return strings, or binary values, as their numbers (int32) in the order of their bytes, any other as it is."""
+    vector = replace(vector, dtype=STRING) if vector.holds_bytes else vector
     if vector.dtype != STRING or vector.dictionary:
         return vector.codes
     numbers = None

@@ -138,6 +138,15 @@ struct CodedStrings {
     }
 };
 
+// Structs: whether there is one.  Their fields are columns of their own.
+struct Structs {
+    const uint32_t* bits;
+    typedef bool value_type;
+
+    DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
+    DEVICE Maybe<bool> operator[](int64_t row) const { return only_if(valid(row), true); }
+};
+
 // A null list that is in no column; others have the type of their column.
 struct NoList {};
 
@@ -219,6 +228,9 @@ enum Reason : int {
     BEYOND_FLOAT = 16,    // a finite number would become infinite
     NO_NUMBER = 17,       // NaN or infinite, for a decimal
     TOO_MANY_DIGITS = 18, // a decimal's digits
+    NOT_HEX = 19,
+    NOT_BASE64 = 20,
+    NOT_UTF8 = 21,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

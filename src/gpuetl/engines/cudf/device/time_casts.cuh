@@ -8,6 +8,16 @@ DEVICE Outcome<int64_t> timestamp_cast(int32_t date) {
     return micros == int64_t(micros) ? done(int64_t(micros)) : refused<int64_t>(OVERFLOW_);
 }
 
+DEVICE Outcome<int64_t> nanoseconds_cast(int64_t micros) {
+    const int128_t nanos = int128_t(micros) * 1000;
+    const bool fits = nanos == int64_t(nanos);
+    return fits ? done(int64_t(nanos)) : refused<int64_t>(OVERFLOW_);
+}
+
+DEVICE Outcome<int64_t> microseconds_cast(int64_t nanos) {
+    return nanos % 1000 ? refused<int64_t>(OVERFLOW_) : done(nanos / 1000);
+}
+
 DEVICE Outcome<int32_t> date_cast(int64_t timestamp) {
     const Clock clock = clock_of(timestamp);
     return clock.micros ? refused<int32_t>(HAS_TIME_OF_DAY) : done(int32_t(clock.days));
@@ -83,6 +93,13 @@ DEVICE Outcome<int32_t> date_cast(String text) {
     IsoText iso{text, 0, true};
     const int64_t days = iso.date();
     return iso.good && iso.ends() ? done(int32_t(days)) : refused<int32_t>(NOT_A_VALUE);
+}
+
+// `HH:MM`, and seconds with a fraction.
+DEVICE Outcome<int64_t> time_cast(String text) {
+    IsoText iso{text, 0, true};
+    const int64_t micros = iso.time_of_day();
+    return iso.good && iso.ends() && text.size > 2 ? done(micros) : refused<int64_t>(NOT_A_VALUE);
 }
 
 DEVICE Outcome<int64_t> timestamp_cast(String text, bool zoned) {

@@ -17,12 +17,13 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.kernel_arguments import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.io.host_columns import chunks_of, host_columns, verify_checksums
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.file_columns import check_widens, is_read_as, loses_values
+from gpuetl.formats.nested_arrays import in_type
 from gpuetl.formats.parquet import footers_of
 from gpuetl.formats.parquet_options import parquet_options
 from gpuetl.formats.parquet_pages import BadPages
@@ -35,7 +36,8 @@ from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import STRING, DataType, is_list, language_type, type_name
+from gpuetl.types.data_types import STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
+from gpuetl.types.nested_types import is_list, is_nested
 
 # Times of files that count other units than microseconds: converted exactly, or refused with their row.
 
@@ -56,6 +58,30 @@ def type_as_read(stored: DataType) -> DataType:
     return stored if counts_units(stored) else language_type(stored) or stored
 
 
+def type_reason(stored: DataType, planned: DataType) -> str:
+    """Return why Arrow reads columns of a type, empty where libcudf does: flat ones, and lists of these."""
+    flat = stored.value_type if is_list(stored) else stored
+    dtype = language_type(flat)
+    if planned == TIMESTAMP_NS or dtype == TIME or pa.types.is_float16(flat) or pa.types.is_run_end_encoded(flat):
+        return f"it has type {type_name(planned)}"
+    if dtype is None or is_nested(dtype) or is_opaque(dtype) or (has_bytes(dtype) and dtype != STRING):
+        return f"it has type {type_name(planned)}"
+    return ""
+
+
+def as_copied(column: pa.ChunkedArray, planned: DataType) -> pa.ChunkedArray:
+    """Return a column that Arrow has read in the type in which it is copied to the device.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        For a value that the type does not hold.
+    """
+    if not type_reason(column.type, planned):
+        return column.cast(type_as_read(column.type))
+    return in_type(column, planned if is_read_as(column.type, planned) else language_type(column.type) or column.type)
+
+
 def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     """Return times, or lists of them, in microseconds; any other column as it is.  16 bytes a row, and one wait.
 
@@ -64,7 +90,7 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     ValueError
         With the first row whose time is no whole number of microseconds that int64 holds.
     """
-    if vector.elements is not None:
+    if vector.elements is not None and not is_nested(vector.elements.dtype) and is_list(vector.dtype):
         elements = in_microseconds(vector.elements, name, machine)
         return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
     if not counts_units(vector.dtype) or vector.dtype.unit == "us":
@@ -96,9 +122,10 @@ def refuse_other_bytes(columns: Mapping[str, Vector], machine: Machine) -> None:
 
 
 def texts_of(vector: Vector) -> Iterator[Vector]:
-    """Yield the texts of a column, those of its elements first."""
-    if vector.elements is not None:
-        yield from texts_of(vector.elements)
+    """Yield the texts of a column, those of its elements and fields first."""
+    for inner in (vector.elements, *vector.fields):
+        if inner is not None:
+            yield from texts_of(inner)
     if vector.dtype == STRING:
         yield vector
 
@@ -181,15 +208,17 @@ def read_unchanged(read: Read, files: Sequence[Piece], copies: ExitStack, machin
     types, reasons = stored_types(read, files[0][0]), dict[str, str]()
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (parquet_options(read.dataset).verify_pages or sooner):
-        return read_on_host(read.dataset, files, types, machine)
+        return read_on_host(read, files, types, machine)
     paths = {piece[0].path: path_here(read.dataset, piece, list(types), copies) for piece in files}
+    reasons |= {name: reason for name, stored in types.items() if (reason := type_reason(stored, read.schema[name]))}
+    others = [name for name in types if name not in reasons]
     for file, own in files:
-        reasons |= host_reasons(read.dataset, file, paths[file.path], [group.index for group in own], list(types))
+        reasons |= host_reasons(read.dataset, file, paths[file.path], [group.index for group in own], others)
     for name, reason in reasons.items():
         note(f"{read.origin}: column '{name}' was read on the CPU: {reason}")
     columns = read_on_device(read, files, paths, {name: types[name] for name in types if name not in reasons}, machine)
     if reasons:
-        columns |= read_on_host(read.dataset, files, {name: types[name] for name in reasons}, machine)
+        columns |= read_on_host(read, files, {name: types[name] for name in reasons}, machine)
     return {name: columns[name] for name in types}
 
 
@@ -259,7 +288,7 @@ def read_on_device(
             raise stopped_by(files) from error
         if len(files) > 1:
             return read_apart(read, files, paths, types, machine)
-        columns = read_on_host(read.dataset, files, types, machine)
+        columns = read_on_host(read, files, types, machine)
         note(f"{read.origin}: {files[0][0].path} was read on the CPU: libcudf cannot read it")
     return columns
 
@@ -292,10 +321,10 @@ def read_apart(
 
 
 def read_on_host(
-    dataset: Dataset, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
     """Let Arrow read columns of row groups, and copy them to the device."""
-    tables = []
+    tables, dataset, planned = [], read.dataset, read.schema
     for file, own in files:
         groups, footer = [group.index for group in own], footers_of(dataset).footer(file)
         try:
@@ -307,8 +336,15 @@ def read_on_host(
     try:
         whole = pa.concat_tables(tables)
         stored = {name: whole.column(name) for name in types}
-        vectors = {name: from_arrow(column.cast(type_as_read(column.type)), machine) for name, column in stored.items()}
-        return checked({name: in_microseconds(v, name, machine) for name, v in vectors.items()}, machine)
+        vectors = {}
+        for name, column in stored.items():
+            try:
+                vectors[name] = from_arrow(as_copied(column, planned[name]), machine)
+            except pa.ArrowInvalid as error:
+                raise loses_values(files[0][0], name, error) from None
+        kept = [name for name in vectors if planned[name] == TIMESTAMP_NS]
+        whole = {n: v if n in kept else in_microseconds(v, n, machine) for n, v in vectors.items()}
+        return checked(whole, machine)
     except (ValueError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(files[0][0].path), error) from error
 

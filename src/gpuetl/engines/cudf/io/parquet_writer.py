@@ -35,7 +35,7 @@ from gpuetl.places.target import Target
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import NULL, is_floating, is_list
+from gpuetl.types.data_types import NULL, TIME, TIMESTAMP_NS, DataType, can_be_key, is_binary, is_floating
 from gpuetl.types.schema import Schema
 
 # Parquet files written from device memory: encoded there, some row groups at a time, and copied by threads.
@@ -43,7 +43,12 @@ from gpuetl.types.schema import Schema
 
 def writes(schema: Schema) -> bool:
     """Tell whether there is an encoding for each column; there must be one."""
-    return bool(schema) and not any(is_list(dtype) or dtype == NULL for dtype in schema.values())
+    return bool(schema) and all(map(has_encoding, schema.values()))
+
+
+def has_encoding(dtype: DataType) -> bool:
+    """Tell whether columns of a type are encoded on the device; Arrow writes others, and all that are beside them."""
+    return can_be_key(dtype) and not is_binary(dtype) and dtype not in (NULL, TIME, TIMESTAMP_NS)
 
 
 NO_COMPRESSION = Compression("none")

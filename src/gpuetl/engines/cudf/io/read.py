@@ -16,11 +16,13 @@ from gpuetl.engines.cudf.columns.frame import Frame, check_rows
 from gpuetl.engines.cudf.columns.gather import first_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.io.csv_reader import host_reason, read_csv
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, read_parquet, stored_alike
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
+from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.format import Format
@@ -47,7 +49,7 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) ->
     """
     check_rows(sum(max(group.rows, 0) for group in groups))  # CSV files do not tell
     files = [(file, list(own)) for file, own in groupby(groups, key=lambda group: group.file)]
-    reader = READERS.get(type(read.dataset.file_format), ON_CPU)
+    reader = reader_of(read.dataset)
     together = groupby(files, key=lambda piece: reader.alike(read, piece[0]))
     rows = concat([read_files(read, list(alike), machine) for _, alike in together], read.schema, machine)
     return rows if read.limit is None else first_rows(rows, read.limit, machine)
@@ -57,7 +59,7 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     """Read row groups of files that store the columns alike, and add those of their path, and nulls."""
     dataset, file = read.dataset, files[0][0]
     stored = [name for name in read.columns if name not in dataset.partitions]
-    reader = READERS.get(type(dataset.file_format), ON_CPU)
+    reader = reader_of(dataset)
     columns, rows = reader.read(read, files, stored, machine)
     values = {
         name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype, declared=True)
@@ -115,12 +117,20 @@ ON_CPU = Reader(read_on_cpu, device="CPU")
 READERS: dict[type[Format], Reader] = {
     ParquetFormat: Reader(read_parquet, stored_alike),
     FrameFormat: Reader(read_frame),
+    CsvFormat: Reader(read_csv),
 }
 
 
 def device_of(dataset: Dataset) -> Device:
     """Return where the files of a source are decoded."""
-    return READERS.get(type(dataset.file_format), ON_CPU).device
+    return reader_of(dataset).device
+
+
+def reader_of(dataset: Dataset) -> Reader:
+    """Return what reads the files of a source."""
+    if isinstance(dataset.file_format, CsvFormat) and host_reason(dataset):
+        return ON_CPU
+    return READERS.get(type(dataset.file_format), ON_CPU)
 
 
 def as_planned(vector: Vector, dtype: DataType, name: str, file: DataFile, rows: int, machine: Machine) -> Any:

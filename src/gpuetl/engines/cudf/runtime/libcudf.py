@@ -15,8 +15,9 @@ from gpuetl.engines.cudf.columns.validity import words_of
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector, storage_type
 from gpuetl.engines.cudf.io.parquet_reader import counts_units
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, is_list, language_type
+from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, language_type
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list
 
 Id = plc.types.TypeId
 NUMBERS = {

@@ -31,11 +31,11 @@ from gpuetl.types.data_types import (
     integer_fits,
     is_floating,
     is_integer,
-    is_list,
     is_temporal,
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list
 
 SHOWN = 3
 """Bad values of a column that a warning shows."""

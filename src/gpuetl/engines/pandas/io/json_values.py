@@ -19,7 +19,8 @@ from gpuetl.formats.rejected import COLUMNS, RejectedRows
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.open_file import opened
-from gpuetl.types.data_types import STRING, DataType, is_floating, is_list, is_temporal
+from gpuetl.types.data_types import STRING, DataType, is_floating, is_temporal
+from gpuetl.types.nested_types import is_list
 
 BLOCK_BYTES = 1 << 22
 OPEN_BRACE = ord("{")

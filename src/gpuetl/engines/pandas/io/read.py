@@ -7,25 +7,24 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.columns.column import repeated, text_bytes
 from gpuetl.engines.pandas.io.csv_reader import read_csv
 from gpuetl.engines.pandas.io.json_values import read_json
 from gpuetl.engines.pandas.pandas_operation import run_operation
-from gpuetl.errors import RunFailed, first_line
+from gpuetl.errors import RunFailed
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.file_columns import check_widens, is_read_as, loses_values
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
 from gpuetl.formats.json_lines import JsonFormat
+from gpuetl.formats.nested_arrays import in_type, leaf_arrays
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.messages import coded
-from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
-from gpuetl.types.data_types import STRING, DataType, is_list, language_type
+from gpuetl.types.data_types import STRING, DataType, language_type
+from gpuetl.types.nested_types import type_parts
 
 # Read: row groups of files, each by the reader of its format.
 
@@ -77,18 +76,22 @@ def read_table(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], col
         return reader(dataset, file, groups, columns)
     table = file_format.read(dataset, file, [group.index for group in groups], columns)
     in_threads(check_text, table.columns)
-    return pa.table({name: in_language(table.column(name), name, file) for name in table.column_names})
+    types = dataset.schema
+    return pa.table({name: in_language(table.column(name), name, file, types.get(name)) for name in table.column_names})
 
 
-def in_language(column: pa.ChunkedArray, name: str, file: DataFile) -> pa.ChunkedArray:
+def in_language(column: pa.ChunkedArray, name: str, file: DataFile, planned: DataType | None = None) -> pa.ChunkedArray:
     """Return a column in its type of the language: values for a dictionary, microseconds for nanoseconds.
+
+    Nanoseconds stay where the source's schema has them, in `planned`.
 
     Raises
     ------
     DatasetError
         For a value that the type does not hold.
     """
-    dtype = language_type(column.type)
+    keeps = planned is not None and is_read_as(column.type, planned)
+    dtype = planned if keeps else language_type(column.type)
     return column if dtype is None else as_planned(column, dtype, name, file)
 
 
@@ -107,13 +110,13 @@ READERS: dict[type[Format], Reader] = {
 
 
 def check_text(column: pa.ChunkedArray) -> None:
-    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8, also in lists: the reader takes any bytes."""
-    if is_list(column.type):
-        check_text(pa.chunked_array([chunk.flatten() for chunk in column.chunks], column.type.value_type))
-    elif language_type(column.type) == STRING:
-        for chunk in column.chunks:
-            if chunk.type != STRING or (text_bytes(chunk)[0] >= 0x80).any():  # ASCII is, wherever it is cut
-                chunk.validate(full=True)
+    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8, also in nested values: the reader takes any bytes."""
+    if STRING not in map(language_type, type_parts(column.type)):
+        return
+    for leaf in (leaf for chunk in column.chunks for leaf in leaf_arrays(chunk)):
+        is_text = language_type(leaf.type) == STRING
+        if is_text and (leaf.type != STRING or (text_bytes(leaf)[0] >= 0x80).any()):  # ASCII is, wherever it is cut
+            leaf.validate(full=True)
 
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:
@@ -127,6 +130,6 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
         return column
     check_widens(file, name, column.type, dtype)
     try:
-        return pc.cast(column, dtype)
+        return in_type(column, dtype)
     except pa.ArrowInvalid as error:
-        raise DatasetError(coded("GE1406", f"{file.path}: column '{name}': {first_line(error)}")) from None
+        raise loses_values(file, name, error) from None

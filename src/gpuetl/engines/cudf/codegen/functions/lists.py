@@ -22,5 +22,6 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_length": Device("list_length"),
     "list_contains": Device("list_contains"),
     "list_get": Device("list_get", gives="maybe"),
+    "list_extract": Device("list_extract", gives="maybe"),
     "split": Library(split),
 }
