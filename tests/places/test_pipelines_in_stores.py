@@ -163,3 +163,29 @@ def test_a_pipeline_of_an_http_server_has_no_sinks_there():
     pipeline.from_frame("t", pa.table({"x": [1]})).write_csv("out", "out/rows.csv")
     with pytest.raises(InvalidPipeline, match="does not support the scheme 'https'"):
         pipeline.plan()
+
+
+@pytest.mark.parametrize("command", ["recover", "clean"])
+def test_what_dead_runs_left_in_a_store(shop, command):
+    done = gpuetl(command, f"{shop}/pipelines/out")
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["recover", "clean"])
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("s3://", "has no bucket"), ("https://example.com/out", "does not support the scheme 'https'")],
+)
+def test_paths_that_commands_refuse(command, path, message):
+    done = gpuetl(command, path)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("command", ["recover", "clean"])
+def test_a_profile_that_is_not_there(command, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "none-of-mine")
+    done = gpuetl(command, "s3://shop/out")
+    assert done.exit_code == 1
+    assert "cannot use AWS profiles" in done.stderr
+    assert "bug" not in done.stderr
