@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import traceback
 from dataclasses import replace
 
 import obstore
@@ -16,7 +17,7 @@ import pytest
 
 import gpuetl as ge
 from command import environment_without_coverage, gpuetl
-from gpuetl import InvalidPipeline, Pipeline, RunOptions, col
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col
 from gpuetl.messages import SECRET_NAMES, without_secrets
 from gpuetl.places.objects.clients import client_of
 from gpuetl.places.registry import path_of
@@ -271,3 +272,33 @@ def test_every_secret_option_is_hidden_in_lines():
         without_secrets("access_key_id: {env: ABC}, session_token: $abc")
         == "access_key_id: {env: ABC}, session_token: $abc"
     )
+
+
+def test_a_task_that_fails_on_a_worker_logs_no_secret(lake, s3, options, tmp_path):
+    """A worker writes the arguments of a failed task to its log."""
+    obstore.put(s3, "in/parquet/bad.csv", b"x\n1\ntwo\n")
+    text = pipeline_text(lake, options["endpoint_url"]).replace(
+        f'parquet: "{lake}/in/parquet"', f'csv: "{lake}/in/parquet/bad.csv", schema: {{x: int64}}'
+    )
+    (tmp_path / "p.yaml").write_text(text)
+    command = [sys.executable, "-m", "gpuetl", "run", "p.yaml", "--engine", "dask", "--workers", "2"]
+    command += ["--report", "report.html", "--trace", "trace.json"]
+    environment = {**environment_without_coverage(), **variables(), "DASK_LOGGING__DISTRIBUTED": "debug"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert "two" in done.stderr
+    shows_no_secret(done.stdout, done.stderr)
+    for name in ("report.html", "trace.json"):
+        shows_no_secret((tmp_path / name).read_text())
+
+
+def test_notebooks_show_no_secret_of_a_failed_run(lake, options, pipeline):
+    """IPython's and Python's tracebacks of what the library raised have no values of options either."""
+    path = f"{lake}/in/none.parquet"
+    source(pipeline, "parquet", path, storage_options=options).stage("rows")
+    with pytest.raises(RunFailed) as failed:
+        pipeline.run(engine="pandas")
+    shows_no_secret(*traceback.format_exception(failed.value), *failed.value._render_traceback_())
+    assert f"{path} does not exist" in str(failed.value)

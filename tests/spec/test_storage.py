@@ -147,7 +147,7 @@ def test_a_secret_is_not_written(where):
             "'aws_region' is the option region, which is given twice\n.*\n.*\nTake one out.",
         ),
         ("{region: [x]}", "region takes a string, number or boolean, got a list"),
-        ("{region: null}", "region takes a string, number or boolean, got null"),
+        ("{region: null}", "region takes a string, number or boolean, got nothing"),
         ("{region: ''}", "region takes a string, number or boolean, got an empty string"),
         ("{region: {var: X}}", "region takes a value or {env: NAME}, got another map"),
         ("{region: '${env.REGION}'}", "region has a ${…}, which stands in paths only"),
@@ -157,7 +157,7 @@ def test_a_secret_is_not_written(where):
         ),
         ("{region: $nothing}", "region: unknown parameter 'nothing'"),
         ("{}", "takes a map of options of a store, got an empty one"),
-        ("lake", "takes a map of options of a store, got a string"),
+        ("lake", "takes a map of options of a store, got text"),
     ],
 )
 def test_options_that_are_wrong(options, message):
