@@ -90,11 +90,6 @@ class Storage:
         return f"Storage({', '.join(name for name, _ in self.options)})"
 
     @property
-    def open(self) -> tuple[tuple[str, str], ...]:
-        """The options whose values are no secrets."""
-        return tuple((name, value) for name, value in self.options if not is_secret(name))
-
-    @property
     def place(self) -> tuple[tuple[str, str], ...]:
         """The options that tell one store from another: other credentials read the same rows."""
         return tuple((name, value) for name, value in self.options if name in PLACE_OPTIONS)
