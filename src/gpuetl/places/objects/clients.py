@@ -41,6 +41,11 @@ RETRIES: RetryConfig = {
 """Errors of the server, slow-downs and cut connections are tried again; the last one comes after about 20 seconds."""
 CONNECT_TIMEOUT, READ_TIMEOUT = timedelta(seconds=10), timedelta(seconds=60)
 VARIABLES = ("AWS_", "AZURE_", "GOOGLE_")
+ENDPOINTS = {
+    "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+    "az": ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
+}
+"""Variables with the address of a store that is not the cloud's own."""
 STORES: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
 
 
@@ -67,7 +72,7 @@ def environment() -> tuple[tuple[str, str], ...]:
 def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[str, str], ...]) -> ObjectStore:
     options = dict(storage.options)
     client: ClientConfig = {"connect_timeout": CONNECT_TIMEOUT, "read_timeout": READ_TIMEOUT}
-    if options.get("endpoint", os.environ.get("AWS_ENDPOINT_URL", "") if scheme == "s3" else "").startswith("http:"):
+    if is_unencrypted(scheme, options):
         client["allow_http"] = True
     shared: dict[str, Any] = {"client_options": client, "retry_config": RETRIES}
     try:
@@ -81,6 +86,13 @@ def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[s
     except (BaseError, ValueError, TypeError) as error:
         message = coded("GE1409", f"the options of {scheme}://{bucket} are wrong: {unknown_option(error, options)}")
         raise DatasetError(message, "docs/places.md lists the options of each store.") from None
+
+
+def is_unencrypted(scheme: str, options: dict[str, str]) -> bool:
+    """Tell whether the user gave an address that begins with `http:`."""
+    given = [value for name, value in options.items() if name.endswith(("endpoint", "endpoint_url"))]
+    given += [os.environ.get(name, "") for name in ENDPOINTS.get(scheme, ())] * (not given)
+    return any(address.lower().startswith("http:") for address in given)
 
 
 def unknown_option(error: Exception, options: dict[str, str]) -> str:
