@@ -40,7 +40,8 @@ RETRIES: RetryConfig = {
 }
 """Errors of the server, slow-downs and cut connections are tried again; the last one comes after about 20 seconds."""
 CONNECT_TIMEOUT, READ_TIMEOUT = timedelta(seconds=10), timedelta(seconds=60)
-VARIABLES = ("AWS_", "AZURE_", "GOOGLE_")
+VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "SSL_CERT_")
+HTTP_SCHEMES = ("https", "http")
 ENDPOINTS = {
     "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
     "az": ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
@@ -76,7 +77,7 @@ def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[s
         client["allow_http"] = True
     shared: dict[str, Any] = {"client_options": client, "retry_config": RETRIES}
     try:
-        if scheme in ("http", "https"):
+        if scheme in HTTP_SCHEMES:
             client["allow_http"] = scheme == "http"
             return HTTPStore(f"{scheme}://{bucket}", **shared)
         if scheme == "s3" and (provider := aws_profile(options)):
@@ -147,6 +148,7 @@ def store_errors(name: str) -> Iterator[None]:
         raise OSError(errno.EIO, reason(error, "the store fails"), name) from None
 
 
+NO_LENGTH = "Content-Length Header missing"
 REASONS = (
     ("NoSuchBucket", "there is no such bucket"),
     ("ContainerNotFound", "there is no such container"),
@@ -154,11 +156,14 @@ REASONS = (
     ("InvalidAccessKeyId", "the store does not know the access key.  Check the credentials"),
     ("SignatureDoesNotMatch", "the secret key is wrong.  Check the credentials"),
     ("AccessDenied", "access is denied.  Check the credentials and the rights of their user"),
-    ("403", "access is denied.  Check the credentials and the rights of their user"),
-    ("401", "the store asks for credentials.  Set them in the environment, or in storage_options"),
+    ("status code: 403", "access is denied.  Check the credentials and the rights of their user"),
+    ("status code: 401", "the store asks for credentials.  Set them in the environment, or in storage_options"),
     ("SlowDown", "the store answered again and again that it gets too many requests.  Run again later"),
-    ("503", "the store is not available.  Run again later"),
-    ("500", "the store answered with an error of its own (500).  Run again later"),
+    ("status code: 503", "the store is not available.  Run again later"),
+    ("status code: 500", "the store answered with an error of its own (500).  Run again later"),
+    ("status code: 400", "the store refuses the request (400).  Check that the credentials have not expired, and the region"),
+    ("Received redirect without LOCATION", "the bucket is in another region.  Set the region"),
+    (NO_LENGTH, "the server does not report the length of the file (Content-Length).  Download it and read the copy"),
     ("169.254.169.254", "there are no credentials.  Set them in the environment, or in storage_options"),
     ("dns error", "the name of the host is not known.  Check the endpoint"),
     ("Connection refused", "the host refuses the connection.  Check the endpoint"),
@@ -168,6 +173,11 @@ REASONS = (
     ("error decoding response body", "the connection was cut"),
 )
 """What clients and servers write, and what it means."""
+
+
+def is_status(error: Exception, *statuses: int) -> bool:
+    """Tell whether a server answered with one of some HTTP statuses."""
+    return any(f"status code: {status}" in str(error) for status in statuses)
 
 
 def reason(error: Exception, otherwise: str) -> str:

@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import obstore
 import pyarrow as pa
-from obstore.exceptions import BaseError, NotFoundError, PreconditionError
+from obstore.exceptions import BaseError, NotFoundError, NotSupportedError, PreconditionError
 
 from gpuetl.messages import coded
 from gpuetl.places.file_state import AGAIN, DatasetError, FileState, deleted, size_and_time_difference
-from gpuetl.places.objects.clients import client_of, store_errors
+from gpuetl.places.objects.clients import HTTP_SCHEMES, NO_LENGTH, client_of, is_status, store_errors
 from gpuetl.places.objects.ranges import Range, read_all, requests_of
+from gpuetl.places.objects.whole_copies import COPIES
 from gpuetl.places.paths import StorePath
 from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 SMALL_BYTES = 256 << 10
@@ -92,8 +94,27 @@ def look_at(path: StorePath) -> ObjectState:
     if not key:
         raise FileNotFoundError(errno.ENOENT, "there is no such object", str(path))
     with store_errors(str(path)):
-        found = obstore.head(client_of(path), key)
+        found = head(path.scheme, client_of(path), key)
     return state_of(path, found["size"], found["last_modified"].timestamp(), found["e_tag"])
+
+
+def head(scheme: str, store: ObjectStore, key: str) -> ObjectMeta:
+    """Return what a store knows about an object.
+
+    Some HTTP servers do not answer HEAD, or leave out the length.  They are asked for the first byte, whose answer has
+    the length of the whole, and else for all bytes, of which only the headers are read.
+    """
+    try:
+        return obstore.head(store, key)
+    except (BaseError, FileNotFoundError) as error:
+        if scheme not in HTTP_SCHEMES or not (is_status(error, 405, 501) or NO_LENGTH in str(error)):
+            raise
+    try:
+        return obstore.get(store, key, options={"range": (0, 1)}).meta
+    except BaseError as error:
+        if not isinstance(error, NotSupportedError) and not is_status(error, 416):  # of an empty file
+            raise
+    return obstore.get(store, key).meta
 
 
 class SmallObjects:
@@ -136,7 +157,9 @@ class ObjectFile:
     @classmethod
     def open_path(cls, path: StorePath) -> ObjectFile:
         """Open an object, by one request for its state."""
-        return cls(path, look_at(path), client_of(path), key_of(path))
+        state = look_at(path)
+        COPIES.remark(state, str(path))
+        return cls(path, state, client_of(path), key_of(path))
 
     def open(self) -> BinaryIO:
         """Return the object from its beginning; small reads are put together."""
@@ -213,6 +236,8 @@ class ObjectFile:
                     if plain_e_tag(found.meta["e_tag"]) != self.state.e_tag:  # from a store that ignores the condition
                         raise another_e_tag(self.path)
                     data = bytes(found.bytes())
+                except NotSupportedError:  # the server sent the whole object
+                    data = COPIES.copy_of(self.state, str(self.path), self.store, self.key).read(one.start, one.end)
                 except PreconditionError:
                     raise another_e_tag(self.path) from None
                 except (FileNotFoundError, NotFoundError):
