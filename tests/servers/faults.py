@@ -21,7 +21,7 @@ HOP_HEADERS = ("connection", "transfer-encoding", "content-length", "date", "ser
 
 @dataclass
 class Fault:
-    """What happens to the next `times` requests of a method whose path with its query matches a pattern.
+    """What happens to `times` requests of a method whose path with its query matches a pattern, after `skip` of them.
 
     `status` and `code` are the answer in place of the server's.  Otherwise the server's answer comes late by
     `delay_s`, has `headers` in place of its own, or ends after `cut_bytes` of its body.
@@ -35,14 +35,16 @@ class Fault:
     delay_s: float = 0.0
     headers: dict[str, str] = field(default_factory=dict)
     cut_bytes: int | None = None
+    skip: int = 0
     count: int = 0
 
     def applies(self, method: str, path: str) -> bool:
         """Tell whether a request meets the fault, and count it."""
         if self.count >= self.times or method not in self.method.split("|") or not re.search(self.pattern, path):
             return False
-        self.count += 1
-        return True
+        self.skip -= 1
+        self.count += self.skip < 0
+        return self.skip < 0
 
 
 class FaultyProxy:

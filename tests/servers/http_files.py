@@ -1,16 +1,16 @@
 """A plain HTTP or HTTPS server of files, with ranges and ETags; the first part of a URL takes something away.
 
-    /plain/a.csv       ranges, ETag, Last-Modified, If-Match
-    /no-ranges/a.csv   always the whole file
-    /no-state/a.csv    no ETag and no Last-Modified
-    /bare/a.csv        neither of these: no ranges, no state
-    /weak/a.csv        a weak ETag
-    /no-head/a.csv     HEAD is not allowed (405)
-    /no-length/a.csv   no Content-Length: the end of the connection is that of the file
-    /endless/a.csv     no ranges and no Content-Length
-    /moved/a.csv       redirected to /plain/a.csv
-    /private/a.csv     asks for credentials (401)
-    /forbidden/a.csv   denied (403)
+/plain/a.csv       ranges, ETag, Last-Modified, If-Match
+/no-ranges/a.csv   always the whole file
+/no-state/a.csv    no ETag and no Last-Modified
+/bare/a.csv        neither of these: no ranges, no state
+/weak/a.csv        a weak ETag
+/no-head/a.csv     HEAD is not allowed (405)
+/no-length/a.csv   no Content-Length: the end of the connection is that of the file
+/endless/a.csv     no ranges and no Content-Length
+/moved/a.csv       redirected to /plain/a.csv
+/private/a.csv     asks for credentials (401)
+/forbidden/a.csv   denied (403)
 """
 
 from __future__ import annotations

@@ -17,9 +17,17 @@ import obstore
 import pyarrow as pa
 from obstore.exceptions import BaseError, NotFoundError, NotSupportedError, PreconditionError
 
+from gpuetl.errors import StoreFailure
 from gpuetl.messages import coded
 from gpuetl.places.file_state import AGAIN, DatasetError, FileState, deleted, size_and_time_difference
-from gpuetl.places.objects.clients import HTTP_SCHEMES, NO_LENGTH, client_of, is_status, store_errors
+from gpuetl.places.objects.clients import (
+    HTTP_SCHEMES,
+    NO_LENGTH,
+    again_if_cut,
+    client_of,
+    is_status,
+    store_errors,
+)
 from gpuetl.places.objects.ranges import Range, read_all, requests_of
 from gpuetl.places.objects.whole_copies import COPIES
 from gpuetl.places.paths import StorePath
@@ -226,27 +234,30 @@ class ObjectFile:
         OSError
             Where the store refuses the request, or sends fewer bytes.
         """
-        options: Any = {"range": (one.start, one.end)}
-        if self.state.e_tag and not self.state.e_tag.startswith(WEAK):
-            options["if_match"] = f'"{self.state.e_tag}"'
-        try:
-            with store_errors(str(self.path)):
-                try:
-                    found = obstore.get(self.store, self.key, options=options)
-                    if plain_e_tag(found.meta["e_tag"]) != self.state.e_tag:  # from a store that ignores the condition
-                        raise another_e_tag(self.path)
-                    data = bytes(found.bytes())
-                except NotSupportedError:  # the server sent the whole object
-                    data = COPIES.copy_of(self.state, str(self.path), self.store, self.key).read(one.start, one.end)
-                except PreconditionError:
-                    raise another_e_tag(self.path) from None
-                except (FileNotFoundError, NotFoundError):
-                    raise deleted(self.path) from None
-        except BaseError as error:  # what is no error of the store
-            raise OSError(errno.EIO, str(error), str(self.path)) from None
+        with store_errors(str(self.path)):
+            data = again_if_cut(lambda: self._answer(one))
         if len(data) != one.end - one.start:
-            raise OSError(errno.EIO, f"the store sent {len(data):,} of {one.end - one.start:,} bytes", str(self.path))
+            why = f"the store sent {len(data):,} of {one.end - one.start:,} bytes"
+            raise StoreFailure(errno.EIO, why, str(self.path))
         return data
+
+    def _answer(self, one: Range) -> bytes:
+        """Return what the store sends for a range, with errors of obstore."""
+        e_tag = self.state.e_tag
+        options: Any = {"range": (one.start, one.end)}
+        if e_tag and not e_tag.startswith(WEAK):
+            options["if_match"] = f'"{e_tag}"'
+        try:
+            found = obstore.get(self.store, self.key, options=options)
+            if e_tag and plain_e_tag(found.meta["e_tag"]) != e_tag:  # of a store that ignores the condition
+                raise another_e_tag(self.path)
+            return bytes(found.bytes())
+        except NotSupportedError:  # the server sent the whole object
+            return COPIES.copy_of(self.state, str(self.path), self.store, self.key).read(one.start, one.end)
+        except PreconditionError:
+            raise another_e_tag(self.path) from None
+        except (FileNotFoundError, NotFoundError):
+            raise deleted(self.path) from None
 
 
 def another_e_tag(path: StorePath) -> DatasetError:

@@ -23,7 +23,7 @@ class WholeCopy:
     """The bytes of a file, on local disk; the system removes them when nothing refers to this."""
 
     def __init__(self, store: ObjectStore, key: str) -> None:
-        self._file = tempfile.TemporaryFile(prefix="gpuetl-copy-")  # noqa: SIM115: it lives as long as the copy
+        self._file = tempfile.TemporaryFile(prefix="gpuetl-copy-")  # noqa: SIM115
         self.size = 0
         for chunk in obstore.get(store, key).stream(CHUNK_BYTES):
             self.size += self._file.write(chunk)
