@@ -91,7 +91,7 @@ docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md and docs/errors/ from
 	$(BIN)/python tests/benchmarks/render.py
 
 kernels: $(VENV)/.dev ## precompiled kernels for a release's wheel, into src/gpuetl/_kernels; needs no GPU
-	$(BIN)/python -m gpuetl.engines.cudf.codegen.kernel_build
+	$(BIN)/python -m gpuetl.engines.cudf.programs.kernel_build
 
 clean:           ## remove the virtual environment and what runs wrote
 	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels htmlcov coverage.json coverage.txt .coverage*

@@ -202,10 +202,10 @@ def gpu_cluster() -> Iterator[Client]:
     """A worker for each of two GPUs, or of the one that is there; what runs on `dask-cuda` finds their client."""
     distributed = pytest.importorskip("distributed")
     dask_cuda = pytest.importorskip("dask_cuda")
-    from gpuetl.executors.dask.cluster import connected
+    from gpuetl.executors.dask.cluster import open_client
 
     with (
-        connected("dask-cuda", Cluster(workers=min(2, dask_cuda.utils.get_n_gpus()))) as made,
+        open_client("dask-cuda", Cluster(workers=min(2, dask_cuda.utils.get_n_gpus()))) as made,
         distributed.Client(made.cluster) as client,
     ):
         yield client

@@ -74,14 +74,17 @@ def test_categories_of_polars_are_their_strings(pipeline, engine, layout):
             pa.table({"t": pa.array([1], pa.timestamp("ns"))}),
             "source 't': column 't' cannot become timestamp[us] without loss",
         ),
-        (pa.table({"b": pa.array([b"x"])}), "source 't': column 'b' has type binary, which gpuetl does not support"),
+        (
+            pa.table({"u": pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])}),
+            "source 't': column 'u' has type sparse_union<0: int64=0>, which gpuetl does not support",
+        ),
         (pa.table([pa.array([1]), pa.array([2])], ["a", "a"]), "source 't': two columns are named 'a'"),
         (
             pd.DataFrame({"o": [1, "x"]}, dtype=object),
             "source 't': a column cannot be taken as Arrow: Could not convert",
         ),
     ],
-    ids=["list", "nanoseconds", "binary", "twice", "mixed"],
+    ids=["list", "nanoseconds", "union", "twice", "mixed"],
 )
 def test_what_is_no_frame_of_the_language_is_refused(pipeline, frame, message):
     """Where it is declared."""

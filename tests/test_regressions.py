@@ -60,8 +60,8 @@ def test_a_sort_with_ties_is_noted_once_in_many_partitions(pipeline):
 
 def test_rows_in_order_are_sorted_once(pipeline, monkeypatch):
     sorts = []
-    argsort = order.argsort_words
-    monkeypatch.setattr(order, "argsort_words", lambda words: sorts.append(1) or argsort(words))
+    argsort = order.argsort_packed
+    monkeypatch.setattr(order, "argsort_packed", lambda columns: sorts.append(1) or argsort(columns))
     far = [2**62, -(2**62), 5, -7, 1]  # too wide to be packed
     t = source(pipeline, k=far, x=far, y=[1, 2, 3, 4, 5])
     for name in ("a", "b", "c"):

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         row_number,
         run_id,
         session_id,
+        struct,
         when,
     )
     from gpuetl.expressions.expression import Expression
@@ -68,7 +69,7 @@ __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
     "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
-    "param", "percent_rank", "rank", "row_number", "run_id", "session_id", "when",
+    "param", "percent_rank", "rank", "row_number", "run_id", "session_id", "struct", "when",
 ]  # fmt: skip
 
 show_short_tracebacks()

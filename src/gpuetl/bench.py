@@ -60,7 +60,7 @@ def host_limits(folder: Path, size: int = HOST_BYTES) -> Iterator[LinkLimit]:
 def timed_on(
     threads: int, work: Callable[[slice], object], size: int, prepare: Callable[[], object] = lambda: None
 ) -> float:
-    """Return the seconds that threads take for the pieces of so many bytes, a piece each."""
+    """Return the seconds that threads take for a number of bytes, one piece per thread."""
     pieces = slices(size, threads)
     with ThreadPoolExecutor(threads) as pool:
         return best_seconds(lambda: list(pool.map(work, pieces)), prepare)
@@ -88,7 +88,7 @@ def written(folder: Path, threads: int, source: Piece) -> float:
 
 
 def read(folder: Path, threads: int, target: Piece, files: int = FILE_THREADS[-1]) -> float:
-    """Return the seconds in which threads read the folder's files, which so many threads have written."""
+    """Return the seconds in which threads read the folder's files; as many threads have written them."""
     pieces = slices(len(target), files)
 
     def read_some(numbers: slice) -> None:

@@ -1,4 +1,4 @@
-"""Choices: faster ways of an engine, each of which a run may leave out by name, as it may an optimizer pass.
+"""Choices: faster ways of an engine.  A run may skip each by name, like an optimizer pass.
 
 An engine declares the names of its choices (`engines/capabilities.py`).  A run says which ones it leaves out.
 """

@@ -172,7 +172,7 @@ BROKEN_CUPY = "14.1.0"
 """RAPIDS excludes it."""
 
 
-def package_findings(packages: Mapping[str, str], missing: tuple[str, ...], driver: Driver) -> Iterator[Found]:
+def package_results(packages: Mapping[str, str], missing: tuple[str, ...], driver: Driver) -> Iterator[Found]:
     """Yield versions, and what does not fit."""
     for name in BASE:
         yield Observation("packages", name, version_of(name) or "not installed")
@@ -238,7 +238,7 @@ LEAST_FREE_BYTES = 1 << 30
 LEAST_LOCKED = 64 << 20
 
 
-def setting_findings(has_gpu: bool) -> Iterator[Found]:
+def setting_results(has_gpu: bool) -> Iterator[Found]:
     """Yield threads, locked memory and folders."""
     yield from kvikio_threads(os.environ.get("KVIKIO_NTHREADS"))
     yield from locked_memory(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], has_gpu)
@@ -283,7 +283,7 @@ def temporary() -> Path:
         return Path(os.environ.get("TMPDIR", "/tmp"))
 
 
-# All findings and ailments of this machine, and which engines it can run.
+# All observations and problems of this machine, and which engines it can run.
 
 
 @dataclass(frozen=True)
@@ -291,8 +291,8 @@ class Diagnosis:
     """What was found; `engines` has, for each engine, why it cannot run here, or nothing where it can."""
 
     engines: Mapping[str, str]
-    findings: tuple[Observation, ...]
-    ailments: tuple[MachineProblem, ...]
+    observations: tuple[Observation, ...]
+    problems: tuple[MachineProblem, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain data."""
@@ -301,16 +301,16 @@ class Diagnosis:
 
 def diagnose() -> Diagnosis:
     """Look at this machine; imports none of the packages that it tells the versions of."""
-    found = list(all_found())
-    ailments = tuple(item for item in found if isinstance(item, MachineProblem))
-    stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == GPU_ENGINE)
+    found = list(examine())
+    problems = tuple(item for item in found if isinstance(item, MachineProblem))
+    stopped = "; ".join(ailment.problem for ailment in problems if ailment.stops == GPU_ENGINE)
     engines = dict.fromkeys((name for name in engine_names() if not is_clustered(name)), "")
     engines[GPU_ENGINE] = look_for_gpu().problem or stopped
     engines |= {name: missing_package(name) or engines[computing_engine(name)] for name in cluster_engines()}
     return Diagnosis(
         engines=engines,
-        findings=tuple(item for item in found if isinstance(item, Observation)),
-        ailments=ailments,
+        observations=tuple(item for item in found if isinstance(item, Observation)),
+        problems=problems,
     )
 
 
@@ -322,12 +322,12 @@ def missing_package(engine: str) -> str:
     return f'{package} is not installed: pip install "{install}"'
 
 
-def all_found() -> Iterator[Found]:
+def examine() -> Iterator[Found]:
     """Yield all that was found, section by section."""
     asked = gpu_driver.find_driver()
     yield Observation("gpuetl", "version", f"{__version__}, Python {platform.python_version()} at {sys.executable}")
     yield Observation("gpuetl", "system", f"{platform.system()} {platform.release()} {platform.machine()}, "
                                       f"{os.cpu_count()} processors")  # fmt: skip
     yield from gpu_observations(asked)
-    yield from package_findings(gpu_driver.installed(), gpu_driver.missing_modules(), asked)
-    yield from setting_findings(has_gpu=bool(asked.gpus))
+    yield from package_results(gpu_driver.installed(), gpu_driver.missing_modules(), asked)
+    yield from setting_results(has_gpu=bool(asked.gpus))

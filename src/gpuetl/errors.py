@@ -1,4 +1,4 @@
-"""Every exception of gpuetl, and the form in which a problem is told: where, what with the value, one next step."""
+"""Every exception of gpuetl, and the form of a problem: where, what with the value, one next step."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ class PackageMissing(GpuetlError):
 class Problems:
     """Collects the problems of one file, so that all of them are reported at once.
 
-    `found` are errors: the pipeline cannot run.  `warnings` are not: the run goes on and reports them.
+    `found` are errors: the pipeline cannot run.  `warnings` are not: the run continues and reports them.
     """
 
     found: list[Problem] = field(default_factory=list)

@@ -29,7 +29,7 @@ class HostMemory(NamedTuple):
 
 
 def host_memory(proc: Path = PROC, groups: Path = GROUPS) -> HostMemory:
-    """Return what /proc/meminfo tells, or less where a control group of the process, or one around it, has a limit."""
+    """Return the memory in /proc/meminfo, or less if a control group of the process, or a parent group, has a limit."""
     text = (proc / "meminfo").read_text()
     meminfo = {name: int(kib) << 10 for name, kib in re.findall(r"^(\w+): +(\d+) kB", text, re.MULTILINE)}
     limits = [HostMemory(meminfo["MemAvailable"], meminfo["MemTotal"])]
@@ -109,7 +109,7 @@ def let_go(error: BaseException | None) -> None:
         error = error.__cause__ or error.__context__
 
 
-def asked_for(error: BaseException) -> str:
+def allocation_text(error: BaseException) -> str:
     """Return the bytes that were asked for, in words that go before what is in use; nothing where no error tells."""
     found = next((found for cause in causes(error) if (found := ASKED.search(str(cause)))), None)
     return f"{found[1]} {found[2] or 'B'} were asked for, with " if found else ""
@@ -118,7 +118,7 @@ def asked_for(error: BaseException) -> str:
 def host_memory_text(error: BaseException) -> str:
     """Say what was asked for of the host's memory, where the error tells, and what was in use then."""
     host = host_memory()
-    return f"{asked_for(error)}{size(host.total - host.available)} in use of {size(host.total)}"
+    return f"{allocation_text(error)}{size(host.total - host.available)} in use of {size(host.total)}"
 
 
 def planned_in_memory(step: Callable[[], Result]) -> Result:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
@@ -76,9 +76,26 @@ class Pipeline(PipelineDefinition):
         """Declare a Parquet source, a file, glob or folder, with further keys as in YAML, such as `partitions`."""
         return self._source(name, "parquet", path, keys)
 
-    def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
-        """Declare a CSV source with a header line, whose columns' types are given; further keys are those of YAML."""
+    def read_csv(
+        self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str] | Literal["infer"], **keys: Any
+    ) -> Table:
+        """Declare a CSV source with the types of its columns; further keys are those of YAML, such as `delimiter`.
+
+        With `schema="infer"` the types are those of the first 10,000 rows.
+        """
         return self._source(name, "csv", path, {**keys, "schema": schema})
+
+    def read_json(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a source of JSON lines; without a `schema` the first lines of the first file give its columns."""
+        return self._source(name, "json", path, keys)
+
+    def read_orc(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare an ORC source, a file, glob or folder, with further keys as in YAML."""
+        return self._source(name, "orc", path, keys)
+
+    def read_arrow(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a source of Arrow IPC files or streams, or Feather V2, with further keys as in YAML."""
+        return self._source(name, "arrow", path, keys)
 
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
@@ -373,8 +390,9 @@ def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str,
             read[name] = read_plain(
                 form_of(declared[name]), read[name], f"{within}: {name}" if name in CHOICES else within
             )
-    if "columns" in read:
-        read["columns"] = read_plain(NAMES, as_names(read["columns"]), f"{within}: columns")
+    for name in ("columns", "exclude"):
+        if name in read:
+            read[name] = read_plain(NAMES, as_names(read[name]), f"{within}: {name}")
     if "filter" in read:
         read["filter"] = Formula(as_syntax(read["filter"]))
     return read | _option_values(SourceSpec, format, keys, within)

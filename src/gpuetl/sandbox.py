@@ -23,7 +23,7 @@ class OutsideSandbox(Exception):
 class Sandbox:
     """The folder that paths must stay in.  Symbolic links are followed before paths are compared.
 
-    A link that somebody changes between the check and the access is not noticed: nobody else may write to the folder.
+    A link that somebody changes between the check and the access is not noticed: no other user may write to the folder.
     """
 
     folder: Path

@@ -101,7 +101,7 @@ def _handled(handlers: dict[int, Callable[[int, FrameType | None], Any]]) -> Ite
 
 @contextmanager
 def noted(note: Callable[[], str]) -> Iterator[None]:
-    """Note of an interrupt, for who tells of it, what was done already."""
+    """Note, for the message of an interrupt, what was done already."""
     try:
         yield
     except KeyboardInterrupt as stop:

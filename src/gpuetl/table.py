@@ -103,6 +103,10 @@ class Table:
         """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
         return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index))
 
+    def unnest(self, column: str, *, prefix: str = "") -> Table:
+        """The fields of a struct in columns of their own, in its place, their names after `prefix`."""
+        return self.step(verbs.Unnest(read_plain(NAME, column, "unnest: column"), prefix))
+
     def aggregate(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
         keys, order = _names("aggregate: by", by), _order("aggregate", order_by)
@@ -177,7 +181,7 @@ class Table:
     def sample(
         self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
     ) -> Table:  # fmt: skip
-        """Keep a fraction of the rows, or so many, by a seeded hash of the columns `by`: the same ones everywhere."""
+        """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
         return self.step(verbs.Sample(fraction, rows, _names("sample: by", by), seed))
 
     def expect(
@@ -247,6 +251,18 @@ class Table:
         Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`.
         """
         self.pipeline.add_sink(name, "csv", path, self.named(), **keys)
+
+    def write_json(self, name: str, path: str, **keys: Any) -> None:
+        """Declare a sink of JSON lines, with keys as those of `write_parquet`, and `compression`."""
+        self.pipeline.add_sink(name, "json", path, self.named(), **keys)
+
+    def write_orc(self, name: str, path: str, **keys: Any) -> None:
+        """Declare an ORC sink, with keys as those of `write_parquet`, and `compression`."""
+        self.pipeline.add_sink(name, "orc", path, self.named(), **keys)
+
+    def write_arrow(self, name: str, path: str, **keys: Any) -> None:
+        """Declare a sink of Arrow IPC files, with keys as those of `write_parquet`, and `compression`."""
+        self.pipeline.add_sink(name, "arrow", path, self.named(), **keys)
 
 
 def _formula(value: Any) -> Formula:

@@ -23,7 +23,7 @@ def thread_count() -> int:
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int = 0) -> list[Result]:
-    """Return `function` of each item, in order, computed on so many threads, by default `thread_count`.
+    """Return `function` of each item, in order, computed on `threads` threads, by default `thread_count`.
 
     The first error in the order of the items is raised.  Called inside itself, it runs in the thread that it is in:
     waiting there for others could wait for ever.

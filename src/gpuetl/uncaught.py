@@ -1,4 +1,4 @@
-"""What happens to errors that nobody catches: how Python prints them, and how gpuetl words its own bugs."""
+"""Uncaught errors: how Python prints them, and how gpuetl words its own bugs."""
 
 from __future__ import annotations
 

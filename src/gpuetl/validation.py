@@ -111,7 +111,7 @@ def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterato
     """Compile the kernels of all stages where there is a compiler; yield a sentence for each that was not compiled."""
     for operation in kernels_of([*plan.stages.values(), *plan.sinks.values()]):
         from gpuetl.engines.cudf.codegen.nvrtc import NotChecked, compile_log, users_lines
-        from gpuetl.engines.cudf.codegen.plan_programs import user_kernels
+        from gpuetl.engines.cudf.programs.plan_programs import user_kernels
 
         entry, origin = operation.contract.entry, operation.origin
         label = f"kernel '{entry}' of {origin}"

@@ -22,6 +22,10 @@ def shown(value: pa.Scalar) -> str:
 
 def far_shown(value: pa.Scalar) -> str:
     """Return the text of a date or timestamp in a year that Python does not have, or of a list with one."""
+    if isinstance(value, pa.MapScalar):
+        return "{" + ", ".join(f"{shown(key)}: {shown(item)}" for key, item in _entries(value)) + "}"
+    if isinstance(value, pa.StructScalar):
+        return "{" + ", ".join(f"{name}: {shown(item)}" for name, item in value.items()) + "}"
     if isinstance(value, pa.ListScalar | pa.LargeListScalar):
         return f"[{', '.join(shown(item) if item.is_valid else 'null' for item in value.values)}]"
     days, micros = (value.value, 0) if pa.types.is_date(value.type) else divmod(value.value, MICROS_OF_A_DAY)
@@ -29,6 +33,11 @@ def far_shown(value: pa.Scalar) -> str:
     year, month, day = str(np.datetime64(days, "D")).rsplit("-", 2)
     sign = "-" * year.startswith("-")
     return f"{sign}{year.lstrip('-'):0>4}-{month}-{day}{clock}"
+
+
+def _entries(value: pa.MapScalar) -> list[tuple[Any, Any]]:
+    """Return the keys and values of a map as scalars."""
+    return [(entry["key"], entry["value"]) for entry in value.values] if value.is_valid else []
 
 
 def values_of(column: pa.Array | pa.ChunkedArray) -> Sequence[Any]:

@@ -267,8 +267,8 @@ def line(found: Measured, full: Measured) -> str:
 
 def on_device() -> Compile:
     """Return the compiler for the current GPU, with a process for each set of options."""
-    from gpuetl.engines.cudf.codegen.kernel_build import find_nvrtc
     from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess
+    from gpuetl.engines.cudf.programs.kernel_build import find_nvrtc
     from gpuetl.engines.cudf.runtime import kernel_cache
 
     processes: dict[tuple[str, ...], NvrtcProcess] = {}

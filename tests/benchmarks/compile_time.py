@@ -32,10 +32,10 @@ from suites.results import installed
 
 from gpuetl.cli.kernel import ANY_MEMORY, plan_of
 from gpuetl.engines.cudf.codegen.device_headers import DEVICE, header_text
-from gpuetl.engines.cudf.codegen.kernel_build import Nvrtc, find_nvrtc
 from gpuetl.engines.cudf.codegen.machine_code import Target
 from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess
-from gpuetl.engines.cudf.codegen.plan_programs import CLOSED_SET, Program, closed_set
+from gpuetl.engines.cudf.programs.kernel_build import Nvrtc, find_nvrtc
+from gpuetl.engines.cudf.programs.plan_programs import CLOSED_SET, Program, closed_set
 
 FLIGHTS = Path(__file__).parents[2] / "pipelines" / "flights.yaml"
 SCALE = 0.05

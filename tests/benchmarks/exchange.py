@@ -12,7 +12,7 @@ import pyarrow as pa
 from dask.task_spec import Task, TaskRef
 
 from gpuetl.engines.registry import load_backend, load_cluster_support
-from gpuetl.executors.dask.results import placed
+from gpuetl.executors.dask.results import place_tasks
 from gpuetl.executors.dask.spillable_frames import all_wrapped, unwrapped
 from gpuetl.types.schema import Schema
 
@@ -42,7 +42,7 @@ def exchange_seconds(client: Any, rows: int, backend: str = "cudf") -> float:
         tasks[join] = Task(join, joined, backend, *pieces)
     shares = {(f"split-{run}", source): source / count for source in range(count)}
     began = time.perf_counter()
-    there = client.gather(client.get(placed(tasks, shares, workers), wanted, sync=False))
+    there = client.gather(client.get(place_tasks(tasks, shares, workers), wanted, sync=False))
     seconds = time.perf_counter() - began
     assert sum(there) == count * rows
     return seconds

@@ -63,14 +63,14 @@ def main() -> None:
     machine()  # sets CuPy's allocator
     rate = 2 * 8 * given.rows / best_ms(copy_of(given.rows), given.runs) / 1e6
     print(f"copy {rate:,.0f} GB/s", flush=True)
-    all_found = []
+    examine = []
     for found in measurements(given.rows, given.columns, given.runs):
-        all_found.append(found)
+        examine.append(found)
         print(line(found, rate), flush=True)
     if given.results:
         kept = {"benchmark": "gather", **described(installed()), "rows": given.rows, "copy_gb_a_s": rate}
         kept["hardware"] |= gpu()
-        kept["gathers"] = [asdict(each) for each in all_found]
+        kept["gathers"] = [asdict(each) for each in examine]
         given.results.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

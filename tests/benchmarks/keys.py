@@ -247,10 +247,10 @@ def main() -> None:
 
     key_words.MANY_ROWS = given.rows + 1  # kernels of any number of digits are compared, each in one launch
     comparison = Comparison(machine(), cupy, partial(least_ms, given.runs), given.rows)
-    all_found = []
+    examine = []
     print(f"{'':44} generated       closed       ratio")
     for found in comparison.all():
-        all_found.append(found)
+        examine.append(found)
         old, new = (found.bytes / ms / 1e6 for ms in (found.generated_ms, found.closed_ms))
         ratio = found.closed_ms / found.generated_ms
         print(
@@ -261,7 +261,7 @@ def main() -> None:
     if given.results:
         kept = {"benchmark": "keys", **described(installed()), "rows": given.rows}
         kept["hardware"] |= gpu()
-        kept["kernels"] = [asdict(each) for each in all_found]
+        kept["kernels"] = [asdict(each) for each in examine]
         given.results.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

@@ -3,7 +3,7 @@
     python tests/benchmarks/memory.py FOLDER --rows 100000000 --limits 8GB,4GB,2GB --engine cudf
 
 Runs the whole pipeline over events in no order and in the order of time, in all the memory that there is and within each
-limit; in the order of time also with windows by carries where little is carried.  The outputs of all runs over the same events must be equal.  Results are
+limit; in the order of time also with stateful windows where little is carried.  The outputs of all runs over the same events must be equal.  Results are
 written to results/memory-ENGINE-DATE.json.
 """
 

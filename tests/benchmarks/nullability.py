@@ -182,10 +182,10 @@ def main() -> None:
     from gpuetl.engines.cudf.runtime.gpu_machine import machine
 
     comparison = Comparison(machine(), cupy, partial(least_ms, given.runs), given.rows)
-    all_found = []
+    examine = []
     print(f"{'':24} known to the compiler   known at run time   ratio")
     for found in comparison.all():
-        all_found.append(found)
+        examine.append(found)
         old, new = (found.bytes / ms / 1e6 for ms in (found.compiled_ms, found.run_time_ms))
         ratio = found.run_time_ms / found.compiled_ms
         print(
@@ -196,7 +196,7 @@ def main() -> None:
     if given.results:
         kept = {"benchmark": "nullability", **described(installed()), "rows": given.rows}
         kept["hardware"] |= gpu()
-        kept["kernels"] = [asdict(each) for each in all_found]
+        kept["kernels"] = [asdict(each) for each in examine]
         given.results.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

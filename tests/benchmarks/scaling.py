@@ -121,10 +121,10 @@ def cluster(asked: argparse.Namespace, gpus: int) -> Iterator[Any]:
     if gpus == 1:
         yield None
         return
-    from gpuetl.executors.dask.cluster import connected
+    from gpuetl.executors.dask.cluster import open_client
     from gpuetl.options import Cluster
 
-    with connected("dask" if asked.on_cpu else "dask-cuda", Cluster(workers=gpus)) as client:
+    with open_client("dask" if asked.on_cpu else "dask-cuda", Cluster(workers=gpus)) as client:
         yield client
 
 

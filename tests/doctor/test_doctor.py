@@ -103,7 +103,7 @@ def test_auto_takes_pandas_and_says_why_and_cudf_is_refused_with_what_to_do(mach
 
 def test_packages_that_fit_have_no_problem():
     """Patch releases of one RAPIDS release go together."""
-    assert problems_of(doctor.package_findings(FITTING, (), H200)) == []
+    assert problems_of(doctor.package_results(FITTING, (), H200)) == []
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_packages_that_fit_have_no_problem():
 )  # fmt: skip
 def test_packages_that_do_not_fit_are_reported_with_the_line_that_fixes_them(changed, problem, fix):
     """One line a problem."""
-    ((problem_found, fixed),) = problems_of(doctor.package_findings({**FITTING, **changed}, (), H200))
+    ((problem_found, fixed),) = problems_of(doctor.package_results({**FITTING, **changed}, (), H200))
     assert problem_found.startswith(problem)
     assert fixed == fix
 
@@ -125,11 +125,11 @@ def test_packages_that_do_not_fit_are_reported_with_the_line_that_fixes_them(cha
 def test_packages_for_a_newer_cuda_than_the_driver_runs_are_reported():
     """An older one is run by a newer driver."""
     newer = {"pylibcudf-cu13": "26.10.0", "cupy-cuda13x": "14.0.1"}
-    problems_found = problems_of(doctor.package_findings(newer, (), H200))
+    problems_found = problems_of(doctor.package_results(newer, (), H200))
     assert problems_found == [
         ("the packages are for CUDA 13, and the driver runs CUDA 12.8", 'pip install "gpuetl[cu12]"')
     ]
-    assert problems_of(doctor.package_findings(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
+    assert problems_of(doctor.package_results(FITTING, (), Driver((13, 0), ("NVIDIA H200",)))) == []
 
 
 def test_gpus_are_reported_with_memory_and_links_from_nvidia_smi(monkeypatch, tmp_path):

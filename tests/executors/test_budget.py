@@ -70,9 +70,9 @@ def test_no_more_is_freed_than_a_step_needs():
     own = budget(90 * MB)
     waiting = Freeable(own.meter, 5)
     own.frees.append(waiting)
-    with own.making_room_for(STEP):
+    with own.freed_for(STEP):
         assert (own.meter.taken, waiting.pieces, own.reserved) == (60 * MB, 2, 30 * MB)
-    with own.making_room_for(STEP):
+    with own.freed_for(STEP):
         assert waiting.asked == 3  # there is room already
     assert own.reserved == 0
 
@@ -81,7 +81,7 @@ def test_what_has_nothing_more_to_free_is_asked_once_and_the_next_one_after_it()
     own = budget(90 * MB)
     first, second = Freeable(own.meter, 1), Freeable(own.meter, 5)
     own.frees += [first, second]
-    with own.making_room_for(STEP):
+    with own.freed_for(STEP):
         pass
     assert (first.asked, second.asked, own.meter.taken) == (2, 2, 60 * MB)
 
@@ -129,9 +129,9 @@ def test_an_error_gives_the_reservation_back(step):
 def test_a_step_holds_its_room_against_threads_that_read_ahead():
     """The room was made for the step, which has not taken it yet."""
     own = budget(60 * MB)
-    with own.making_room_for(STEP), own.room(STEP) as fits:
+    with own.freed_for(STEP), own.room(STEP) as fits:
         assert not fits
-    with pytest.raises(ValueError, match="mine"), own.making_room_for(STEP):
+    with pytest.raises(ValueError, match="mine"), own.freed_for(STEP):
         raise ValueError("mine")
     with own.room(STEP) as fits:
         assert (fits, own.reserved) == (True, 30 * MB)

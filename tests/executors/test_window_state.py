@@ -59,7 +59,7 @@ def computed(local_engine):
 
 
 def around(node):
-    """Return the operations after a window by carries, it, and those before it, in the order of a run."""
+    """Return the operations after a stateful window, it, and those before it, in the order of a run."""
     nodes = []
     while isinstance(node, Map):
         nodes.append(node)

@@ -13,7 +13,7 @@ from gpuetl import expr
 from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import is_list
 from tables import write_source
 
 pytestmark = pytest.mark.slow

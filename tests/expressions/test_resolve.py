@@ -126,7 +126,7 @@ def test_nulls_alone_compare_as_booleans():
         ("CASE WHEN amount THEN 1 END", "CASE takes a condition after WHEN, got float64", ""),
         ("CASE WHEN true THEN 1 ELSE 'x' END", "CASE cannot mix string and int64", ""),
         ("date_trunc('eon', DATE '2020-01-01')", "date_trunc takes one of year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'eon'", ""),
-        ("hour(DATE '2020-01-01')", "hour takes a timestamp, got date", ""),
+        ("hour(DATE '2020-01-01')", "hour takes a timestamp or a time, got date", ""),
         ("1" + "0" * 38, f"the number 1{'0' * 38} takes 39 decimal digits; 38 are the most", ""),
         ("CAST(true AS date)", "cannot cast bool to date", ""),
     ],

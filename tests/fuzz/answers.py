@@ -55,7 +55,7 @@ def answers(
 
 
 def in_parts(case: Case) -> RunOptions:
-    """Return options that make some partitions of each source; windows go by carries where they can."""
+    """Return options that make some partitions of each source; windows keep state where they can."""
     rows = max(1, max(source.rows.num_rows for source in case.sources) // 4)
     return RunOptions(partition_rows=rows, carried_share=inf)
 

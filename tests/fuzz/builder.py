@@ -22,7 +22,8 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
 from gpuetl.spec.steps import Context
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import is_list, type_name
+from gpuetl.types.data_types import type_name
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 

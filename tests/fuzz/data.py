@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 from fuzz.draws import Draws
 from fuzz.precision import Precision
 from gpuetl.io.partition_folders import split_by_value
-from gpuetl.types.data_types import DataType, integer_fits, is_floating, is_integer, is_list, parse_type
+from gpuetl.types.data_types import DataType, integer_fits, is_floating, is_integer, parse_type
+from gpuetl.types.nested_types import is_list
 
 TYPE_NAMES = (
     "int64", "float64", "string", "bool", "timestamp", "date", "int32", "decimal(9,2)", "duration", "timestamp[UTC]",

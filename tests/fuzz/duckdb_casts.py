@@ -10,18 +10,8 @@ import pyarrow as pa
 from fuzz.duckdb_decimals import power, units
 from fuzz.duckdb_formats import written
 from fuzz.duckdb_types import sql_type
-from gpuetl.types.data_types import (
-    BOOL,
-    DATE,
-    DURATION,
-    NULL,
-    STRING,
-    TIMESTAMP,
-    DataType,
-    is_floating,
-    is_integer,
-    is_list,
-)
+from gpuetl.types.data_types import BOOL, DATE, DURATION, NULL, STRING, TIMESTAMP, DataType, is_floating, is_integer
+from gpuetl.types.nested_types import is_list
 
 CAST_MACROS = r"""
 CREATE MACRO decimal_text(x) AS regexp_replace(CAST(x AS VARCHAR), '^(-?)[.]', '\10.');

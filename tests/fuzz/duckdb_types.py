@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 
-from gpuetl.types.data_types import DURATION, INT64, NULL, DataType, is_list, type_name
+from gpuetl.types.data_types import DURATION, INT64, NULL, DataType, type_name
+from gpuetl.types.nested_types import is_list
 
 SQL_TYPES = {
     "null": "INTEGER", "bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT",

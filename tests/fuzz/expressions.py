@@ -32,10 +32,10 @@ from gpuetl.types.data_types import (
     DataType,
     can_cast,
     is_floating,
-    is_list,
     literal_type,
 )
 from gpuetl.types.decimal_types import Number, is_decimal
+from gpuetl.types.nested_types import is_list
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
 NUMBERS = (

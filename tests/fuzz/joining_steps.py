@@ -5,7 +5,8 @@ from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.join import meeting_type
-from gpuetl.types.data_types import STRING, common_type, is_list
+from gpuetl.types.data_types import STRING, common_type
+from gpuetl.types.nested_types import is_list
 
 MOST_ROWS = 4000
 """No join is drawn whose result could have more rows."""

@@ -9,7 +9,8 @@ from fuzz.grouped_steps import aggregated, distinct, windowed
 from fuzz.joining_steps import exploded, joined, sampled, united
 from fuzz.orders import limited, sorted_rows
 from gpuetl import Table
-from gpuetl.types.data_types import NULL, can_cast, is_list, type_name
+from gpuetl.types.data_types import NULL, can_cast, type_name
+from gpuetl.types.nested_types import is_list
 
 Step = Callable[[Builder, Relation], Table | None]
 

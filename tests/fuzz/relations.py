@@ -34,7 +34,8 @@ from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 from gpuetl.spec.expect.rules import Unique
 from gpuetl.spec.steps.sample import Sample
-from gpuetl.types.data_types import DATE, is_list
+from gpuetl.types.data_types import DATE
+from gpuetl.types.nested_types import is_list
 
 
 def read_again(case: Case, expected: pa.Table) -> None:
@@ -47,7 +48,7 @@ def read_again(case: Case, expected: pa.Table) -> None:
 
 
 def permuted(case: Case, expected: pa.Table) -> None:
-    """The order of the sources' rows does not matter, also where windows go by carries because of it."""
+    """The order of the sources' rows does not matter, also where windows keep state because of it."""
     sources = tuple(replace(s, rows=s.rows.take(shuffled(s.rows.num_rows))) for s in case.sources)
     same(case, with_sources(case, sources), expected, "rows in another order")
     for key in window_orders(case):

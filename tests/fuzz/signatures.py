@@ -13,7 +13,8 @@ from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
 from gpuetl.expressions.syntax import ASSOCIATIVE
-from gpuetl.types.data_types import BOOL, DataType, is_list, literal_type
+from gpuetl.types.data_types import BOOL, DataType, literal_type
+from gpuetl.types.nested_types import is_list
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -68,7 +69,7 @@ def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
     """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
-    types = [dtype for dtype in TYPES.values() if function.lists or not is_list(dtype)]
+    types = [dtype for dtype in TYPES.values() if function.nested or not is_list(dtype)]
     for slots in _shapes(function):
         varying = [slot for slot in slots if not slot.constant]
         if len(varying) <= 2:

@@ -164,7 +164,7 @@ class HostMachine:
         """Compile nothing ahead."""
         return False
 
-    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
+    def expect(self, plan: str, sources: Iterable[KernelSource]) -> None:
         """Leave them."""
 
     def compiled(self, source: str) -> ctypes.CDLL:

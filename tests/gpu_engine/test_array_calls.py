@@ -25,7 +25,7 @@ ON_HOST = {
     "columns/pieces.py": {"sizes.sum"},
     "codegen/emit.py": {"self.take"},
     "runtime/device_files.py": {"own().fill"},
-    "codegen/kernel_build.py": {"jobs.sort"},
+    "programs/kernel_build.py": {"jobs.sort"},
     "io/value_encoders.py": {"sizes.sum"},
 }
 """What has such methods and is no array of the device, by file: arrays of NumPy, mostly."""

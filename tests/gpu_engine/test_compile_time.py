@@ -7,7 +7,7 @@ import pytest
 
 from gpu_engine import nvrtc
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
-from gpuetl.engines.cudf.codegen.plan_programs import Program, closed_set
+from gpuetl.engines.cudf.programs.plan_programs import Program, closed_set
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PHASES = """kern.cu, CUDA C++ Frontend, 20, ms

@@ -18,13 +18,14 @@ from gpu_engine.nvrtc import QUICKLY
 from gpu_engine.test_programs import until_listed
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.capacity import Capacity
-from gpuetl.engines.cudf.codegen import kernel_build, machine_code
+from gpuetl.engines.cudf.codegen import machine_code
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
-from gpuetl.engines.cudf.codegen.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
 from gpuetl.engines.cudf.codegen.machine_code import Compiler, Target, read_entry, read_mark, write_entry
 from gpuetl.engines.cudf.codegen.nvrtc import named
 from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess
-from gpuetl.engines.cudf.codegen.plan_programs import Program, closed_set, plan_programs
+from gpuetl.engines.cudf.programs import kernel_build
+from gpuetl.engines.cudf.programs.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
+from gpuetl.engines.cudf.programs.plan_programs import Program, closed_set, plan_programs
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import load

@@ -19,7 +19,7 @@ from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -10,7 +10,8 @@ from gpu_engine.differential import assert_same, nasty
 from gpu_engine.host_machine import COMPILER
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
-from gpuetl.types.data_types import BOOL, is_list
+from gpuetl.types.data_types import BOOL
+from gpuetl.types.nested_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 SCALARS = [name for name, dtype in TYPES.items() if not is_list(dtype)]

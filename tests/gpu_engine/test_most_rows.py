@@ -41,7 +41,7 @@ def test_keys_of_both_sides_of_a_join_that_are_compared_together_are_refused(pip
     """Texts, which are numbered together, where each side alone has few enough."""
     rows.join(rows.filter(expr("k < 4")).select("s", r="k"), on="s").stage("out")
     with pytest.raises(RunFailed, match=REFUSED):
-        run(pipeline, "out", RunOptions(partition_rows=2, broadcast_bytes=1 << 20, skip_passes=("text_codes",)))
+        run(pipeline, "out", RunOptions(partition_rows=2, broadcast_bytes=1 << 20, skip_passes=("string_codes",)))
 
 
 def test_rows_that_need_not_meet_are_not_refused(pipeline, rows):

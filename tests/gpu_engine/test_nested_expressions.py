@@ -14,7 +14,7 @@ from gpu_engine.host_machine import COMPILER
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, columns_of, walk
 from gpuetl.expressions.syntax import Name
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MADE_BY_THE_COMPILER = {"case", "coalesce"}

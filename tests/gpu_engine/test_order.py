@@ -10,7 +10,7 @@ from gpu_engine.test_columns import columns, uploaded
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.pandas.columns.order import sort_rows as expected_order
 from gpuetl.plan.node import SortKey
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()

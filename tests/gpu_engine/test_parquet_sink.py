@@ -36,7 +36,8 @@ from gpuetl.engines.cudf.io.threaded_file import Span, Writers, assembled, chunk
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.row_group_limits import may_hold
-from gpuetl.types.data_types import NULL, STRING, is_list
+from gpuetl.types.data_types import NULL, STRING
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -286,7 +287,7 @@ def test_texts_that_get_a_dictionary_are_not_sorted(tmp_path, monkeypatch):
     """Only the distinct ones are; and it is no choice of readers that decides how a file is encoded."""
     sorted_rows, sort = [], HostMachine.string_ranks
     monkeypatch.setattr(HostMachine, "string_ranks", lambda self, v: sorted_rows.append(v.rows) or sort(self, v))
-    with skipping(["text_codes", "number_texts_by_suffix"]):
+    with skipping(["string_codes", "number_strings_by_suffix"]):
         parquet = written(pa.table({"x": ["b", "a", None, "c"] * 100}), tmp_path / "x.parquet")
     assert encoding(parquet) == "RLE_DICTIONARY"
     assert parquet.read()["x"].to_pylist() == ["b", "a", None, "c"] * 100

@@ -19,7 +19,7 @@ from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.io import parquet_writer
 from gpuetl.engines.cudf.io.parquet_writer import split_by_value, write_file
 from gpuetl.io import partition_folders
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 from tables import write_source
 

@@ -17,15 +17,15 @@ from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
 from gpuetl.choices import skipping
-from gpuetl.engines.cudf.codegen import compile_ahead
-from gpuetl.engines.cudf.codegen.compile_ahead import own_first
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
-from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.gpu_operation import programs
 from gpuetl.engines.cudf.io.source_kinds import scan_kinds
 from gpuetl.engines.cudf.machine import KernelSource
+from gpuetl.engines.cudf.programs import plan_listing
+from gpuetl.engines.cudf.programs.plan_listing import own_first
+from gpuetl.engines.cudf.programs.plan_programs import PlanWalk, name_of
 from gpuetl.engines.cudf.relational import row_operations as filters
 from gpuetl.engines.interface import Share
 from gpuetl.engines.registry import load_backend
@@ -345,16 +345,16 @@ def test_a_csv_file_is_taken_to_have_few_distinct_texts(pipeline: gpuetl.Pipelin
     (pipeline.root / "c.csv").write_text("k,s\n1,a\n2,b\n")
     pipeline.read_csv("c", "c.csv", schema={"k": "int64", "s": "string"}).filter(col("s") == "a").stage("s")
     (text,) = listed(physical_of(pipeline, "s"))
-    assert "CodedTexts<Texts<int32_t>>" in text
+    assert "CodedStrings<Strings<int32_t>>" in text
 
 
 def test_choices_of_a_run_are_those_of_its_list(visits: gpuetl.Table) -> None:
     """Without dictionaries, texts are read where they lie."""
     visits.filter(col("name") == "x").stage("s")
     physical = physical_of(visits.pipeline, "s")
-    assert "const CodedTexts<" in listed(physical)[0]
-    with skipping(["text_codes"]):
-        assert "const CodedTexts<" not in listed(physical)[0]
+    assert "const CodedStrings<" in listed(physical)[0]
+    with skipping(["string_codes"]):
+        assert "const CodedStrings<" not in listed(physical)[0]
 
 
 def test_a_run_lists_its_programs_once_unless_that_is_skipped(
@@ -425,11 +425,11 @@ def test_a_process_that_ends_waits_for_lists_and_not_for_compilers(
     visits.filter(col("place") > 1).stage("s")
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
     monkeypatch.setattr(HostMachine, "expect", expect)
-    monkeypatch.setattr(compile_ahead, "_ENDING", threading.Event())
+    monkeypatch.setattr(plan_listing, "_ENDING", threading.Event())
     CudfBackend(HostMachine()).compile_ahead(physical_of(visits.pipeline, "s"), "plan")
     assert compiling.wait(60)
     start = time.monotonic()
-    compile_ahead.end_listing()
+    plan_listing.end_listing()
     assert time.monotonic() - start < 5
     go.set()
     until_listed()

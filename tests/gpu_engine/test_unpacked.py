@@ -17,7 +17,7 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.plan.node import SortKey
-from gpuetl.types.data_types import is_list
+from gpuetl.types.nested_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST, GPU = HostMachine(), EmulatedMachine()

@@ -6,7 +6,7 @@ import pytest
 
 import gpuetl
 from gpuetl import expr
-from gpuetl.engines.cudf.codegen.plan_programs import CLOSED_SET, PlanWalk, closed_set, usual_programs
+from gpuetl.engines.cudf.programs.plan_programs import CLOSED_SET, PlanWalk, closed_set, usual_programs
 from gpuetl.options import RunOptions
 from gpuetl.run.planning import lowered
 

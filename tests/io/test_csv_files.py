@@ -8,11 +8,11 @@ import pytest
 from gpuetl import Pipeline, RunFailed, RunOptions
 from gpuetl.engines.pandas.io import csv_values
 from gpuetl.formats import csv_records
-from gpuetl.formats.csv_header import Header, read_header
+from gpuetl.formats.csv_header import read_header
+from gpuetl.formats.csv_options import CsvOptions, Dialect
 from gpuetl.formats.csv_records import check_quotes, record_end, split_fields
 from gpuetl.io.data_file import DataFile
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.open_file import opened
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
 from tables import table
@@ -173,9 +173,9 @@ def test_a_quote_inside_of_a_field_is_a_character(read, text, values):
         (b"\xef\xbb\xbf", "empty; a CSV file begins with a line of column names"),
         (b"\n\r\n", "empty; a CSV file begins with a line of column names"),
         (b"\n\nx,s\n1,a\n", "empty; a CSV file begins with a line of column names"),
-        ("x,s\n1,a\n".encode("utf-16"), "the file is UTF-16 text, not UTF-8\nSave the file as UTF-8."),
+        ("x,s\n1,a\n".encode("utf-16"), "the file is UTF-16 text, not UTF-8\nSet encoding: utf-16."),
         ("x,s\n1,a\n".encode("utf-16-be"), "the column names have NUL bytes, so the file is not text\nIs it UTF-16?"),
-        (b"x,\xff\n", "the first line is not column names in UTF-8\nSave the file as UTF-8."),
+        (b"x,\xff\n", "the first line is not column names in UTF-8\nSave the file as UTF-8, or declare its encoding,"),
         (b"x,s," + b"y" * (1 << 20), "the first line has more than 1,048,576 bytes\nA CSV file begins with a line of"),
         (b'x,s,"' + b"y" * (1 << 20), "the quote that opens in line 1 is not closed."),
         (b",\n1,2\n", "there is no column 'x'."),
@@ -206,9 +206,7 @@ def test_a_nul_byte_is_a_character(read, message):
 
 def test_bytes_that_are_not_utf_8_are_an_error_with_their_line(message):
     rows = b"".join(b"%d,a\n" % n for n in range(100))
-    expected = (
-        "s.csv:102: column 's': 'a\ufffdb' is not a valid string, which is text in UTF-8\nSave the file as UTF-8."
-    )
+    expected = "s.csv:102: column 's': 'a\ufffdb' is not a valid string, which is text in UTF-8\nSave the file as UTF-8, or declare its encoding."
     assert message(b"x,s\n" + rows + b"7,a\xffb\n" + rows).startswith(expected)
 
 
@@ -285,26 +283,25 @@ def test_quotes_are_checked_as_a_parser_reads_them(tmp_path, monkeypatch, block_
     draw, path, seen = random.Random(7), tmp_path / "s.csv", set()
     for _ in range(500):
         text = bytes(draw.choices(b'a",\r\n', [2, 5, 3, 1, 2], k=draw.randrange(12)))
-        path.write_bytes(text)
         is_open, after = by_hand(text)
         seen.add((is_open, after))
-        with opened(path) as source:
-            if is_open:
-                with pytest.raises(DatasetError, match=AFTER if after else "is not closed"):
-                    check_quotes(source, ",")
-            else:
-                assert check_quotes(source, ",") == (b'"' in text, after), text
+        if is_open:
+            with pytest.raises(DatasetError, match=AFTER if after else "is not closed"):
+                check_quotes(text, Dialect(), path)
+        else:
+            assert check_quotes(text, Dialect(), path) == (b'"' in text, after), text
     assert len(seen) == 4
 
 
 def test_fields_are_split_at_the_delimiter():
-    assert split_fields(b'a,"b,""c""\n",,"d"e,f"g', ",") == [b"a", b'"b,""c""\n"', b"", b'"d"e', b'f"g']
-    assert split_fields(b"^a^^", "^") == [b"", b"a", b"", b""]
-    assert record_end(b'a,"b\r\n"\r\nc', 0, ",") == (7, 9)
+    assert split_fields(b'a,"b,""c""\n",,"d"e,f"g', Dialect()) == [b"a", b'"b,""c""\n"', b"", b'"d"e', b'f"g']
+    assert split_fields(b"^a^^", Dialect("^")) == [b"", b"a", b"", b""]
+    assert record_end(b'a,"b\r\n"\r\nc', 0, Dialect()) == (7, 9)
 
 
 def test_a_header_is_read_in_steps(tmp_path):
     names = tuple(f"name {n}" for n in range(5_000))
     for end, alone in ((",x\r\n", False), ("\r\n", True), ("", True)):
         (tmp_path / "s.csv").write_text(",".join(names) + "\r\n" * (not alone) + end, newline="")
-        assert read_header(DataFile(tmp_path / "s.csv", {}), ",") == Header(names, alone)
+        header = read_header(DataFile(tmp_path / "s.csv", {}), CsvOptions())
+        assert (header.names, header.alone) == (names, alone)

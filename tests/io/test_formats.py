@@ -1,4 +1,4 @@
-"""A third file format, which only these tests know: one class and one entry of the registry, on every engine."""
+"""A file format, which only these tests know: one class and one entry of the registry, on every engine."""
 
 import re
 
@@ -23,27 +23,27 @@ ROWS = table({"k": "string", "x": "int32"}, ("a", 1), ("b", 2), ("a", None), ("Ã
 
 
 @dataclass(frozen=True)
-class ArrowReadOptions(FormatOptions):
+class BatchesReadOptions(FormatOptions):
     """Options of sources."""
 
     lenient: bool = option(BOOLEAN, False, "read no more than the first batch")
 
 
 @dataclass(frozen=True)
-class ArrowWriteOptions(FormatOptions):
+class BatchesWriteOptions(FormatOptions):
     """Options of sinks."""
 
     batch_rows: int = option(whole_number(1, 100), 2, "the rows of a batch")
 
 
-class ArrowFormat(Format):
+class BatchesFormat(Format):
     """Files of Arrow's IPC format, read batch by batch."""
 
-    name = "arrow"
-    title = "Arrow"
-    suffixes = (".arrow", ".feather")
-    read_options = ArrowReadOptions
-    write_options = ArrowWriteOptions
+    name = "batches"
+    title = "Batches"
+    suffixes = (".batches", ".bat")
+    read_options = BatchesReadOptions
+    write_options = BatchesWriteOptions
 
     def stored(self, dataset, file):
         """Return the types of the file's schema."""
@@ -53,7 +53,7 @@ class ArrowFormat(Format):
     def pieces(self, dataset, file):
         """Return the batches."""
         with opened(file.path, file.state) as source, pa.ipc.open_file(source.read_bytes()) as reader:
-            last = 1 if ArrowReadOptions.of(dataset.options).lenient else reader.num_record_batches
+            last = 1 if BatchesReadOptions.of(dataset.options).lenient else reader.num_record_batches
             batches = [reader.get_batch(number) for number in range(last)]
         return [Piece(batch.num_rows, {"": batch.nbytes}) for batch in batches]
 
@@ -66,7 +66,7 @@ class ArrowFormat(Format):
     def write(self, table, path, options=NO_OPTIONS):
         """Write batches of two rows, or as many as the option says."""
         with pa.ipc.new_file(path, table.schema) as writer:
-            writer.write_table(table, max_chunksize=ArrowWriteOptions.of(options).batch_rows)
+            writer.write_table(table, max_chunksize=BatchesWriteOptions.of(options).batch_rows)
 
     def columns_of(self, file):
         """Return the columns with their types."""
@@ -77,7 +77,7 @@ class ArrowFormat(Format):
 @pytest.fixture(autouse=True)
 def arrow(monkeypatch):
     """The format, registered while a test lasts."""
-    made = ArrowFormat()
+    made = BatchesFormat()
     monkeypatch.setitem(FORMATS, made.name, made)
     return made
 
@@ -86,21 +86,21 @@ def arrow(monkeypatch):
 def lake(arrow, tmp_path):
     """A folder with two files of the format, of both endings, and one of another."""
     (tmp_path / "lake").mkdir()
-    arrow.write(ROWS, tmp_path / "lake" / "1.arrow")
-    arrow.write(table({"k": "string", "x": "int64"}, ("c", 2**40), (None, 7)), tmp_path / "lake" / "2.feather")
+    arrow.write(ROWS, tmp_path / "lake" / "1.batches")
+    arrow.write(table({"k": "string", "x": "int64"}, ("c", 2**40), (None, 7)), tmp_path / "lake" / "2.bat")
     (tmp_path / "lake" / "notes.txt").write_text("not read")
     return tmp_path
 
 
 def loaded(lake, text):
     """Return a pipeline that reads the folder, with x in 64 bits."""
-    source = "gpuetl: 1\nname: p\nsources:\n  t: {arrow: lake, schema: {k: string, x: int64}}\n"
+    source = "gpuetl: 1\nname: p\nsources:\n  t: {batches: lake, schema: {k: string, x: int64}}\n"
     return ge.loads(source + text, lake)
 
 
 def rows_of(folder):
     """Return the rows of the files that a sink wrote."""
-    tables = [pa.ipc.open_file(path).read_all() for path in sorted(folder.rglob("*.arrow"))]
+    tables = [pa.ipc.open_file(path).read_all() for path in sorted(folder.rglob("*.batches"))]
     return pa.concat_tables(tables).to_pylist()
 
 
@@ -113,9 +113,9 @@ def test_a_format_is_read_and_written(engine, lake, partition_rows):
 stages:
   sums: {from: t, steps: [{filter: x > 1}, {aggregate: {by: [k], columns: {n: count(*), x: sum(x)}}}, {sort: [k]}]}
 sinks:
-  out: {from: sums, arrow: out, mode: overwrite}
-  parts: {from: t, arrow: parts, partition_by: [k]}
-  one: {from: sums, arrow: one.arrow}
+  out: {from: sums, batches: out, mode: overwrite}
+  parts: {from: t, batches: parts, partition_by: [k]}
+  one: {from: sums, batches: one.batches}
 """,
     )
     done = pipeline.run(engine=engine, options=RunOptions(partition_rows=partition_rows))
@@ -126,7 +126,7 @@ sinks:
         {"k": None, "n": 1, "x": 7},
     ]
     assert rows_of(lake / "out") == expected
-    assert pa.ipc.open_file(lake / "one.arrow").read_all().to_pylist() == expected
+    assert pa.ipc.open_file(lake / "one.batches").read_all().to_pylist() == expected
     assert sorted(path.name for path in (lake / "parts").iterdir() if path.is_dir() and "=" in path.name) == [
         "k=%C3%BC", "k=__HIVE_DEFAULT_PARTITION__", "k=a", "k=b", "k=c",
     ]  # fmt: skip
@@ -140,10 +140,10 @@ def test_a_format_is_read_on_the_cpu_where_an_engine_has_no_reader(lake):
 
 
 def test_columns_that_do_not_fit_are_worded(lake, arrow):
-    arrow.write(table({"k": "string", "X": "int64"}, ("c", 1)), lake / "lake" / "3.arrow")
+    arrow.write(table({"k": "string", "X": "int64"}, ("c", 1)), lake / "lake" / "3.batches")
     with pytest.raises(ge.GpuetlError) as caught:
         loaded(lake, "stages: {s: {from: t, steps: [{limit: 1}]}}").run(engine="pandas")
-    assert "3.arrow has no column 'x', and the source's schema does" in str(caught.value)
+    assert "3.batches has no column 'x', and the source's schema does" in str(caught.value)
     assert "Did you mean 'X'?  Upper and lower case differ." in str(caught.value)
 
 
@@ -152,33 +152,33 @@ def test_a_failing_row_is_found_in_its_file(engine, lake):
     text = "stages: {s: {from: t, steps: [{filter: x = 4}, {with_columns: {y: CAST(k AS int64)}}]}}"
     with pytest.raises(ge.GpuetlError) as caught:
         loaded(lake, text).run(engine=engine, options=RunOptions(partition_rows=2))
-    assert re.search(r"Row 4 of \S*/lake/1\.arrow", str(caught.value))
+    assert re.search(r"Row 4 of \S*/lake/1\.batches", str(caught.value))
 
 
 def test_options_of_other_formats_are_refused(lake):
-    text = "gpuetl: 1\nname: p\nsources:\n  t: {arrow: lake, schema: {k: string}, on_bad_row: 'null', verify_pages: true}\n"
+    text = "gpuetl: 1\nname: p\nsources:\n  t: {batches: lake, schema: {k: string}, on_bad_row: 'null', verify_pages: true}\n"
     with pytest.raises(ge.GpuetlError) as caught:
         ge.loads(text + "stages: {s: {from: t, steps: [{limit: 1}]}}", lake).plan()
-    assert "on_bad_row is an option of CSV sources" in str(caught.value)
-    assert "Take it out.  Options of Arrow sources: lenient." in str(caught.value)
+    assert "on_bad_row is an option of CSV and JSON sources" in str(caught.value)
+    assert "Take it out.  Options of Batches sources: lenient." in str(caught.value)
     assert "verify_pages is an option of Parquet sources" in str(caught.value)
 
 
 def test_an_unknown_key_names_the_format(lake):
-    with pytest.raises(ge.GpuetlError, match="needs exactly one of parquet, csv, arrow: the path"):
+    with pytest.raises(ge.GpuetlError, match="needs exactly one of parquet, csv, json, orc, arrow, batches: the path"):
         ge.loads("gpuetl: 1\nname: p\nsources:\n  t: {schema: {k: string}}\n", lake).plan()
 
 
 def test_a_folder_without_files_names_all_endings(lake):
     (lake / "empty").mkdir()
-    with pytest.raises(ge.GpuetlError, match=r"holds no \.arrow or \.feather file"):
+    with pytest.raises(ge.GpuetlError, match=r"holds no \.batches or \.bat file"):
         ge.loads(
-            "gpuetl: 1\nname: p\nsources:\n  t: {arrow: empty}\nstages: {s: {from: t, steps: [{limit: 1}]}}", lake
+            "gpuetl: 1\nname: p\nsources:\n  t: {batches: empty}\nstages: {s: {from: t, steps: [{limit: 1}]}}", lake
         ).plan()
 
 
 def test_files_that_are_added_are_compared(lake):
-    text = "sinks: {{out: {{from: {}, arrow: out, mode: append}}}}\n"
+    text = "sinks: {{out: {{from: {}, batches: out, mode: append}}}}\n"
     loaded(lake, text.format("t")).run(engine="pandas")
     other = "stages: {s: {from: t, steps: [{rename: {x: z}}]}}\n"
     done = loaded(lake, other + text.format("s")).run(engine="pandas")
@@ -189,21 +189,21 @@ OPTIONS = """\
 gpuetl: 1
 name: p
 sources:
-  t: {arrow: lake, schema: {k: string, x: int64}, lenient: true}
+  t: {batches: lake, schema: {k: string, x: int64}, lenient: true}
 stages:
   s:
     from: t
     steps:
       - limit: 10
 sinks:
-  out: {arrow: out.arrow, from: s, batch_rows: 1}
+  out: {batches: out.batches, from: s, batch_rows: 1}
 """
 
 
 def test_options_of_a_format_reach_its_reader_and_writer(engine, lake):
     needs_this_process(engine, "format")
     ge.loads(OPTIONS, lake).run(engine=engine)
-    with pa.ipc.open_file(lake / "out.arrow") as reader:
+    with pa.ipc.open_file(lake / "out.batches") as reader:
         batches = [reader.get_batch(number).num_rows for number in range(reader.num_record_batches)]
         assert batches == [1, 1, 1, 1]  # the first batches of both files, of two rows
 
@@ -211,9 +211,9 @@ def test_options_of_a_format_reach_its_reader_and_writer(engine, lake):
 def test_options_of_a_format_are_the_same_in_python(lake):
     loaded = ge.loads(OPTIONS, lake)
     pipeline = ge.Pipeline("p", root=lake)
-    t = pipeline._source("t", "arrow", "lake", {"schema": {"k": "string", "x": "int64"}, "lenient": True})
+    t = pipeline._source("t", "batches", "lake", {"schema": {"k": "string", "x": "int64"}, "lenient": True})
     t.limit(10).stage("s")
-    pipeline.add_sink("out", "arrow", "out.arrow", "s", batch_rows=1)
+    pipeline.add_sink("out", "batches", "out.batches", "s", batch_rows=1)
     assert pipeline.spec == loaded.spec
     assert ge.loads(pipeline.to_yaml(), lake).spec == loaded.spec
     assert "batch_rows: 1" in pipeline.to_yaml()

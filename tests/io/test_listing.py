@@ -324,8 +324,8 @@ def test_a_named_pipe_is_refused_by_a_run_before_it_reads(tmp_path):
 COMMANDS = {"plan": [], "validate": [], "test": ["--from-run", "s", "--engine", "pandas"]}
 SLOW_LAKE = """
     import os, signal, time
-    from gpuetl.cli import long_looks
-    long_looks.AFTER_S = 0.1
+    from gpuetl.cli import scan_progress
+    scan_progress.AFTER_S = 0.1
     whole, listed = os.scandir, []
     def scandir(path="."):
         if os.fspath(path).startswith("lake"):

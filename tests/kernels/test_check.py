@@ -96,13 +96,13 @@ def test_a_kernel_that_writes_too_much_or_too_little_is_reported(t, checked, ent
     """Guard values and the pattern in outputs tell."""
     outcome = checked(rows_kernel(t, entry))
     assert not outcome.ok
-    assert outcome.findings[0].case == f"{rows} rows, ordinary values"
-    assert outcome.findings[0].what == what
+    assert outcome.mismatches[0].case == f"{rows} rows, ordinary values"
+    assert outcome.mismatches[0].what == what
 
 
 def test_the_first_rows_that_differ_are_shown_with_their_inputs(t, checked):
     """A kernel that forgets the last block."""
-    (mismatch, *_) = checked(rows_kernel(t, "no_last_block"), sizes=(33,)).findings
+    (mismatch, *_) = checked(rows_kernel(t, "no_last_block"), sizes=(33,)).mismatches
     assert mismatch.what == "output 'y': 1 of 33 differ; 1 were never written, the first is row 32"
     (row,) = mismatch.rows
     assert row.row == 32
@@ -111,7 +111,7 @@ def test_the_first_rows_that_differ_are_shown_with_their_inputs(t, checked):
 
 def test_a_kernel_that_is_wrong_for_nan_alone_is_reported(t, checked):
     """Extreme values have it."""
-    (mismatch, *_) = checked(rows_kernel(t, "no_nan"), sizes=(300,)).findings
+    (mismatch, *_) = checked(rows_kernel(t, "no_nan"), sizes=(300,)).mismatches
     assert mismatch.case == "300 rows, extreme values"
     assert (mismatch.rows[0].inputs, mismatch.rows[0].got, mismatch.rows[0].expected) == ({"x": "nan"}, 0.0, "nan")
 
@@ -119,7 +119,7 @@ def test_a_kernel_that_is_wrong_for_nan_alone_is_reported(t, checked):
 def test_a_kernel_that_ignores_nulls_is_reported(t, checked):
     """What is under a null is not zero."""
     outcome = checked(rows_kernel(t, "ignores_nulls", "twice_valid", nulls="masks"), sizes=(300,))
-    row = outcome.findings[0].rows[0]
+    row = outcome.mismatches[0].rows[0]
     assert row.inputs == {"x": None}
     assert row.expected is None
     assert row.got is not None
@@ -128,7 +128,7 @@ def test_a_kernel_that_ignores_nulls_is_reported(t, checked):
 def test_threads_that_race_are_reported(t, checked):
     """Two launches differ."""
     outcome = checked(rows_kernel(t, "races"), ShuffledMachine(), sizes=(300,))
-    assert "two launches on the same inputs differ: threads race" in outcome.findings[0].what
+    assert "two launches on the same inputs differ: threads race" in outcome.mismatches[0].what
 
 
 def test_a_block_a_group_and_a_thread_a_group_both_fit_the_grid(t, checked):
@@ -138,7 +138,7 @@ def test_a_block_a_group_and_a_thread_a_group_both_fit_the_grid(t, checked):
 
 def test_a_kernel_over_groups_that_forgets_groups_is_reported(t, checked):
     """One group is right, and many are not."""
-    (mismatch, *_) = checked(groups_kernel(t, "only_first_group"), sizes=(33,)).findings
+    (mismatch, *_) = checked(groups_kernel(t, "only_first_group"), sizes=(33,)).mismatches
     assert mismatch.case == "33 rows, ordinary values, a group a row"
 
 
@@ -157,7 +157,7 @@ def test_a_reduction_that_differs_is_reported_with_its_group(t, checked):
 def test_a_reduction_with_a_wrong_identity_is_reported(t, checked):
     """All values of a group may be below it."""
     keys = {"outputs": {"y": "float64"}, "reference": "wrong.py:negated", "identity": "0", "post": "-a"}
-    (mismatch, *_) = checked(t.reduction_kernel("x", **keys, reduce="a > b ? a : b", by="k"), sizes=(33,)).findings
+    (mismatch, *_) = checked(t.reduction_kernel("x", **keys, reduce="a > b ? a : b", by="k"), sizes=(33,)).mismatches
     assert mismatch.case == "33 rows, ordinary values, a group a row"
     assert mismatch.rows[0].got == 0
 
@@ -170,7 +170,7 @@ def test_the_gpus_side_of_generated_kernels_equals_their_twins(t, checked, rows,
     right = t.reduction_kernel("x", **keys, reduce="a != a || a > b ? a : b", by="k")
     (operation,) = kernels_of([right.stage("r").pipeline.plan().stages["r"]])
     outcome = check_kernel(operation, EmulatedMachine(), (rows,))
-    assert outcome.findings == ()
+    assert outcome.mismatches == ()
     assert checked(
         t.elementwise_kernel("y = 2 * x;", "x", {"y": "float64"}, "wrong.py:twice"), EmulatedMachine(), (rows,)
     ).ok
@@ -190,13 +190,13 @@ def test_a_scan_that_is_right_equals_its_twin(t, checked):
     """Though floats are added in another order."""
     for steps in (running_sum(t), running_count(t)):
         outcome = checked(steps)
-        assert outcome.findings == ()
+        assert outcome.mismatches == ()
         assert outcome.cases == 33
 
 
 def test_a_scan_whose_operator_takes_the_wrong_side_is_reported(t, checked):
     """Rows are shown with their own inputs."""
-    (mismatch, *_) = checked(running_count(t, "n = a.n + 0 * b.n;"), sizes=(33,)).findings
+    (mismatch, *_) = checked(running_count(t, "n = a.n + 0 * b.n;"), sizes=(33,)).mismatches
     assert mismatch.case == "33 rows, ordinary values, one group"
     assert mismatch.rows[0].expected == mismatch.rows[0].got + 1
 
@@ -208,35 +208,35 @@ def test_the_gpus_side_of_scans_equals_their_twins(t, checked, rows, shapes, mon
     masks = {"nulls": "masks", "state": {"m": "int64"}, "reference": "wrong.py:seen", "identity": "m = 0;"}
     masks |= {"map": "m = x_valid;", "combine": "m = a.m + b.m;", "post": "n = m; n_valid = m > 2;"}
     for steps in (running_sum(t), running_count(t), running_count(t, **masks)):
-        assert checked(steps, EmulatedMachine(), (rows,)).findings == ()
+        assert checked(steps, EmulatedMachine(), (rows,)).mismatches == ()
 
 
 def test_a_scan_with_a_wrong_identity_is_reported_on_the_gpus_side(t, checked):
     """There is none among the rows of the twin's side."""
-    (mismatch, *_) = checked(running_count(t, identity="n = 1;"), EmulatedMachine(), (33,)).findings
+    (mismatch, *_) = checked(running_count(t, identity="n = 1;"), EmulatedMachine(), (33,)).mismatches
     assert mismatch.case == "33 rows, ordinary values, one group"
 
 
 def test_an_operator_that_does_not_associate_is_reported(t, checked):
     """Of many rows: rows are put together in another order than the twin's."""
-    (mismatch, *_) = checked(running_count(t, "n = b.n - a.n;"), EmulatedMachine(), (300,)).findings
+    (mismatch, *_) = checked(running_count(t, "n = b.n - a.n;"), EmulatedMachine(), (300,)).mismatches
     assert mismatch.case == "300 rows, ordinary values, one group"
 
 
 def test_a_text_that_does_not_compile_is_reported(t, checked):
     """With the compiler's words."""
     outcome = checked(t.elementwise_kernel("y = 2 * z;", "x", {"y": "float64"}, "wrong.py:twice"))
-    assert outcome.findings[0].what.startswith("it failed: kernel 'twice' does not compile:")
-    assert "body:1:" in outcome.findings[0].what
+    assert outcome.mismatches[0].what.startswith("it failed: kernel 'twice' does not compile:")
+    assert "body:1:" in outcome.mismatches[0].what
     outcome = checked(running_sum(t, "y = 0;\ny = a.y + b.yy;"))
-    assert outcome.findings[0].what.startswith("it failed: kernel 'running_sum' does not compile:")
-    assert "combine:2:" in outcome.findings[0].what
+    assert outcome.mismatches[0].what.startswith("it failed: kernel 'running_sum' does not compile:")
+    assert "combine:2:" in outcome.mismatches[0].what
 
 
 def test_a_twin_that_breaks_its_declaration_is_reported(t, checked):
     """Also of no rows."""
     outcome = checked(t.elementwise_kernel("z = 2 * x;", "x", {"z": "float64"}, "wrong.py:twice"))
-    assert outcome.findings[0].what == "it failed: twice returned ['y']; declared are ['z']"
+    assert outcome.mismatches[0].what == "it failed: twice returned ['y']; declared are ['z']"
 
 
 def test_every_shipped_kernel_equals_its_twin():
@@ -244,7 +244,7 @@ def test_every_shipped_kernel_equals_its_twin():
     operations = [k for path in PIPELINES.glob("*.yaml") for k in kernels_of(load(path).plan().stages.values())]
     assert [k.contract.entry for k in operations] == ["strain", "haversine"]
     for operation in operations:
-        assert check_kernel(operation, HostMachine(), SIZES).findings == ()
+        assert check_kernel(operation, HostMachine(), SIZES).mismatches == ()
 
 
 def test_a_block_beyond_declared_bounds_is_a_problem(t, problem):

@@ -44,7 +44,7 @@ def planned(steps, engine="pandas", **options):
 
 
 def windows_with_state(plan):
-    """Return the windows by carries."""
+    """Return the stateful windows."""
     return [node for node in walk_graph(*plan.roots) if isinstance(node, StatefulWindow)]
 
 
@@ -101,7 +101,7 @@ def test_rows_that_memory_holds_several_times_over_are_exchanged(events, pipelin
 
     def explained(**options):
         text = pipeline.explain(options=RunOptions(partition_rows=GROUP, **options), engine="pandas")
-        return text.count("carries up to")
+        return text.count("window state of up to")
 
     assert explained(memory=1 << 30) == 1
     assert explained(memory=1 << 30, carried_share=0.25) == 2
@@ -215,5 +215,5 @@ def test_the_explained_plan_shows_window_states(events, pipeline):
     """And that no rows are exchanged."""
     windowed(events, s="cum_sum(x)").stage("result")
     text = pipeline.explain(options=RunOptions(partition_rows=GROUP, memory=100_000), engine="pandas")
-    assert "Window s = cum_sum(x) by user order by ts; carries up to 22 rows to the next partition" in text
+    assert "Window s = cum_sum(x) by user order by ts; window state of up to 22 rows for the next partition" in text
     assert "exchanges: 1 gather" in text

@@ -43,17 +43,17 @@ def proxy(s3_endpoint, s3, bucket_name, monkeypatch):
         yield proxy
 
 
-def copy_rows(tmp_path, bucket, **sink):
-    """Run a pipeline that reads an object and replaces another."""
+def copy_rows(tmp_path, bucket, path="in"):
+    """Run a pipeline that reads an object, or a folder of one, and replaces another."""
     pipeline = Pipeline("test", root=tmp_path)
-    rows = pipeline.read_parquet("t", f"s3://{bucket}/in", schema={"x": "int64"})
-    rows.write_csv("out", f"s3://{bucket}/out/rows.csv", mode="overwrite", **sink)
+    rows = pipeline.read_parquet("t", f"s3://{bucket}/{path}", schema={"x": "int64"})
+    rows.write_csv("out", f"s3://{bucket}/out/rows.csv", mode="overwrite")
     return pipeline.run(engine="pandas")
 
 
-def problem_of(tmp_path, bucket):
+def problem_of(tmp_path, bucket, path="in"):
     with pytest.raises((InvalidPipeline, RunFailed)) as caught:
-        copy_rows(tmp_path, bucket)
+        copy_rows(tmp_path, bucket, path)
     shown = "".join(traceback.format_exception(caught.value))
     assert SECRET not in shown
     assert "Signature=" not in shown
@@ -67,6 +67,8 @@ def rows_in(s3):
 LIST, HEAD, READ = ("GET", "list-type.*prefix=in"), ("HEAD", "in/a.parquet"), ("GET", "in/a.parquet")
 STAGE, COPY, DELETE = ("PUT", "/new/"), ("PUT", "out/rows.csv$"), ("POST|DELETE", "")
 REQUESTS = {"list": LIST, "head": HEAD, "read": READ, "stage": STAGE, "copy": COPY, "delete": DELETE}
+PATHS = {"head": "in/a.parquet"}
+"""Folders are listed, and only single objects are looked at."""
 PASSING = {
     "500": {"status": 500, "code": "InternalError"},
     "503": {"status": 503, "code": "SlowDown"},
@@ -79,7 +81,7 @@ PASSING = {
 def test_faults_that_pass_are_waited_for(proxy, s3, bucket_name, tmp_path, request_, fault):
     met = Fault(*REQUESTS[request_], times=RETRIES, **PASSING[fault])
     proxy.add(met)
-    copy_rows(tmp_path, bucket_name)
+    copy_rows(tmp_path, bucket_name, PATHS.get(request_, "in"))
     assert met.count >= 1
     assert rows_in(s3) == NEW
 
@@ -137,7 +139,7 @@ REASON_OF_HEAD = {
 """Answers to HEAD have no text that says more."""
 FAILURES = {
     "list": "source 't': cannot list s3://BUCKET/in: {}",
-    "head": "source 't': cannot read s3://BUCKET/in/a.parquet: {}",
+    "head": "source 't': cannot list s3://BUCKET/in/a.parquet: {}",
     "read": "source 't': cannot read s3://BUCKET/in/a.parquet: {}",
     "stage": "sink 'out': cannot write s3://BUCKET/out/rows.csv: {}",
     "copy": "sink 'out': the commit to s3://BUCKET/out/rows.csv has not ended: out/rows.csv: {}.  Nothing is lost",
@@ -151,7 +153,7 @@ def test_faults_that_last_are_named(proxy, s3, bucket_name, tmp_path, request_, 
     """The sink is as it was, or the next run finishes the commit."""
     proxy.add(Fault(*REQUESTS[request_], **LASTING[fault]))
     reason = (REASON_OF_HEAD if request_ == "head" else REASON)[fault]
-    assert FAILURES[request_].format(reason) in problem_of(tmp_path, bucket_name)
+    assert FAILURES[request_].format(reason) in problem_of(tmp_path, bucket_name, PATHS.get(request_, "in"))
     if request_ in ("list", "head", "read", "stage"):
         assert rows_in(s3) == OLD
     else:

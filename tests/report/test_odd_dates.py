@@ -9,7 +9,7 @@ import gpuetl as ge
 from gpuetl import InvalidPipeline
 from gpuetl.cli.render import head_table
 from gpuetl.engines.no_result import shown
-from gpuetl.report.checks import cell_texts
+from gpuetl.report.checks import cell_strings
 from gpuetl.report.run_report import report_page
 from gpuetl.value_texts import values_of
 
@@ -46,7 +46,7 @@ def test_days_and_lists_of_them_are_shown_with_their_years():
     lists = pa.ListArray.from_arrays(pa.array([0, 2, 3], pa.int32()), DAYS)
     assert values_of(DAYS) == SHOWN
     assert values_of(lists) == [f"[{SHOWN[0]}, {SHOWN[1]}]", f"[{SHOWN[2]}]"]
-    assert cell_texts(pa.array([None, 5], pa.int32()).cast(pa.date32())) == ["null", "1970-01-06"]
+    assert cell_strings(pa.array([None, 5], pa.int32()).cast(pa.date32())) == ["null", "1970-01-06"]
     assert shown(MOMENTS[2]) == "11476-08-15 5:20:00"
 
 

@@ -29,7 +29,7 @@ PARSER = re.compile(
 """Words of the libraries that read the text: none may be in a message."""
 
 CASE = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
-JSON = "Columns have no fields: take part of a string with regexp_extract(text, pattern)."
+JSON = "Write s.a for the field of a struct, or regexp_extract(text, pattern) for part of a string."
 OVER = "Write a window step: by and order_by stand there once."
 QUERY = "Make the query a stage, and join it: how: semi stands for IN."
 PRESENT = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
@@ -65,7 +65,7 @@ MISTYPED = [
     ("a is None", "gpuetl does not support 'a is None'", "Write IS NULL."),
     # lists and brackets
     ("[1,2]", "gpuetl does not support '[1,2]'", "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of strings."),
-    ("l[1] = 1", "gpuetl does not support 'l[1]'", "Write list_get(list, n), counted from 0, or substring(text, start, length)."),
+    ("s[1] = 'a'", "[ ] takes an element of a list, got string", "Write substring(text, start, length), counted from 1."),
     ("a = (1, 2)", "gpuetl does not support '(1, 2)'", "Write one value: brackets hold one expression."),
     ("a in ()", "IN has no values", "Write x IN (1, 2)."),
     ("a in l", "IN takes a list of values", "Write x IN (1, 2), or list_contains(list, x) for a column of lists."),
@@ -93,7 +93,7 @@ MISTYPED = [
     ("iif(ok, 1, 2)", "unknown function 'iif'", "Write if(condition, a, b)."), ("nvl2(a, 1, 2)", "unknown function 'nvl2'", "Write if(x IS NOT NULL, a, b)."),
     ("position('a' IN s)", "unknown function 'position'", "Write strpos(text, part)."),
     ("cast(a int64)", "unexpected 'int64'", "Write CAST(x AS int64)."), ("extract(hour ts)", "unexpected 'hour'", "Write extract(hour FROM x)."),
-    ("cast(a AS itn64)", "unknown type 'itn64'", "Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string, date, timestamp, duration, decimal(p,s). Did you mean 'int64'?"),
+    ("cast(a AS itn64)", "unknown type 'itn64'", "Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string, date, timestamp, duration, timestamp_ns, time, binary, uuid, decimal(p,s). Did you mean 'int64'?"),
     ("getdate()", "gpuetl does not support the current time, 'getdate'", PRESENT), ("now() > ts", "gpuetl does not support the current time, 'now'", PRESENT),
     ("substring(s from 2)", "gpuetl does not support 'from'", "Write commas between the arguments of a function: substring(text, start, length)."),
     ("roud(x)", "unknown function 'roud'", "Did you mean 'round'?"),

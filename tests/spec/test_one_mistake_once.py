@@ -34,7 +34,7 @@ CASES = {
         HEAD.replace("parquet:", "parqet:"), "3:15: source 't': unknown key 'parqet'", "Did you mean 'parquet'?",
     ),
     "a format that there is not": (
-        step("limit: 1").replace("parquet: out", "json: out"), "9:22: sink 'o': unknown key 'json'", "Keys: parquet, csv,",
+        step("limit: 1").replace("parquet: out", "xml: out"), "9:22: sink 'o': unknown key 'xml'", "Keys: parquet, csv,",
     ),
     "steps without dashes": (
         stage("from: t", "steps:", "  filter: x > 1", "  limit: 1"), "8:7: stage 's': needs steps: a list",

@@ -145,7 +145,7 @@ def test_a_wrong_step_is_reported_with_a_next_step(step, message, hint):
         ("gpuetl: 1\nname: x\nparams: {a: {type: int8, default: 300}}", "p.yaml:3:35: parameter 'a': default: '300' is not a valid int8"),
         ("gpuetl: 1\nname: x\nparams: {a: {default: 3}}", "p.yaml:3:13: parameter 'a': the key 'type' is missing"),
         ("gpuetl: 1\nname: x\nparams: {a: {type: int8}}", "p.yaml:3:13: parameter 'a': has neither required: true nor a default"),
-        ("gpuetl: 1\nname: x\nsources: {a: {schema: {b: int8}}}", "p.yaml:3:14: source 'a': needs exactly one of parquet, csv: the path"),
+        ("gpuetl: 1\nname: x\nsources: {a: {schema: {b: int8}}}", "p.yaml:3:14: source 'a': needs exactly one of parquet, csv, json, orc, arrow: the path"),
         ("gpuetl: 1\nname: x\nsources: {a: {csv: x.csv}}", "p.yaml:3:20: source 'a': a CSV source needs a schema"),
         ("gpuetl: 1\nname: x\nsources: {a: {parquet: nowhere/x.parquet}}", "p.yaml:3:24: source 'a': nowhere/x.parquet does not exist"),
     ],

@@ -133,7 +133,7 @@ def test_rejected_rows_of_steps_are_those_of_the_stage_before():
     ("source", "message"),
     [
         ("{csv: a.csv, schema: {x: int64}, on_bad_row: quarantine}", "source 's': bad rows go to s.rejected, and nothing reads it"),
-        ("{parquet: a, schema: {x: int64}, on_bad_row: null}", "source 's': on_bad_row is an option of CSV sources"),
+        ("{parquet: a, schema: {x: int64}, on_bad_row: null}", "source 's': on_bad_row is an option of CSV and JSON sources"),
         ("{csv: a.csv, schema: {x: int64}, on_bad_row: drop}", "on_bad_row: takes one of fail, null, quarantine, got 'drop'"),
     ],
 )  # fmt: skip

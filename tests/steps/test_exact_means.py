@@ -93,7 +93,7 @@ def test_means_agree_with_fractions(engine, tmp_path_factory, dtype):
         t = write_source(pipeline, "t", table({"k": "int64", "t": "int64", "ts": "timestamp", "x": dtype}, *rows))
         t.aggregate("k", **{name: expr(call) for name, call in AGGREGATES.items()}).stage("groups")
         t.window((), "ts", **{name: expr(call) for name, call in WINDOWS.items()}).stage("rows")
-        assert len(values) < 3 or "; carries up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
+        assert len(values) < 3 or "; window state of up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
         for options in (RunOptions(), RunOptions(partition_rows=2, broadcast_bytes=0), BY_CARRIES):
             found = pipeline.run(engine=engine, keep=["groups", "rows"], options=options)
             groups = found["groups"].to_arrow().sort_by("k").to_pylist()

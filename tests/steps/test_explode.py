@@ -90,11 +90,11 @@ def test_stored_lists_of_other_kinds_are_read_as_lists(pipeline, check, stored):
     check(write_source(pipeline, "t", rows), table({"x": "list<int32>"}, ([1, 2],), (None,), ([3, 4],)))
 
 
-def test_lists_of_lists_are_refused(pipeline, problem):
-    rows = pa.table({"x": pa.array([[[1]]], pa.list_(pa.list_(pa.int64())))})
-    assert "column 'x' has type list<element: list<element: int64>>, which gpuetl does not support" in problem(
-        write_source(pipeline, "t", rows)
-    )
+def test_a_list_of_lists_gives_lists(source, check):
+    t = source(pa.table({"x": pa.array([[[1], None, []], None, [[2, 3]]], pa.list_(pa.list_(pa.int64())))}))
+    lists = [[1], None, [], None, [2, 3]]
+    check(t.explode("x"), pa.table({"x": pa.array(lists, pa.list_(pa.int64()))}))
+    check(t.explode("x").explode("x"), table({"x": "int64"}, (1,), (None,), (None,), (None,), (2,), (3,)))
 
 
 def test_a_schema_names_lists(pipeline, check, tmp_path):

@@ -12,7 +12,7 @@ from stateful_windows import CALLS, COMBINED, START, rows_in_time
 from tables import INT64_MAX, NAN, table
 
 BY_CARRIES = RunOptions(partition_rows=2, carried_share=inf)
-MORE = pytest.mark.full(reason="windows by carries, with two keys or orders")
+MORE = pytest.mark.full(reason="stateful windows, with two keys or orders")
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def events(source):
 def test_every_function_goes_on_from_partition_to_partition(events, pipeline, engine, by):
     """With groups that begin late, and that rest for some partitions."""
     events.window(by, "ts", **{name: expr(call) for name, call in CALLS.items()}).stage("rows")
-    assert "; carries up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
+    assert "; window state of up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
@@ -33,7 +33,7 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
 def test_workers_combine_the_window_states_of_partitions(events, pipeline, engine, by):
     """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
     events.window(by, "ts", **{name: expr(call) for name, call in COMBINED.items()}).stage("rows")
-    assert "those after it, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
+    assert "later partitions, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
@@ -50,7 +50,7 @@ def answer(pipeline, engine):
 
     def run(steps):
         steps.stage("result")
-        assert "; carries up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
+        assert "; window state of up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
         return pipeline.run(engine=engine, keep="result", options=BY_CARRIES)["result"].to_arrow()
 
     return run

@@ -20,7 +20,9 @@ from gpuetl.messages import coded
 from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
-COMMANDS = ("run", "validate", "test", "plan", "verify", "kernel", "recover", "clean", "bench", "doctor", "explain")
+COMMANDS = (
+    "run", "validate", "test", "plan", "schema", "verify", "kernel", "recover", "clean", "bench", "doctor", "explain",
+)  # fmt: skip
 """The commands, each a module of its name."""
 
 
@@ -73,7 +75,7 @@ class Arguments(ArgumentParser):
 def parser(words: Sequence[str] = ()) -> ArgumentParser:
     """Return what reads the command line of these words; it knows one command if they begin with one, else all.
 
-    The arguments of eleven commands take longer to set up than those of one to read.
+    The arguments of all commands take longer to set up than those of one to read.
     """
     description = "Declarative ETL pipelines on NVIDIA GPUs, with answers that can be checked."
     read = Arguments("gpuetl", description=description, allow_abbrev=False)

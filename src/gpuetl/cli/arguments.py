@@ -182,6 +182,8 @@ def show_warnings(plan: Plan) -> None:
     """Print a plan's warnings on stderr; a run's own are in its report."""
     for warning in (*plan.warnings, *plan.unused):
         print(f"warning: {warning}", file=sys.stderr)
+    for note in plan.notes:
+        print(f"note: {note}", file=sys.stderr)
 
 
 @contextmanager

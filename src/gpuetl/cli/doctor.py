@@ -44,13 +44,13 @@ def doctor(engine: str | None = None, json: bool = False) -> None:
 
 def as_text(diagnosis: Diagnosis) -> str:
     """Return what was found, then which engines run, then the problems."""
-    width = max(len(observation.name) for observation in diagnosis.findings)
+    width = max(len(observation.name) for observation in diagnosis.observations)
     lines: list[str] = []
-    for section, findings in groupby(diagnosis.findings, key=lambda observation: observation.section):
-        lines += [section, *(f"  {observation.name:{width}}  {observation.value}" for observation in findings), ""]
+    for section, observations in groupby(diagnosis.observations, key=lambda observation: observation.section):
+        lines += [section, *(f"  {observation.name:{width}}  {observation.value}" for observation in observations), ""]
     lines += ["engines"]
     lines += [f"  {name:{width}}  {f'no: {why}' if why else 'yes'}" for name, why in diagnosis.engines.items()]
-    lines += ["", "no problem was found" if not diagnosis.ailments else "problems"]
-    for problem in diagnosis.ailments:
+    lines += ["", "no problem was found" if not diagnosis.problems else "problems"]
+    for problem in diagnosis.problems:
         lines += [f"  {problem.problem}", f"    fix: {problem.fix}"]
     return "\n".join(lines)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave, pipeline_file
-from gpuetl.cli.long_looks import CLEAR_LINE, long_looks
 from gpuetl.cli.output import raw_stream
+from gpuetl.cli.scan_progress import CLEAR_LINE, scan_progress
 from gpuetl.messages import coded
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gpuetl.cli.arguments import Commands
     from gpuetl.engines.cudf.codegen.machine_code import Target
-    from gpuetl.engines.cudf.codegen.plan_programs import Program
+    from gpuetl.engines.cudf.programs.plan_programs import Program
     from gpuetl.kernels.check.kernel_check import KernelCheck
 
 
@@ -75,9 +75,9 @@ def build(
     --memory is what the GPU will have; by default all rows are expected to fit.  Exits 1 where a kernel does not
     compile.
     """
-    from gpuetl.engines.cudf.codegen.kernel_build import build, find_nvrtc, jobs_of, targets_of
     from gpuetl.engines.cudf.codegen.machine_code import OPTIONS
-    from gpuetl.engines.cudf.codegen.plan_programs import CLOSED_SET, closed_set
+    from gpuetl.engines.cudf.programs.kernel_build import build, find_nvrtc, jobs_of, targets_of
+    from gpuetl.engines.cudf.programs.plan_programs import CLOSED_SET, closed_set
     from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
     from gpuetl.messages import size
 
@@ -109,7 +109,7 @@ def build(
 def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
     from gpuetl.engines.capacity import Capacity
-    from gpuetl.engines.cudf.codegen.plan_programs import plan_programs
+    from gpuetl.engines.cudf.programs.plan_programs import plan_programs
     from gpuetl.engines.registry import GPU_ENGINE
     from gpuetl.messages import redacted
     from gpuetl.options import RunOptions
@@ -118,9 +118,9 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
     from gpuetl.run.planning import fitted_plan
 
     pipeline = load(file, root)
-    with long_looks():
+    with scan_progress():
         plan = RunRequest(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
-    with plan.pointing(), long_looks():
+    with plan.pointing(), scan_progress():
         fit, _ = fitted_plan(plan, RunOptions(), GPU_ENGINE, Capacity(memory))
         listed = plan_programs(fit.plan, str(file))
     for sentence in listed.missing:
@@ -136,7 +136,7 @@ def leave_marks(
 ) -> None:
     """Let runs know which entries a plan's kernels are, so that they are loaded at once."""
     from gpuetl.engines.cudf.codegen.machine_code import OPTIONS, write_mark
-    from gpuetl.engines.cudf.codegen.plan_programs import common_set
+    from gpuetl.engines.cudf.programs.plan_programs import common_set
 
     for fingerprint, programs in plans:
         for target in targets:
@@ -270,7 +270,7 @@ def lines_of(outcome: KernelCheck) -> list[str]:
     if outcome.ok:
         return [f"{head}: equal to its twin, {counts}"]
     lines = [f"{head}: differs from its twin"]
-    for mismatch in outcome.findings:
+    for mismatch in outcome.mismatches:
         lines.append(f"  {mismatch.case}: {mismatch.what}")
         for row in mismatch.rows:
             inputs = ", ".join(f"{name} = {value}" for name, value in row.inputs.items())

@@ -37,18 +37,18 @@ def plan(
     memory: int | None = None,
 ) -> None:
     """Show what a run would do: filters pushed, columns and row groups read, rows expected, exchanges, memory."""
-    from gpuetl.cli.long_looks import long_looks
+    from gpuetl.cli.scan_progress import scan_progress
     from gpuetl.optimize import check_rung, optimize
     from gpuetl.pipeline import load
     from gpuetl.plan.plan import explain_plan
     from gpuetl.run.planning import explained
 
     options = run_options(skip, partition_rows, memory=memory)
-    with long_looks():
+    with scan_progress():
         bound = load(file, root).plan(dict(params))
     show_warnings(bound)
     wanted = bound.with_results()
-    with wanted.pointing(), long_looks():
+    with wanted.pointing(), scan_progress():
         if rung is not None:
             text = explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)
         else:

@@ -70,7 +70,7 @@ def run_tests(
     **cluster: Any,
 ) -> None:
     """Run the tests in a pipeline's file, on the rows that they give.  Writes no sink; exits with 5 if one fails."""
-    from gpuetl.cli.long_looks import long_looks
+    from gpuetl.cli.scan_progress import scan_progress
     from gpuetl.engines.registry import choose_engine
     from gpuetl.file_tests.run_tests import result_lines
     from gpuetl.pipeline import load
@@ -86,7 +86,7 @@ def run_tests(
         record_test(pipeline, from_run, rows, dict(params), engine, options, file if write else None)
         return
     if not pipeline.spec.tests:
-        with long_looks():
+        with scan_progress():
             pipeline.plan(dict(params), unbound=True)  # report problems of the pipeline first
         raise InvalidPipeline.because(
             coded("GE1606", f"no tests in {file}"), "docs/language.md shows one, under Tests."
@@ -100,7 +100,7 @@ def run_tests(
         say("\n".join(result_lines(result)))
         notes.update(dict.fromkeys(result.notes))
 
-    with long_looks():
+    with scan_progress():
         report = pipeline.test(dict(params), engine=engine, names=names, options=options, done=show)
     for note in notes:
         say(f"note: {note}")
@@ -127,10 +127,10 @@ def record_test(
     file: Path | None,
 ) -> None:
     """Make a test from real rows, and print it, or add it to a file."""
-    from gpuetl.cli.long_looks import long_looks
+    from gpuetl.cli.scan_progress import scan_progress
     from gpuetl.file_tests.record import recorded_test, text_of, write_into
 
-    with long_looks():
+    with scan_progress():
         recorded = recorded_test(pipeline, stage, rows, params, engine, options)
     if file is None:
         print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")

@@ -29,12 +29,12 @@ def validate(file: Path, params: Params = (), root: Path | None = None, files: b
     Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed.
     Exits with 2 if something is wrong.
     """
-    from gpuetl.cli.long_looks import long_looks
+    from gpuetl.cli.scan_progress import scan_progress
     from gpuetl.pipeline import load
 
     try:
         pipeline = load(file, root)
-        with long_looks():
+        with scan_progress():
             checked = pipeline.validate(dict(params), files=files)
     except InvalidPipeline as error:
         if not json:

@@ -68,7 +68,7 @@ def open_context() -> None:
 
 def _retain_context() -> None:
     device, context = ctypes.c_int(), ctypes.c_void_p()
-    with suppress(OSError, AttributeError):  # what is wrong is told by who needs the context
+    with suppress(OSError, AttributeError):  # the caller that needs the context reports the error
         library = ctypes.CDLL("libcuda.so.1")
         if library.cuInit(0) == 0 and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
             library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)

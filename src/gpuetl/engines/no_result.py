@@ -25,11 +25,11 @@ MOST_BYTES = (1 << 31) - 1
 
 
 def too_long(size: int) -> Message:
-    """Return why an expression has no result whose string would have so many bytes."""
+    """Return why an expression has no result: its string would have this number of bytes."""
     return coded("GE2031", f"the string would have {size:,} bytes, and a string has {MOST_BYTES:,} at most")
 
 
-# Which columns are arrays of numbers, told in the same words by every engine.
+# Messages about columns that are not arrays of numbers, the same for every engine.
 
 
 def check_array(name: str, dtype: DataType, nulls: int) -> None:
@@ -48,7 +48,7 @@ def check_array(name: str, dtype: DataType, nulls: int) -> None:
         )
 
 
-# Values for which an expression has no result, told in the same words by every engine.
+# Messages about values for which an expression has no result, the same for every engine.
 
 
 DAY = 86_400_000_000
@@ -182,7 +182,7 @@ def window_overflow(operation: Window, call: Call, text: str, row: int, value: C
 
 
 def written_columns(operation: Window, argument: Column) -> Iterable[str]:
-    """Return the column of an argument; of one that a window by carries has made, those from which it is made."""
+    """Return the column of an argument; of one that a stateful window has made, those from which it is made."""
     if STATE in argument.name and isinstance(operation.source, Project):
         return sorted(columns_of(operation.source.columns[argument.name]))
     return (argument.name,)

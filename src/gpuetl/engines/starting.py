@@ -33,8 +33,8 @@ class Phase(IntEnum):
 class Starting(Generic[Found]):
     """A search, and the steps that follow from what it found, on one thread.
 
-    Whoever asks for the search's outcome gets its error, too.  A step that fails ends the thread, and its error is
-    dropped.  Steps can be repeated, so the code that needs a step calls it again and gets the error there.
+    A caller that asks for the search's outcome gets its error, too.  A step that fails ends the thread, and its error
+    is dropped.  Steps can be repeated, so the code that needs a step calls it again and gets the error there.
     """
 
     def __init__(

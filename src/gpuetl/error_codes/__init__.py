@@ -6,6 +6,7 @@ from gpuetl.error_codes import (
     clusters,
     commits,
     contracts,
+    csv_files,
     engines,
     expressions,
     kernels,
@@ -25,7 +26,7 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, names, expressions, steps, kernels, source_keys, sources, parquet_files, sink_keys, sinks, commits,
+    pipeline_file, names, expressions, steps, kernels, source_keys, sources, csv_files, parquet_files, sink_keys, sinks, commits,
     contracts, warnings, running, limits, engines, clusters, output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}

@@ -9,12 +9,12 @@ PAGES = (
     ErrorPage(
         code="GE2040",
         title="the scheduler does not answer",
-        cause="The scheduler of a cluster has not answered for --worker-timeout seconds (60 by default).  Its process is "
+        cause="The scheduler of a cluster did not answer for --worker-timeout seconds (60 by default).  Its process is "
         "stopped or overloaded, or the link to its host is down.",
         fix="Look at the scheduler's process and at the network, then run again.  No sink has changed.",
         example="gpuetl run example.yaml --engine dask --cluster tcp://head:8786",
         message="""\
-error: the scheduler at tcp://head:8786 has not answered for 60 s.  [GE2040]
+error: the scheduler at tcp://head:8786 did not answer for 60 s.  [GE2040]
 Look at its process and at the link to its host, and run again.  --worker-timeout says how long to wait.""",
         kind="command",
         files=EXAMPLE,

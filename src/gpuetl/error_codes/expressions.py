@@ -209,10 +209,11 @@ Compute parts of it in columns of earlier steps.""",
     ),
     ErrorPage(
         code="GE1115",
-        title="lists cannot be compared",
-        cause="Operators and most functions do not take lists: lists have no order and no arithmetic.",
-        fix="Take something of the list with `list_get`, `list_contains` or `list_length`, or use an explode step for "
-        "one row per element.",
+        title="lists, structs and maps cannot be compared",
+        cause="Operators and most functions do not take nested values, and rows are not compared by them: they have no "
+        "order and no arithmetic.",
+        fix="Take something of a list with `list_get`, `list_contains` or `list_length`, or use an explode step for "
+        "one row per element.  Take a field of a struct, `s.a`, or a value of a map, `m['key']`.",
         example="- filter: split(CAST(day AS string), '-') = '2026'",
         message="""\
 example.yaml:9:17: stage 'result', step 1: '=' does not take lists  [GE1115]
@@ -233,6 +234,23 @@ example.yaml:9:38: stage 'result', step 1: '*' of decimal(38,20) and decimal(38,
                                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64.""",
         fixed='- with_columns: {square: "CAST(amount AS decimal(18,2)) * CAST(amount AS decimal(18,2))"}',
+    ),
+    ErrorPage(
+        code="GE1118",
+        title="no such field",
+        cause="`x.field` names a field that the struct does not have, or x is not a struct.",
+        fix="Choose one of the fields in the message.  Upper and lower case differ.",
+        example="""\
+- with_columns: {place: "struct_pack(id := id, day := day)"}
+- filter: place.date > DATE '2026-01-01'""",
+        message="""\
+example.yaml:10:17: stage 'result', step 2: struct_extract finds no field 'date' in struct<id: int64, day: date>  [GE1118]
+    - filter: place.date > DATE '2026-01-01'
+              ^^^^^^^^^^
+Fields: day, id.""",
+        fixed="""\
+- with_columns: {place: "struct_pack(id := id, day := day)"}
+- filter: place.day > DATE '2026-01-01'""",
     ),
     ErrorPage(
         code="GE1117",

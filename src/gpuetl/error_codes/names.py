@@ -100,7 +100,7 @@ Compute what needs 'tax' in a with_columns step after this one.""",
 example.yaml:9:20: stage 'result', step 1: unknown type 'integer128'  [GE1025]
     - cast: {id: integer128}
                  ^^^^^^^^^^
-Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string, date, timestamp, duration, decimal(p,s), timestamp[ZONE], list<TYPE>.""",
+Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string, date, timestamp, duration, timestamp_ns, time, binary, uuid, decimal(p,s), timestamp[ZONE], list<TYPE>, struct<a: TYPE, b: TYPE>, map<KEY, VALUE>, binary(n).""",
         fixed="- cast: {id: int32}",
     ),
     ErrorPage(

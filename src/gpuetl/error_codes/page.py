@@ -74,7 +74,7 @@ class ErrorPage:
 
     @property
     def is_warning(self) -> bool:
-        """Whether a run prints it in its report and goes on."""
+        """Whether a run prints it in its report and continues."""
         return self.code.startswith("GE17")
 
     def whole(self, text: str) -> str:

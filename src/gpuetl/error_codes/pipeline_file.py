@@ -94,7 +94,7 @@ The first is on line 10.""",
 example.yaml:6:44: sink 'out': unknown key 'if_exists'  [GE1006]
     out: {from: sales, parquet: out.parquet, if_exists: overwrite}
                                              ^^^^^^^^^
-Keys: from, partition_by, sort_by, mode, on_empty, run_key, keep_foreign.""",
+Keys: from, partition_by, sort_by, mode, on_empty, run_key, keep_foreign, compression, row_group_rows, statistics, page_index, bloom_filters, dictionary.""",
         fixed=SOURCES + OUT,
     ),
     ErrorPage(
@@ -147,7 +147,7 @@ This is gpuetl: 1.""",
 example.yaml:9:9: stage 'result', step 1: unknown step 'where'  [GE1010]
     - where: amount > 0
       ^^^^^
-Steps: filter, select, with_columns, drop, rename, cast, join, aggregate, window, kernel, sort, distinct, limit, union, explode, fill_null, sample. Did you mean 'filter'?""",
+Steps: filter, select, with_columns, drop, rename, cast, join, aggregate, window, kernel, sort, distinct, limit, union, explode, unnest, fill_null, sample. Did you mean 'filter'?""",
         fixed="- filter: amount > 0",
     ),
     ErrorPage(

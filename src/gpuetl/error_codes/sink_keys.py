@@ -54,8 +54,9 @@ Leave one out.""",
     ),
     ErrorPage(
         code="GE1505",
-        title="a CSV file cannot hold the column",
-        cause="A column is a list, and a CSV file holds one string per value.",
+        title="the format cannot hold the column",
+        cause="A column is a list, and a CSV file holds one string per value; or it has a type that the format does not "
+        "have, such as an unsigned integer in ORC, or a duration in JSON.",
         fix="Write Parquet, or turn the list into rows with `explode`.  In a source, declare the column as a string "
         "and split it.",
         kind="pipeline",

@@ -3,6 +3,7 @@
 from gpuetl.error_codes.page import ErrorPage
 from gpuetl.error_codes.pipeline_file import OUT, SOURCES
 
+JSON = "gpuetl: 1\nname: example\nsources:\n  sales: {json: sales.jsonl}\n"
 REJECTS = "  rejects: {from: sales.rejected, parquet: rejects.parquet, mode: overwrite}\n"
 
 PAGES = (
@@ -10,14 +11,15 @@ PAGES = (
         code="GE1402",
         title="CSV source without a schema",
         cause="A CSV file states no types, so a CSV source needs a `schema`.",
-        fix="Add a `schema` with the columns to read and their types.",
+        fix="Add a `schema` with the columns to read and their types, or `schema: infer`.  `gpuetl schema FILE` prints a "
+        "schema.",
         kind="pipeline",
         example=SOURCES.replace(", schema: {id: int64, amount: float64}", "") + OUT,
         message="""\
 example.yaml:4:16: source 'sales': a CSV source needs a schema  [GE1402]
     sales: {csv: sales.csv}
                  ^^^^^^^^^
-Add schema: {column: type, …}; a CSV file states no types.""",
+Add schema: {column: type, …}, or schema: infer; a CSV file states no types.  gpuetl schema FILE prints one.""",
         fixed=SOURCES + OUT,
     ),
     ErrorPage(
@@ -29,11 +31,11 @@ Add schema: {column: type, …}; a CSV file states no types.""",
         ),
         fix="Copy the files to this machine, or mount their store, and give the local path.",
         kind="pipeline",
-        example=SOURCES.replace("sales.csv", '"s3://shop/sales.csv"') + OUT,
+        example=SOURCES.replace("sales.csv", '"ftp://shop/sales.csv"') + OUT,
         message="""\
-example.yaml:4:16: source 'sales': gpuetl does not support the scheme 's3' of 's3://shop/sales.csv'; it supports local paths and file://  [GE1409]
-    sales: {csv: "s3://shop/sales.csv", schema: {id: int64, amount: float64}}
-                 ^^^^^^^^^^^^^^^^^^^^^
+example.yaml:4:16: source 'sales': gpuetl does not support the scheme 'ftp' of 'ftp://shop/sales.csv'; it supports local paths and file://, s3://, gs://, az://, https://, http://  [GE1409]
+    sales: {csv: "ftp://shop/sales.csv", schema: {id: int64, amount: float64}}
+                 ^^^^^^^^^^^^^^^^^^^^^^
 Copy the files to this machine, or mount their store, and give the local path.""",
         fixed=SOURCES + OUT,
     ),
@@ -63,7 +65,28 @@ Add a sink, such as rejects: {from: sales.rejected, parquet: out/rejects}, or a 
 example.yaml:4:65: source 'sales': verify_pages is an option of Parquet sources  [GE1430]
     sales: {csv: sales.csv, schema: {id: int64, amount: float64}, verify_pages: true}
                                                                   ^^^^^^^^^^^^
-Take it out.  Options of CSV sources: delimiter, nulls, on_bad_row.""",
+Take it out.  Options of CSV sources: delimiter, quote, escape, comment, header, skip_rows, encoding, compression, nulls, decimal, thousands, date_format, timestamp_format, on_bad_row.""",
         fixed=SOURCES + OUT,
+    ),
+    ErrorPage(
+        code="GE1432",
+        title="a line is not one JSON object of the source",
+        cause=(
+            "A JSON source reads one object a line.  The line is not valid JSON, is another value, has a key twice, or "
+            "has a key that the source does not have as a column."
+        ),
+        fix=(
+            "Correct the line, set `on_bad_row: quarantine` to keep such lines apart, or set `extra_columns: ignore` for "
+            "keys that are not to be read."
+        ),
+        kind="pipeline",
+        files={"sales.jsonl": '{"id": 1}\n{"id": 2\n'},
+        example=JSON + OUT,
+        message="""\
+example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Expecting ',' delimiter at character 9  [GE1432]
+    sales: {json: sales.jsonl}
+                  ^^^^^^^^^^^
+on_bad_row: quarantine sets such lines aside.""",
+        fixed=JSON.replace("}", ", schema: {id: int64}, on_bad_row: quarantine}") + OUT + REJECTS,
     ),
 )

@@ -167,8 +167,8 @@ pipeline.run(engine="pandas")
         code="GE1407",
         title="a column type is not supported",
         cause=(
-            "A Parquet file or a frame has a column of a type that gpuetl does not have, such as a struct or a "
-            "map, or whose values lose digits in the nearest type."
+            "A file or a frame has a column of a type that gpuetl does not have, such as a union, or whose values lose "
+            "digits in the nearest type."
         ),
         fix=(
             "Name the columns to read in `columns` or `schema` of the source, without this one, or convert the "
@@ -177,28 +177,24 @@ pipeline.run(engine="pandas")
         kind="python",
         example="""\
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from gpuetl import Pipeline
 
-pq.write_table(pa.table({"id": [1, 2], "place": [{"x": 1}, {"x": 2}]}), "shops.parquet")
+places = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])])
 pipeline = Pipeline("example")
-pipeline.read_parquet("shops", "shops.parquet").write_parquet("out", "out.parquet")
+pipeline.from_frame("shops", pa.table({"id": [1, 2], "place": places})).write_parquet("out", "out.parquet")
 pipeline.run(engine="pandas")
 """,
         message="""\
-gpuetl.errors.InvalidPipeline: example.py:8: source 'shops': column 'place' has type struct<x: int64>, which gpuetl does not support  [GE1407]
-    pipeline.read_parquet("shops", "shops.parquet").write_parquet("out", "out.parquet")
-Leave it out: name the columns to read in the source's columns, or in its schema.""",
+gpuetl.errors.InvalidPipeline: source 'shops': column 'place' has type sparse_union<0: int64=0>, which gpuetl does not support  [GE1407]
+Leave it out, or convert it before.""",
         fixed="""\
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from gpuetl import Pipeline
 
-pq.write_table(pa.table({"id": [1, 2], "place": [{"x": 1}, {"x": 2}]}), "shops.parquet")
 pipeline = Pipeline("example")
-pipeline.read_parquet("shops", "shops.parquet", columns=["id"]).write_parquet("out", "out.parquet")
+pipeline.from_frame("shops", pa.table({"id": [1, 2]})).write_parquet("out", "out.parquet")
 pipeline.run(engine="pandas")
 """,
     ),
@@ -525,7 +521,7 @@ Give the user of the run the permission to read and enter it, or leave it out of
         code="GE1460",
         title="text follows a closing quote",
         cause=(
-            "A field of a CSV file opens with a quote and goes on after the quote that closes it.  Either a quote "
+            "A quoted field of a CSV file has text after its closing quote.  Either a quote "
             "inside of the field is not written twice, or a quote before it is not closed and the field swallows "
             "the rows between them."
         ),

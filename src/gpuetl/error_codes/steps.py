@@ -142,4 +142,18 @@ split(text, ',') makes a list of strings.""",
 - with_columns: {part: "split(CAST(day AS string), '-')"}
 - explode: part""",
     ),
+    ErrorPage(
+        code="GE1211",
+        title="unnest needs a struct column",
+        cause="An unnest step names a column that is not a struct.",
+        fix="Name a struct column.  An explode step gives each element of a list a row.",
+        example="- unnest: day",
+        message="""\
+example.yaml:9:17: stage 'result', step 1: unnest takes a struct, and 'day' is date  [GE1211]
+    - unnest: day
+              ^^^""",
+        fixed="""\
+- with_columns: {place: "struct_pack(id := id, day := day)"}
+- unnest: {column: place, prefix: place_}""",
+    ),
 )

@@ -82,12 +82,12 @@ class ReadAhead:
             return None
         self.setup()
         try:
-            return self.read_in_room(*self.order[place])
+            return self.read_within_limit(*self.order[place])
         except OutOfMemory:
             self.enough = False
             return None
 
-    def read_in_room(self, scan: Scan, index: int) -> Frame | None:
+    def read_within_limit(self, scan: Scan, index: int) -> Frame | None:
         """Read a partition; None where a limit leaves no room for it now."""
         if (budget := self.runner.budget) is None:
             return self.in_thread.scan(scan, index)
@@ -125,7 +125,7 @@ os.register_at_fork(after_in_child=readers.cache_clear)
 def scans_in_order(roots: Sequence[Physical]) -> Iterator[tuple[Scan, int]]:
     """Yield the partitions of sources in the order in which the local executor asks for them.
 
-    Those of which an exchange takes no more rows than it wants are left out: they may never be asked for.
+    Sources below an exchange that takes a limited number of rows are left out: their partitions may never be needed.
     """
     seen: set[tuple[int, int]] = set()
     for root in roots:

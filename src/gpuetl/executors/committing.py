@@ -93,7 +93,7 @@ def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
 def warn_of_kept_rows(writer: SinkWriter, recorder: Recorder) -> None:
     """Warn of files of others that stay in a sink's folder, and that its readers take for the sink's."""
     kept, suffix = writer.staged.foreign_kept, writer.target.suffix
-    read = [name for name in kept if name.suffix == suffix and not is_hidden(name.parts)]
+    read = [name for name in kept if name.name.endswith(suffix) and not is_hidden(name.parts)]
     if not read:
         return
     named = ", ".join(map(str, read[:MOST_FILES])) + ", …" * (len(read) > MOST_FILES)

@@ -10,7 +10,7 @@ from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
 from gpuetl.executors.outputs import Accepts, Outputs, execute
-from gpuetl.executors.run_memory import until_it_fits
+from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.records import dataclass
@@ -29,12 +29,12 @@ def on_workers(
     if not is_clustered(engine):
         yield options, Capacity(memory_of(backend, options.memory))
         return
-    from gpuetl.executors.dask.cluster import connected
+    from gpuetl.executors.dask.cluster import open_client
     from gpuetl.executors.dask.workers import capacity_of
 
     with ExitStack() as stack:
         with timed(seconds, "cluster"):
-            client = stack.enter_context(connected(engine, options.cluster, progress))
+            client = stack.enter_context(open_client(engine, options.cluster, progress))
             found = capacity_of(client, computing_engine(engine), progress)
         memory = found.memory if options.memory is None else min(found.memory, options.memory)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
@@ -83,6 +83,6 @@ class Execution:
         self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], ahead: int = 0
     ) -> tuple[PhysicalPlan, Outputs]:
         """Execute a plan, or one that `lowered` gives for fewer rows a partition; return the one that fitted."""
-        return until_it_fits(
+        return run_until_fit(
             physical, lowered, lambda one: self.run(one, ahead if one is physical else 0), self.recorder, self.seconds
         )

@@ -105,7 +105,7 @@ class LocalExecutor:
         return frames.pop()
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
-        """Tell whether a partition that is still to be computed is for one reader, so that nobody need hold it."""
+        """Tell whether a partition that is still to be computed has one reader, so that it need not be stored."""
         key = (id(node), index)
         return self.readers[key] == 1 and key not in self.store
 
@@ -137,7 +137,7 @@ class LocalExecutor:
         return self.runner.apply(node, index, self.with_others(node, index, frame))
 
     def stateful_window(self, node: StatefulWindow, index: int, frame: Frame) -> Frame:
-        """Run a window by carries: partitions are asked for in their order, so what is carried to this one is there."""
+        """Run a stateful window: partitions are asked for in their order, so what is carried to this one is there."""
         before, combined = self.take_stored(node, state_key(node, index)), list[Frame]()
         if node.combined and index < node.partitions - 1:
             combined = self.runner.combine(node, [*before, self.runner.own_state_of(node, frame)])[-1:]

@@ -1,4 +1,4 @@
-"""What a run is for: the sinks, written while it goes on and committed together, and the stages that are kept."""
+"""Outputs of a run: the sinks, written while it runs and committed together, and the stages that are kept."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from gpuetl.engines.interface import Backend
 from gpuetl.errors import OutOfMemory
-from gpuetl.memory_limits import asked_for, done_again, is_out_of_memory, let_go
+from gpuetl.memory_limits import allocation_text, done_again, is_out_of_memory, let_go
 from gpuetl.messages import size
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
@@ -61,7 +61,7 @@ class Budget:
         self.lock = Lock()
 
     def lacks(self, size: int) -> int:
-        """Return how many bytes too many would be taken with so many more."""
+        """Return by how many bytes the limit would be exceeded with these bytes more."""
         return max(0, self.meter() + self.reserved + size - int(self.limit * AIMED_SHARE))
 
     def highest(self) -> int:
@@ -69,7 +69,7 @@ class Budget:
         return self.meter.highest()
 
     @contextmanager
-    def making_room_for(self, step: int) -> Iterator[None]:
+    def freed_for(self, step: int) -> Iterator[None]:
         """Free memory until a step fits, or nothing is left to free; reserve what it takes while the block lasts.
 
         Threads that begin meanwhile would else take the same room.  What the step has taken already counts twice then,
@@ -81,7 +81,7 @@ class Budget:
             yield
 
     def make_room(self, size: int) -> None:
-        """Free memory until so many bytes more fit, or nothing is left to free."""
+        """Free memory until these bytes fit, or nothing is left to free."""
         for free in self.frees:
             while self.lacks(size):
                 if not free():
@@ -102,7 +102,7 @@ class Budget:
 
     @contextmanager
     def reserving(self, size: int) -> Iterator[None]:
-        """Reserve so many bytes while the block lasts, whether there is room or not."""
+        """Reserve bytes while the block lasts, even beyond the limit."""
         with self.lock:
             self.reserved += size
         try:
@@ -160,7 +160,7 @@ class Guard:
     def described(self, error: BaseException) -> str:
         """Say what was asked for, where the error tells, and what was in use then."""
         use = self.backend.memory_use()
-        return f"{asked_for(error)}{size(use.in_use)} in use of {size(use.limit)}"
+        return f"{allocation_text(error)}{size(use.in_use)} in use of {size(use.limit)}"
 
 
 # A run that is out of memory begins again, with smaller partitions.
@@ -170,7 +170,7 @@ SHARE = 4
 """Partitions get a quarter of the rows: half would be nearer to what fits, and take twice as many attempts."""
 
 
-def until_it_fits(
+def run_until_fit(
     physical: PhysicalPlan,
     lowered: Callable[[int], PhysicalPlan],
     execute: Callable[[PhysicalPlan], Result],

@@ -48,7 +48,7 @@ def sampled_rows(rows: int, one_in: int) -> NDArray[np.int64]:
 
 
 def boundaries(backend: Backend, node: Boundaries, pieces: Sequence[Frame]) -> Frame:
-    """Sort the sample, of which the partitions have given a piece each, in order; return its rows at even ranks."""
+    """Sort the sample, a piece from each partition in order; return its rows at even ranks."""
     sample, nothing = backend.concat(pieces, node.schema), backend.concat([], node.schema)
     (ordered,) = backend.split_by_order(sample, node.by, nothing, nothing)
     return backend.take(ordered, node.schema, np.array(node.ranks(backend.rows(sample)), np.int64))
@@ -65,7 +65,7 @@ def split_by_range(backend: Backend, node: RangeExchange, index: int, frame: Fra
     return pieces + [nothing] * (node.partitions - len(pieces))
 
 
-# A window by carries on one partition, by operations of the backend: see `physical.carried_window`.
+# A stateful window on one partition, by operations of the backend: see `physical.stateful_window`.
 
 
 def window_with_state(
@@ -73,7 +73,7 @@ def window_with_state(
 ) -> list[Frame]:
     """Return a partition with the window's columns and, unless it is the `last`, the rows for the next one.
 
-    `before` has the rows that were carried here: none, or one frame.
+    `before` has the state of earlier partitions: none, or one frame.
     """
     own = steps.results_only if last else steps.whole
     windowed = continued(backend, own.window, [*before, backend.run(steps.prepare, frame)])
@@ -82,12 +82,12 @@ def window_with_state(
 
 
 def own_state(backend: Backend, steps: StatefulSteps, frame: Frame) -> Frame:
-    """Return the rows that a partition carries on as though it were the first."""
+    """Return the state of a partition as though it were the first."""
     return kept(backend, steps.state_only, [backend.run(steps.prepare, frame)])
 
 
 def combined(backend: Backend, steps: StatefulSteps, states: Sequence[Frame]) -> list[Frame]:
-    """Return what each partition and those before it carry on, given what each carries by itself."""
+    """Return the state after each partition, given the state of each by itself."""
     found = list(states[:1])
     for frame in states[1:]:
         found.append(kept(backend, steps.state_only, [found[-1], frame]))
@@ -95,7 +95,7 @@ def combined(backend: Backend, steps: StatefulSteps, states: Sequence[Frame]) ->
 
 
 def kept(backend: Backend, state_only: WindowPass, frames: Sequence[Frame]) -> Frame:
-    """Return the rows to carry on, of rows that follow each other."""
+    """Return the state after rows that follow each other."""
     return through(backend, state_only.keep, continued(backend, state_only.window, frames))
 
 
@@ -149,7 +149,7 @@ def copy_traffic(backend: Backend, output: Iterable[Frame], columns: Iterable[st
 
 
 def write_traffic(backend: Backend, frame: Frame, columns: Iterable[str]) -> Traffic:
-    """Return what is moved to hand a frame over to whoever writes files."""
+    """Return what is moved to hand a frame over to the writer of files."""
     return {"device to host": backend.nbytes(frame, columns)} if backend.device == "GPU" else {}
 
 
@@ -173,7 +173,7 @@ class Runner:
 
     def room_for(self, node: Physical) -> AbstractContextManager[None]:
         """Make and hold room for what a node takes on one partition, where there is a limit that no allocator keeps."""
-        return self.budget.making_room_for(id(node)) if self.budget else nullcontext()
+        return self.budget.freed_for(id(node)) if self.budget else nullcontext()
 
     def step(
         self, node: Physical, rows: int, step: Callable[[], Result], index: int = 0, frames: Sequence[Frame] = ()
@@ -241,7 +241,7 @@ class Runner:
         return frame
 
     def run_stateful(self, node: StatefulWindow, index: int, frame: Frame, before: Sequence[Frame]) -> list[Frame]:
-        """Run a window on one partition and the rows carried to it, if there are any.
+        """Run a window on one partition and the state of earlier partitions, if there is any.
 
         Return the partition and, unless it is the last one, or others wait for none, the rows to carry to the next.
         """
@@ -251,16 +251,16 @@ class Runner:
         )
 
     def own_state_of(self, node: StatefulWindow, frame: Frame) -> Frame:
-        """Return the rows that one partition carries on as though it were the first."""
+        """Return the state of one partition as though it were the first."""
         (output,) = self.state_step(node, [frame], lambda: [own_state(self.backend, node.steps, frame)])
         return output
 
     def combine(self, node: StatefulWindow, states: Sequence[Frame]) -> list[Frame]:
-        """Return what each partition and those before it carry on."""
+        """Return the state after each partition."""
         return self.state_step(node, states, lambda: combined(self.backend, node.steps, states))
 
     def state_step(self, node: StatefulWindow, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
-        """Do a step for what partitions carry on, and record its time: no partition is done."""
+        """Compute window state in a step, and record its time: no partition is done."""
         work = self.recorder.of(node.operation, node.origin)
         with self.recorder.timed(work):
             return self.step(node, sum(map(self.backend.rows, frames)), step)
@@ -322,7 +322,7 @@ class Runner:
         return self.backend.concat(pieces, node.schema)
 
     def finish(self, work: Work, frame: Frame, partitions: int) -> None:
-        """Record a partition that is done, and tell of it."""
+        """Record a partition that is done, and report the progress."""
         work.rows_out += self.backend.rows(frame)
         work.partitions += 1
         self.recorder.progress(work.origin, work.partitions, partitions)

@@ -1,4 +1,4 @@
-"""Frames that wait for their readers, of which the oldest are spilled where they would take too much memory."""
+"""Frames that wait for their readers.  The oldest are spilled when frames take too much memory."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Store:
             return self.spill(0)
 
     def spill(self, most: int) -> str:
-        """Spill the oldest frames until the others take no more than so many bytes; return what hindered that."""
+        """Spill the oldest frames until the others take at most `most` bytes; return why that failed."""
         while self.size > most:
             waiting = next(iter(self.resident))
             try:

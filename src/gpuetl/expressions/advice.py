@@ -18,6 +18,7 @@ from gpuetl.types.data_types import (
     DATE,
     INT64,
     STRING,
+    TIME,
     DataType,
     is_exact,
     is_integer,
@@ -119,7 +120,7 @@ def _temporal_text(value: str | date, dtype: DataType) -> str:
     """Return the constant of `dtype` that a text or another moment stands for; a pattern where it stands for none."""
     zoned = bool(getattr(dtype, "tz", None))
     if isinstance(value, str):
-        value = next((found for kind in TEMPORAL_NAMES if (found := _read(value, kind))), value)
+        value = next((found for kind in TEMPORAL_NAMES if kind != TIME and (found := _read(value, kind))), value)
     if isinstance(value, str):
         return constant_form(dtype)
     if dtype == DATE:
@@ -130,9 +131,10 @@ def _temporal_text(value: str | date, dtype: DataType) -> str:
 
 def _read(text: str, dtype: DataType) -> date | datetime | None:
     try:
-        return timestamp_of(text, dtype)
+        found = timestamp_of(text, dtype)
     except ValueError:
         return None
+    return found if isinstance(found, date) else None
 
 
 def _condition_hint(function: Function, args: Sequence[Expr]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuetl.expressions.expression import Expression, apply
-from gpuetl.expressions.syntax import RUN_ID, Constant, Name, ParameterName
+from gpuetl.expressions.syntax import RUN_ID, STRUCT, Constant, Name, ParameterName
 from gpuetl.records import dataclass
 
 
@@ -53,6 +53,11 @@ class When:
 def when(condition: Expression, value: Any) -> When:
     """Begin `CASE WHEN condition THEN value`."""
     return When(((condition, value),))
+
+
+def struct(**fields: Any) -> Expression:
+    """A struct of named values: `struct(a=col("x"))` is `struct_pack(a := x)`."""
+    return apply(STRUCT, **fields)
 
 
 def run_id() -> Expression:

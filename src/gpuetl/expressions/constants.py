@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -23,12 +23,14 @@ from gpuetl.types.data_types import (
     INT64,
     NAMED,
     SQL_NAMES,
+    TIME,
     TIMESTAMP,
     DataType,
     integer_fits,
     parse_type,
 )
 from gpuetl.types.decimal_types import MAX_DIGITS, Number, constant_decimal, exact_decimal, is_decimal
+from gpuetl.types.nested_types import quoted_field
 from gpuetl.types.time_zones import UnknownZone
 
 # Constants and type names in SQL text: intervals, dates and timestamps, CAST's targets, EXTRACT's parts.
@@ -44,6 +46,8 @@ SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.TEXT: "string", exp.DataType.Type.VARCHAR: "string", exp.DataType.Type.DATE: "date",
     exp.DataType.Type.TIMESTAMPNTZ: "timestamp", exp.DataType.Type.TIMESTAMP: "timestamp",
     exp.DataType.Type.TIMESTAMPTZ: "timestamp[UTC]", exp.DataType.Type.INTERVAL: "duration",
+    exp.DataType.Type.TIME: "time", exp.DataType.Type.UUID: "uuid",
+    exp.DataType.Type.BINARY: "binary", exp.DataType.Type.VARBINARY: "binary",
 }  # fmt: skip
 
 EXTRACT_PARTS = {
@@ -60,14 +64,23 @@ _MICROSECONDS = {
 _INTERVAL = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
-TEMPORAL_NAMES = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
+TEMPORAL_NAMES = {
+    DATE: "date", TIME: "time", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset",
+}  # fmt: skip
 """The types whose constants are written `TYPE 'text'`, in words."""
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII)
 """The forms that CAST reads; Python reads more."""
 
 
-def timestamp_of(text: str, dtype: DataType) -> date | datetime:
-    """Read a date or timestamp in the forms that CAST reads; raise `ValueError` where it is none of `dtype`."""
+_CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,6})?)?", re.ASCII)
+
+
+def timestamp_of(text: str, dtype: DataType) -> date | datetime | time:
+    """Read a date, timestamp or time in the forms that CAST reads; raise `ValueError` where it is none of `dtype`."""
+    if dtype == TIME:
+        if not _CLOCK.fullmatch(text):
+            raise ValueError(text)
+        return time.fromisoformat(text)
     value = date.fromisoformat(text) if dtype == DATE else datetime.fromisoformat(text)
     zoned = bool(getattr(value, "tzinfo", None))
     if not _ISO.fullmatch(text) or zoned != bool(getattr(dtype, "tz", None)):
@@ -79,6 +92,8 @@ def constant_form(dtype: DataType) -> str:
     """Return an example of how a constant of a type of dates or timestamps is written."""
     if getattr(dtype, "tz", None):
         return "TIMESTAMPTZ '2026-01-31 10:00:00+00:00'"
+    if dtype == TIME:
+        return "TIME '10:00:00'"
     return "DATE '2026-01-31'" if dtype == DATE else "TIMESTAMP '2026-01-31 10:00:00'"
 
 
@@ -152,6 +167,18 @@ def interval_of(text: str) -> timedelta:
     return timedelta(microseconds=round(length))
 
 
+_NESTED = {
+    exp.DataType.Type.LIST: "list", exp.DataType.Type.STRUCT: "struct", exp.DataType.Type.MAP: "map",
+}  # fmt: skip
+
+
+def _child_text(child: exp.Expr) -> str:
+    """Return the type of an element, or a field with its type."""
+    if isinstance(child, exp.ColumnDef):
+        return f"{quoted_field(child.name)}: {type_text(child.args['kind'])}"
+    return type_text(child) if isinstance(child, exp.DataType) else ""
+
+
 def type_text(to: exp.DataType) -> str:
     """Return a name that `parse_type` reads as the type; one that it refuses where the language has none."""
     parameters = [parameter.name for parameter in to.expressions]
@@ -159,8 +186,10 @@ def type_text(to: exp.DataType) -> str:
         return f"decimal({','.join(parameters)})" if parameters else "decimal"
     if to.this == exp.DataType.Type.USERDEFINED and "[" in str(to.args.get("kind")):
         return str(to.args["kind"].name)
-    if to.this == exp.DataType.Type.LIST and to.expressions:
-        return f"list<{type_text(to.expressions[0])}>"
+    if to.this in _NESTED and to.expressions:
+        return f"{_NESTED[to.this]}<{', '.join(map(_child_text, to.expressions))}>"
+    if to.this == exp.DataType.Type.BINARY and parameters:
+        return f"binary({','.join(parameters)})"
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"

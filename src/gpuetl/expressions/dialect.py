@@ -85,7 +85,7 @@ def refused_word_in(text: str) -> InvalidExpression | None:
 
 
 def is_plain_name(name: str) -> bool:
-    """Return whether `name` stands for a column without quotes: one word that is no keyword."""
+    """Return whether `name` stands for a column without quotes: one word that is not a keyword."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return False
     words = _tokens(name)
@@ -182,7 +182,7 @@ _CLOSING = {TokenType.R_PAREN: TokenType.L_PAREN, TokenType.R_BRACKET: TokenType
 
 
 def _refuse_intervals(words: list[Any]) -> None:
-    """Refuse an interval's text of which the parser would take a part alone."""
+    """Refuse an interval's text if the parser would take only a part of it."""
     for before, token in pairwise(words):
         if before.token_type != TokenType.INTERVAL or token.token_type != TokenType.STRING:
             continue

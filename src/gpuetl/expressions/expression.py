@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
-from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Syntax
+from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Syntax
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import parse_type
 
@@ -80,6 +80,18 @@ class Expression:
     def try_cast(self, dtype: TypeName) -> Expression:
         """TRY_CAST to a type by name: exact, or null."""
         return Expression(CastTo(self.syntax, parse_type(dtype), lenient=True))
+
+    def field(self, name: TypeName) -> Expression:
+        """A field of a struct: `col("s").field("a")` is `s.a`."""
+        return apply("struct_extract", self, name)
+
+    def __getitem__(self, key: TypeName) -> Expression:
+        """A field of a struct, or the value of a map's key: `col("s")["a"]`.  Elements of lists: `list_get(0)`."""
+        if not isinstance(key, (str, Expression)):
+            raise TypeError("write list_get(n), counted from 0, for an element of a list")
+        return apply(SUBSCRIPT, self, key)
+
+    __iter__ = None
 
     def __bool__(self) -> bool:
         raise TypeError("an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not")

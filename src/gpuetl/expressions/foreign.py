@@ -13,7 +13,7 @@ from gpuetl.messages import coded
 
 CONDITION = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
 PARAMETER = "A parameter is written $name."
-NO_JSON = "Columns have no fields: take part of a string with regexp_extract(text, pattern)."
+NO_JSON = "Write s.a for the field of a struct, or regexp_extract(text, pattern) for part of a string."
 
 SIGNS = {
     "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
@@ -138,6 +138,8 @@ def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpressio
     if word.token_type in (*_QUOTED, TokenType.NUMBER):
         return None
     signs = [w.text for w in _touching(words, index)]
+    if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in words[:index]):
+        return None
     typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]))), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])

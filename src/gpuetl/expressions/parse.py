@@ -19,7 +19,17 @@ from gpuetl.expressions.foreign import SIGNS, WORDS, reference_hint
 from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
 from gpuetl.expressions.functions.aggregates import FILTERED
 from gpuetl.expressions.functions.windows import SKIPPING
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
+from gpuetl.expressions.syntax import (
+    STRUCT,
+    SUBSCRIPT,
+    Apply,
+    CastTo,
+    Constant,
+    Name,
+    ParameterName,
+    Syntax,
+    Unreadable,
+)
 from gpuetl.messages import coded
 from gpuetl.types.decimal_types import Number
 
@@ -120,6 +130,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
+    exp.Bracket: ("this", "expressions"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
@@ -136,7 +147,7 @@ HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "Name the columns: an expression gives one.",
     exp.BitwiseXor: SIGNS["^"], exp.BitwiseAnd: SIGNS["&"], exp.BitwiseOr: SIGNS["|"], exp.BitwiseNot: SIGNS["~"],
     exp.BitwiseRightShift: SIGNS[">>"], exp.BitwiseLeftShift: SIGNS["<<"],
-    exp.Array: NO_LISTS, exp.Bracket: "Write list_get(list, n), counted from 0, or substring(text, start, length).",
+    exp.Array: NO_LISTS, exp.Slice: "Write list[1] for one element, or substring(text, start, length).",
     exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
 
     exp.National: "Write the string without a prefix.",
@@ -187,7 +198,7 @@ class _Lowering:
         return Apply(operator, tuple(lowered), span=span)
 
     def unsupported(self, node: exp.Expr, hint: str = "") -> InvalidExpression:
-        """Word a part of the text that the language lacks, as it was typed."""
+        """Name a part of the text that gpuetl does not support, in the words that the user typed."""
         if not hint and (refused := refused_word_in(self.text)):
             return refused
         around = bracketed_span if isinstance(node, exp.Array | exp.Tuple) else whole_span
@@ -233,17 +244,36 @@ class _Lowering:
         return InvalidExpression(coded("GE1102", f"'{shown}.{call.name}()': SQL has no methods"), span, hint)
 
     def column(self, node: exp.Column) -> Syntax:
-        if node.table:
-            hint = reference_hint(node.table, node.name)
-            hint = hint or f"Write {node.name}: after a join, columns have no prefix."
-            raise InvalidExpression(
-                coded("GE1102", f"'{node.table}.{node.name}': columns have plain names"), span_of(node), hint
-            )
         if isinstance(node.this, exp.Star):
-            raise self.refusal(node.this)
+            hint = f"Write an unnest step: it puts the fields of '{node.table}' in columns." if node.table else ""
+            raise self.unsupported(node, hint) if hint else self.refusal(node.this)
+        if node.table:
+            return self.field_of_column(node)
         if node.name.startswith("$") and not node.this.quoted:
             return self.parameter(node)
         return Name(node.name, quoted=bool(node.this.quoted), span=span_of(node))
+
+    def field_of_column(self, node: exp.Column) -> Syntax:
+        """Lower `s.a`, and `s.a.b`: the first name is the column's, the others are fields."""
+        names = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key))]
+        if hint := reference_hint(str(names[0].name), str(names[1].name)):
+            shown = shortened(self.text, whole_span(self.text, span_of(node)))
+            raise InvalidExpression(coded("GE1102", f"'{shown}': columns have plain names"), span_of(node), hint)
+        syntax: Syntax = Name(names[0].name, quoted=bool(names[0].quoted), span=span_of(names[0]))
+        for name in names[1:]:
+            syntax = Apply("struct_extract", (syntax, Constant(name.name)), span=span_of(node))
+        return syntax
+
+    def field(self, node: exp.Dot) -> Syntax:
+        if not isinstance(node.expression, exp.Identifier):
+            raise self.refusal(node)
+        return Apply("struct_extract", (self.lower(node.this), Constant(node.expression.name)), span=span_of(node))
+
+    def subscript(self, node: exp.Bracket) -> Syntax:
+        index = node.expressions
+        if len(index) != 1 or isinstance(index[0], exp.Slice):
+            raise self.unsupported(node, HINTS[exp.Slice])
+        return Apply(SUBSCRIPT, (self.lower(node.this), self.lower(index[0])), span=span_of(node))
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
@@ -261,6 +291,8 @@ class _Lowering:
     def call(self, node: exp.Anonymous) -> Syntax:
         span = Span(node.meta["start"], node.meta["end"] + 1) if "start" in node.meta else None
         name = str(node.this).lower()
+        if name in (STRUCT, "struct"):
+            return self.struct(node, span)
         keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
         positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
         if name == "count" and len(positional) == 1 and isinstance(positional[0], exp.Star):
@@ -288,6 +320,22 @@ class _Lowering:
                 )
             return Apply("case", args, span=span)
         return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
+
+    def struct(self, node: exp.Anonymous, span: Span | None) -> Syntax:
+        """Lower `struct_pack(a := x)`, and `struct(a, x AS b)`, where a column's own name is that of its field."""
+        fields = list(map(self.named_field, node.expressions))
+        return Apply(STRUCT, (), tuple(fields), span=span)
+
+    def named_field(self, node: exp.Expr) -> tuple[str, Syntax]:
+        if isinstance(node, exp.PropertyEQ | exp.Kwarg):
+            return node.this.name, self.lower(node.expression)
+        if isinstance(node, exp.Alias):
+            return node.alias, self.lower(node.this)
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            return node.name, self.lower(node)
+        shown = shortened(self.text, whole_span(self.text, span_of(node)))
+        message = coded("GE1104", f"the field of '{shown}' has no name")
+        raise InvalidExpression(message, span_of(node), f"Write struct_pack(name := {shown}).")
 
     def filtered(self, node: exp.Filter) -> Syntax:
         return filtered_call(self.lower(node.this), self.lower(node.expression.this), span_of(node.this))
@@ -373,5 +421,5 @@ class _Lowering:
         exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
-        exp.AtTimeZone: at_time_zone,
+        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript,
     }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
+from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint, suggestion
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
@@ -20,6 +20,8 @@ from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, s
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
     RUN_ID,
+    STRUCT,
+    SUBSCRIPT,
     Apply,
     CastTo,
     Constant,
@@ -38,13 +40,15 @@ from gpuetl.types.data_types import (
     TIMESTAMP,
     UNKNOWN,
     DataType,
+    can_be_key,
     can_cast,
     is_floating,
     is_integer,
-    is_list,
     type_name,
+    value_kinds,
 )
 from gpuetl.types.decimal_types import constant_decimal, in_scale, is_decimal
+from gpuetl.types.nested_types import is_list, is_map, is_struct, struct_of
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -221,8 +225,10 @@ def _constant(syntax: Constant) -> Expr:
 
 
 def _apply(syntax: Apply, scope: Scope) -> Expr:
-    if syntax.function == RUN_ID:
-        return _run_id(syntax, scope)
+    if special := _SPECIAL.get(syntax.function):
+        return special(syntax, scope)
+    if syntax.function == "struct_extract" and (wrong := _no_struct(syntax, scope)):
+        raise wrong
     function = find_function(syntax.function, scope.kinds)
     if function is None:
         scope.errors.append(_unknown(syntax, scope))
@@ -237,9 +243,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
     _check_constants(function, args, syntax)
-    if not function.lists and any(is_list(arg.dtype) for arg in args):
-        hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
-        raise InvalidExpression(coded("GE1115", f"{shown_name(function)} does not take lists"), syntax.span, hint)
+    _check_nested(function, args, syntax)
     if function.kind == "scalar" and (number := folded(function.name, args)):
         return number
     try:
@@ -253,10 +257,76 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     return Call(function, tuple(operands), dtype)
 
 
+def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
+    """Refuse values that are not compared, which few functions take."""
+    nested = next((arg for arg in args if not can_be_key(arg.dtype)), None)
+    if not function.nested and nested is not None:
+        message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
+        raise InvalidExpression(message, syntax.span, _part_hint(nested))
+
+
+def _part_hint(nested: Expr) -> str:
+    """Return how to get a value of a type that is compared."""
+    name = nested.name if isinstance(nested, Column) else "x"
+    if is_struct(nested.dtype):
+        first = f"{name}.{nested.dtype[0].name}" if nested.dtype.num_fields else f"{name}.field"
+        return f"Take a field of the struct: {first}."
+    if is_map(nested.dtype):
+        return f"Take a value of the map: {name}['key']."
+    if is_list(nested.dtype):
+        return "Explode the list in a step before, or take list_get, list_contains or list_length of it."
+    return "Such values are only passed on."
+
+
+def _struct(syntax: Apply, scope: Scope) -> Expr:
+    """Type `struct_pack(a := x)`: the keywords are the fields."""
+    names = [name for name, _ in syntax.keywords]
+    if syntax.args or not names:
+        message = coded("GE1104", "struct_pack takes a name for each value")
+        raise InvalidExpression(message, syntax.span, "Write struct_pack(a := x, b := y), or struct(x AS a, y AS b).")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidExpression(
+            coded("GE1104", f"struct_pack has two fields named '{twice}'"), syntax.span, "Rename one."
+        )
+    args = [_resolve(value, scope) for _, value in syntax.keywords]
+    if any(arg.dtype == UNKNOWN for arg in args):
+        return WRONG
+    function = find_function(STRUCT, SCALARS)
+    assert function is not None
+    return Call(function, tuple(args), struct_of({n: arg.dtype for n, arg in zip(names, args, strict=True)}))
+
+
+def _element(syntax: Apply, scope: Scope) -> Expr:
+    """Type `x[k]`: an element of a list, a value of a map, or a field of a struct."""
+    operand = _resolve(syntax.args[0], replace(scope, errors=[]))
+    names = ((is_map, "map_get"), (is_struct, "struct_extract"))
+    name = next((name for holds, name in names if holds(operand.dtype)), "list_extract")
+    if operand.dtype == STRING:
+        hint = "Write substring(text, start, length), counted from 1."
+        raise InvalidExpression(coded("GE1103", "[ ] takes an element of a list, got string"), syntax.span, hint)
+    return _typed(replace(syntax, function=name), scope)
+
+
+def _no_struct(syntax: Apply, scope: Scope) -> InvalidExpression | None:
+    """Return the error of `t.a` where there is no column t: columns have no prefix."""
+    table, field = (*syntax.args, None, None)[:2]
+    if not isinstance(table, Name) or not isinstance(field, Constant) or scope.open or table.name in scope.columns:
+        return None
+    structs = [name for name, dtype in scope.columns.items() if is_struct(dtype)]
+    if field.value not in scope.columns or (scope.hints and suggestion(table.name, structs)):
+        return None  # the struct is misspelt
+    message = coded("GE1102", f"'{table.name}.{field.value}': columns have plain names")
+    return InvalidExpression(message, syntax.span, f"Write {field.value}: after a join, columns have no prefix.")
+
+
 def _run_id(syntax: Apply, scope: Scope) -> Expr:
     if operands(syntax):
         raise InvalidExpression(coded("GE1104", "run_id takes no arguments"), syntax.span, "Write run_id().")
     return RunId(scope.run_id, STRING, declared=True)
+
+
+_SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {RUN_ID: _run_id, STRUCT: _struct, SUBSCRIPT: _element}
+"""What is typed in a way of its own, by name."""
 
 
 def _wrong_call(syntax: Apply, scope: Scope) -> Expr:

@@ -17,6 +17,8 @@ from gpuetl.types.data_types import DataType
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 RUN_ID = "run_id"
 """A function of no engine: typing puts the run's id in its place."""
+SUBSCRIPT, STRUCT = "subscript", "struct_pack"
+"""`x[k]`, which typing makes the function of a list, a map or a struct; and the function whose keywords are fields."""
 ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
 
 
@@ -37,7 +39,7 @@ class Name(Syntax):
 
 @dataclass(frozen=True)
 class Constant(Syntax):
-    """A constant: None, bool, int, float, Decimal, str, date, datetime or timedelta."""
+    """A constant: None, bool, int, float, Decimal, str, date, datetime, time or timedelta."""
 
     value: Any
 

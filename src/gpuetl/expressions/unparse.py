@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache, reduce
 from typing import Any
@@ -12,7 +12,18 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
-from gpuetl.expressions.syntax import ASSOCIATIVE, RUN_ID, Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.syntax import (
+    ASSOCIATIVE,
+    RUN_ID,
+    STRUCT,
+    SUBSCRIPT,
+    Apply,
+    CastTo,
+    Constant,
+    Name,
+    ParameterName,
+    Syntax,
+)
 from gpuetl.messages import cut
 from gpuetl.types.data_types import literal_type, type_name
 from gpuetl.types.decimal_types import Number, is_decimal, plain_number
@@ -70,6 +81,9 @@ def _constant(literal: Literal) -> Constant:
 def _written_call(call: Call) -> Apply:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
     args, slots = tuple(map(_written, call.args)), call.function.arguments
+    if call.function.name == STRUCT:
+        names = [field.name for field in call.dtype]
+        return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
@@ -103,7 +117,7 @@ def _apply(node: Apply) -> tuple[str, int]:
         left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
         right = binds + (name not in ASSOCIATIVE)  # a chain, however it was nested: brackets have a limit
         return f"{_within(args[0], left)} {sign} {_within(args[1], right)}", binds
-    return _special(name, args) or (_call(node), _ATOM)
+    return _special(name, args) or _part(name, args) or (_call(node), _ATOM)
 
 
 def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
@@ -132,8 +146,24 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
     return None
 
 
+def _part(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
+    """Return the text of a field, or of an element."""
+    if name == SUBSCRIPT:
+        return f"{_within(args[0], _ATOM)}[{_text(args[1])[0]}]", _ATOM
+    if name == "struct_extract" and len(args) == 2 and isinstance(args[1], Constant) and _is_field(args[0]):
+        return f"{_text(args[0])[0]}.{quote_name(str(args[1].value))}", _ATOM
+    return None
+
+
+def _is_field(node: Syntax) -> bool:
+    """Return whether a field is written behind a dot: of a column, of a field, or of a function's result."""
+    return isinstance(node, Name) or (isinstance(node, Apply) and _apply(node)[1] == _ATOM and node.function != "case")
+
+
 def _call(node: Apply) -> str:
     name, args = node.function, node.args
+    if name == STRUCT:
+        return f"{STRUCT}({', '.join(f'{quote_name(key)} := {_text(value)[0]}' for key, value in node.keywords)})"
     keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords]
     listed = ", ".join([_text(a)[0] for a in args] + keywords)
     if name.endswith("_distinct"):
@@ -168,13 +198,18 @@ def constant_text(value: Any) -> str:
             return text if "." in text else f"{text}.0"
         case Decimal():
             return f"CAST('{value:f}' AS {type_name(literal_type(value))})"
-        case datetime():
-            return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} '{value.isoformat(' ')}'"
-        case date():
-            return f"DATE '{value.isoformat()}'"
+        case datetime() | date() | time():
+            return _moment(value)
         case timedelta():
             return f"INTERVAL '{_interval(value)}'"
     return repr(value)
+
+
+def _moment(value: date | time) -> str:
+    """Return the text of a date, a timestamp or a time of day."""
+    if isinstance(value, datetime):
+        return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} '{value.isoformat(' ')}'"
+    return f"{'TIME' if isinstance(value, time) else 'DATE'} '{value.isoformat()}'"
 
 
 def _interval(value: timedelta) -> str:

@@ -194,9 +194,12 @@ class _Preparation:
         schema, reason = self.schema(name, source, parameters)
         if isinstance(given, RowsFile):
             types = {} if schema is None else dict(schema)
+            left = tuple(name for name in source.exclude if name in types)
             if isinstance(source, SourceSpec) and source.format == given.format:
-                return replace(source, path=given.path, schema=types, partitions={})
-            return SourceSpec(given.format, given.path, types, columns=source.columns, filter=source.filter)
+                return replace(source, path=given.path, schema=types, partitions={}, filename="", exclude=left)
+            return SourceSpec(
+                given.format, given.path, types, columns=source.columns, exclude=left, filter=source.filter
+            )
         if schema is None:
             if given is None or not given.columns:
                 self.unknown[name] = reason
@@ -206,7 +209,8 @@ class _Preparation:
             self.known_columns(given, schema, f"given '{name}'")
         rows = no_rows(schema) if given is None else self.table(given, schema, f"given '{name}'")
         quarantines = isinstance(source, SourceSpec) and source.options.quarantines
-        return FrameSpec(rows, source.columns, source.filter, self.slice_rows, quarantines)
+        left = tuple(name for name in source.exclude if name in schema)
+        return FrameSpec(rows, source.columns, source.filter, self.slice_rows, quarantines, left)
 
     def schema(
         self, name: str, source: SourceSpec | FrameSpec, parameters: Mapping[str, Expr]

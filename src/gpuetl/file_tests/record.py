@@ -177,7 +177,9 @@ class _Trial:
             for field in schema
         ]  # fmt: skip
         quarantines = isinstance(source, SourceSpec) and source.options.quarantines
-        return FrameSpec(pa.table(columns, schema=schema), source.columns, source.filter, quarantines=quarantines)
+        left = tuple(column for column in source.exclude if column in schema.names)
+        table = pa.table(columns, schema=schema)
+        return FrameSpec(table, source.columns, source.filter, quarantines=quarantines, exclude=left)
 
     def cut(self, given: Rows, largest: str, most: int) -> dict[str, pa.Table]:
         """Keep the first rows of the largest source: as few as give the stage a row, and at most `most` of them."""

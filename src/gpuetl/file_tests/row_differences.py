@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from gpuetl.file_tests.case import ExpectedRows
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import INT64, is_floating, is_list
+from gpuetl.types.data_types import INT64, is_floating
+from gpuetl.types.nested_types import is_list
 from gpuetl.verify.compare import plain, tolerance_of
 from gpuetl.verify.tolerance import Tolerance
 
@@ -159,8 +160,14 @@ def comparable(column: Any) -> list[Any]:
     if pa.types.is_temporal(kind):
         number = pa.int32() if pa.types.is_date(kind) else INT64
         column = column.cast(pa.list_(number) if is_list(dtype) else number)
-    values = column.to_pylist()
-    return [None if value is None else tuple(value) for value in values] if is_list(dtype) else values
+    return list(map(hashed, column.to_pylist()))
+
+
+def hashed(value: Any) -> Any:
+    """Return a value with tuples in the place of lists and dictionaries, which have no hash."""
+    if isinstance(value, dict):
+        return tuple((name, hashed(each)) for name, each in value.items())
+    return tuple(map(hashed, value)) if isinstance(value, list) else value
 
 
 def equal(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:

@@ -1,9 +1,9 @@
-"""CSV: text with a header line, read in the types that the source declares; a file is one piece of unknown rows."""
+"""CSV: text, mostly with a header line, read in the types that the source declares or that its first rows have."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.csv_header import Headers, delimiter_hint, header_of, missing_hint
-from gpuetl.formats.csv_options import CsvOptions
+from gpuetl.formats.csv_options import CODECS, CsvOptions, CsvWriteOptions, codec_by_name, csv_options
 from gpuetl.formats.file_columns import case_hint
-from gpuetl.formats.format import Encoding, Format, Piece
+from gpuetl.formats.format import Encoding, Format, Inference, Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.data_types import STRING, DataType, can_be_key, is_binary
+from gpuetl.types.nested_types import is_list
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -30,11 +31,28 @@ class CsvFormat(Format):
 
     name = "csv"
     title = "CSV"
-    suffixes = (".csv",)
+    suffixes = (".csv", ".csv.gz", ".csv.zst", ".csv.bz2")
     read_options = CsvOptions
+    write_options = CsvWriteOptions
     states_types = False
     holds_lists = False
     encoding = Encoding(0.0, 0, 1.1)
+
+    def infer(self, dataset: Dataset) -> Inference:
+        """Return the types of the columns by the first rows."""
+        from gpuetl.formats.csv_inference import infer
+
+        return infer(dataset)
+
+    def detected(self, file: DataFile) -> FormatOptions:
+        """Return the encoding, delimiter and header that a file seems to have."""
+        from gpuetl.formats.csv_inference import detected
+
+        return detected(file)
+
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether strings stand for values of a type: flat ones, but not bytes; lists have their own error."""
+        return is_list(dtype) or (can_be_key(dtype) and not is_binary(dtype))
 
     def metadata(self) -> Headers:
         """Return the headers."""
@@ -45,8 +63,18 @@ class CsvFormat(Format):
         return dict.fromkeys(header_of(dataset, file).names, STRING)
 
     def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
-        """Return the file as one piece."""
-        return [Piece(-1, {"": file.state.size if file.state else 0})]
+        """Return the pieces of the file, which are kept: see `csv_pieces.py`."""
+        from gpuetl.formats.csv_pieces import pieces_of
+
+        headers = dataset.metadata
+        assert isinstance(headers, Headers)
+        if file.path not in headers.pieces:
+            headers.pieces[file.path] = pieces_of(dataset, file)
+        return headers.pieces[file.path]
+
+    def option_problems(self, options: FormatOptions, types: Mapping[str, DataType]) -> Iterable[tuple[str, str]]:
+        """Return what does not go together among the options, and with the columns."""
+        return CsvOptions.of(options).problems(types)
 
     def check_column(self, dataset: Dataset, file: DataFile, name: str, stored: DataType, planned: DataType) -> None:
         """Refuse a column whose name stands twice in the header."""
@@ -63,16 +91,30 @@ class CsvFormat(Format):
         return DatasetError(coded("GE1404", f"{file.path}: there is no column '{name}'.  {near}"), fill)
 
     def row_name(self, dataset: Dataset, group: RowGroup, row: int) -> str:
-        """Name a row by its number; the header is row 1."""
-        return f"Row {row + 1} of {group.file.path}"
+        """Name a row by its number; a header is row 1."""
+        before = getattr(group.extent, "records", 0) + csv_options(dataset).header
+        return f"Row {before + row} of {group.file.path}"
 
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write a header and rows; null is an empty field, an empty string a quoted one."""
-        import pyarrow.csv
+        from gpuetl.formats.csv_writing import write_csv
 
-        pyarrow.csv.write_csv(table, path)
+        write_csv(table, path, CsvWriteOptions.of(options).compression_of(path.name))
+
+    def sink_suffix(self, path: str, options: FormatOptions) -> str:
+        """Return how names of the sink's files end: that of the path if it is one file, with the compression's."""
+        own = next((suffix for suffix in self.suffixes[1:] if path.endswith(suffix)), "")
+        codec = CsvWriteOptions.of(options).compression.codec
+        packed = next((suffix for suffix, name in CODECS.items() if name == codec), "")
+        return own if own and codec == "auto" else f".csv{packed}"
 
     def columns_of(self, file: OpenFile) -> list[str]:
         """Return the header."""
-        with TextIOWrapper(file.open(), encoding="utf-8", newline="") as text:
+        import pyarrow as pa
+
+        codec = codec_by_name(file.path.name)
+        with (
+            pa.CompressedInputStream(file.for_arrow(), codec) if codec else file.open() as source,
+            TextIOWrapper(source, encoding="utf-8", newline="") as text,
+        ):
             return [",".join(next(csv.reader(text), []))]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.errors import have_hint
-from gpuetl.formats.csv_options import csv_options
+from gpuetl.formats.csv_options import CsvOptions, Dialect, csv_options
 from gpuetl.formats.csv_records import (
     BYTE_ORDER_MARK,
     fields_with_text_after,
+    line_count,
     open_quote,
     quoted_fields,
     record_end,
     split_fields,
     text_after_quote,
+    unquoted,
 )
+from gpuetl.formats.csv_text import blocks
 from gpuetl.formats.file_columns import case_hint
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
@@ -28,31 +32,45 @@ from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
+    from gpuetl.formats.format import Piece
 
 FIRST_BYTES = 1 << 13
 MAX_HEADER_BYTES = 1 << 20
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 OTHER_FORMATS = {
-    b"\x1f\x8b": "a gzip file",
-    b"PK\x03\x04": "a ZIP file, such as a workbook",
-    b"\x28\xb5\x2f\xfd": "a Zstandard file",
-    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": ("a gzip file", "gzip"),
+    b"PK\x03\x04": ("a ZIP file, such as a workbook", ""),
+    b"\x28\xb5\x2f\xfd": ("a Zstandard file", "zstd"),
+    b"BZh": ("a bzip2 file", "bz2"),
+    b"PAR1": ("a Parquet file", ""),
 }
-"""By the first bytes: files that are often given instead of text."""
+"""By the first bytes: files that are often given instead of text, and the compression that reads them."""
+LINE_END = re.compile(rb"\r\n|\r|\n")
+NOT_NAMES = "the first line is not column names in"
 NO_UTF_8 = "the first line is not column names in UTF-8"
-SAVE_AS_UTF_8 = "Save the file as UTF-8."
+SAVE_AS_UTF_8 = "Save the file as UTF-8, or declare its encoding, such as encoding: cp1252."
 
 
 @dataclass(frozen=True)
 class Header:
-    """The first line of a CSV file: the names in it, and whether nothing follows."""
+    """The names of a file's columns, and where its rows begin.
+
+    `alone` says that nothing follows them.  `start` counts the bytes of the text before the first row, `line` is the
+    line in which it begins, from 1.
+    """
 
     names: tuple[str, ...]
     alone: bool
+    start: int = 0
+    line: int = 1
 
 
 class Headers(dict[FilePath, Header]):
     """The headers of a source's files, as they were when they were first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: dict[FilePath, Sequence[Piece]] = {}
 
 
 def header_of(dataset: Dataset, file: DataFile) -> Header:
@@ -61,92 +79,141 @@ def header_of(dataset: Dataset, file: DataFile) -> Header:
     Raises
     ------
     DatasetError
-        For a file that is empty, cannot be read, or is not UTF-8 text.
+        For a file that is empty, cannot be read, or is not text in its encoding.
     """
     headers = dataset.metadata
     assert isinstance(headers, Headers)
     if file.path not in headers:
-        headers[file.path] = read_header(file, csv_options(dataset).delimiter)
+        options = csv_options(dataset)
+        names = () if options.header else (*dict(dataset.declared),)
+        headers[file.path] = read_header(file, options, names)
     return headers[file.path]
 
 
-def read_header(file: DataFile, delimiter: str) -> Header:
-    r"""Read the names in the first line, without a byte order mark.
+def read_header(file: DataFile, options: CsvOptions, names: Sequence[str] = ()) -> Header:
+    r"""Read the names in the first row, without a byte order mark; `names` are those of a file without a header.
 
-    The line ends with \n, \r\n or \r.  A name in quotes may have several lines.
+    The row ends with \n, \r\n or \r.  A name in quotes may have several lines.
 
     Raises
     ------
     DatasetError
-        For a file that is empty, cannot be read, is not UTF-8 text, or has changed, and for a header with irregular
-        quotes.
+        For a file that is empty, cannot be read, is not text in its encoding, or has changed, and for a header with
+        irregular quotes.
     """
-    path = file.path
+    path, dialect = file.path, options.dialect
     try:
         with opened(path, file.state) as source:
-            record, alone = first_record(source, delimiter)
+            refuse_other_formats(source, options)
+            first = first_record(source, options)
     except OSError as error:
         raise DatasetError(coded("GE1403", f"cannot read {path}: {error.strerror or error}")) from None
-    if record.startswith(UTF_16_MARKS):
-        raise DatasetError(coded("GE1403", f"{path}: the file is UTF-16 text, not UTF-8"), SAVE_AS_UTF_8)
-    if what := next((what for mark, what in OTHER_FORMATS.items() if record.startswith(mark)), ""):
-        hint = "Unpack it, or take it out of the source's path."
-        if record.startswith(b"PAR1"):
-            hint = "Write parquet: instead of csv:."
-        raise DatasetError(coded("GE1403", f"{path} is {what}, not CSV text"), hint)
-    if not record:
+    record, line = first.text, first.line
+    if not record and options.header:
         hint = "Add the header line, or take the file out of the source's path."
         raise DatasetError(coded("GE1414", f"{path}: empty; a CSV file begins with a line of column names"), hint)
-    if any(not field["end"] for field in quoted_fields(record, delimiter)):
-        raise open_quote(path, 1)
-    fields = split_fields(record, delimiter)
-    if fields_with_text_after(fields, delimiter):
-        raise text_after_quote(path, 1, record.decode("utf-8", "replace"))
+    if not options.header:
+        count = len(split_fields(record, dialect)) if record else 0
+        return Header((*names,) or generated_names(count), first.is_empty, first.start, line)
+    if any(not field.closed for field in quoted_fields(record, dialect)):
+        raise open_quote(path, line)
+    fields = split_fields(record, dialect)
+    if fields_with_text_after(fields, dialect):
+        raise text_after_quote(path, line, record.decode("utf-8", "replace"))
     try:
-        names = tuple(unquoted(field).decode() for field in fields)
+        found = tuple(unquoted(field, dialect).decode() for field in fields)
     except UnicodeDecodeError:
-        raise DatasetError(coded("GE1403", f"{path}: {NO_UTF_8}"), SAVE_AS_UTF_8) from None
-    if any("\0" in name for name in names):
+        what = NO_UTF_8 if options.encoding.startswith("utf-8") else f"{NOT_NAMES} {options.encoding}"
+        raise DatasetError(coded("GE1403", f"{path}: {what}"), SAVE_AS_UTF_8) from None
+    if any("\0" in name for name in found):
         hint = f"Is it UTF-16?  {SAVE_AS_UTF_8}"
         raise DatasetError(coded("GE1403", f"{path}: the column names have NUL bytes, so the file is not text"), hint)
-    return Header(names, alone)
+    return Header(found, first.alone, first.end, line + line_count(record) + 1)
 
 
-def first_record(source: OpenFile, delimiter: str) -> tuple[bytes, bool]:
-    """Return the first record without its line end and a byte order mark, and whether nothing follows it.
+def generated_names(count: int) -> tuple[str, ...]:
+    """Return the names of columns that have none."""
+    return tuple(f"c{number}" for number in range(1, count + 1))
+
+
+def refuse_other_formats(source: OpenFile, options: CsvOptions) -> None:
+    """Raise `DatasetError` for a file that is not text, by its first bytes."""
+    path, first = source.path, source.read_at(0, 4)
+    if first.startswith(UTF_16_MARKS) and options.encoding != "utf-16" and not options.codec(path.name):
+        hint = "Set encoding: utf-16."
+        raise DatasetError(coded("GE1403", f"{path}: the file is UTF-16 text, not {options.encoding.upper()}"), hint)
+    codec = options.codec(path.name)
+    for mark, (what, compression) in OTHER_FORMATS.items():
+        if first.startswith(mark) and not (compression and compression == codec):
+            hint = "Unpack it, or take it out of the source's path."
+            if compression:
+                hint = f"Set compression: {compression}."
+            elif mark == b"PAR1":
+                hint = "Write parquet: instead of csv:."
+            if codec and not compression:
+                continue  # what unpacks it says so
+            raise DatasetError(coded("GE1403", f"{path} is {what}, not CSV text"), hint)
+
+
+class FirstRecord(NamedTuple):
+    """The first record of a file, without its line end and without a byte order mark.
+
+    `start` and `end` are where it begins and where the next one does, `line` the line in which it begins.  `alone`
+    says that nothing follows it, `is_empty` that the file has no record.
+    """
+
+    text: bytes
+    start: int
+    end: int
+    line: int
+    alone: bool
+    is_empty: bool
+
+
+def first_record(source: OpenFile, options: CsvOptions) -> FirstRecord:
+    """Read the first record after the rows that are skipped and comments.
 
     Raises
     ------
     DatasetError
         For a record of more than `MAX_HEADER_BYTES`.
     """
-    with source.open() as file:
-        text, size = b"", FIRST_BYTES
-        while more := file.read(size):
-            text += more
-            start = len(BYTE_ORDER_MARK) * text.startswith(BYTE_ORDER_MARK)
-            end, following = record_end(text, start, delimiter)
-            if following < len(text):
-                return text[start:end], False
-            if len(text) > MAX_HEADER_BYTES:
-                raise long_header(source.path, text, delimiter)
-            size = len(text)
-        if not text:
-            return b"", True
-        return text[start:end], True
+    text, size, dialect = b"", FIRST_BYTES, options.dialect
+    parts = blocks(source, options, FIRST_BYTES)
+    while True:
+        more = next(parts, b"")
+        text += more
+        if not more or len(text) >= size:
+            size = 2 * len(text)
+            found = skipped(text, options)
+            if found is not None or not more:
+                start, line = found or (len(text), 1 + line_count(text))
+                end, following = record_end(text, start, dialect)
+                if following - start > MAX_HEADER_BYTES:
+                    raise long_header(source.path, text[start:], dialect)
+                if following < len(text) or not more:
+                    return FirstRecord(
+                        text[start:end], start, following, line, following >= len(text), start >= len(text)
+                    )
 
 
-def long_header(path: FilePath, text: bytes, delimiter: str) -> DatasetError:
+def skipped(text: bytes, options: CsvOptions) -> tuple[int, int] | None:
+    """Return where the first record begins, and its line; None if the text ends before that."""
+    start, line, comment = len(BYTE_ORDER_MARK) * text.startswith(BYTE_ORDER_MARK), 1, options.comment.encode()
+    while line <= options.skip_rows or (comment and text.startswith(comment, start)):
+        end = LINE_END.search(text, start)
+        if end is None or (end[0] == b"\r" and end.end() == len(text)):
+            return None
+        start, line = end.end(), line + 1
+    return start, line
+
+
+def long_header(path: FilePath, text: bytes, dialect: Dialect) -> DatasetError:
     """Word a header without an end: often its quote is not closed, or the file is no CSV file."""
-    if any(not field["end"] for field in quoted_fields(text, delimiter)):
+    if any(not field.closed for field in quoted_fields(text, dialect)):
         return open_quote(path, 1)
     hint = "A CSV file begins with a line of column names."
     return DatasetError(coded("GE1403", f"{path}: the first line has more than {MAX_HEADER_BYTES:,} bytes"), hint)
-
-
-def unquoted(field: bytes) -> bytes:
-    """Return the value of a field: without its quotes, if it has any."""
-    return field[1:-1].replace(b'""', b'"') if field.startswith(b'"') else field
 
 
 def missing_hint(name: str, names: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.formats.csv_options import Dialect
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
@@ -23,54 +24,59 @@ from gpuetl.threads import in_threads
 
 QUOTE_BLOCK_BYTES = 1 << 22
 FIRST_QUOTES = 64
-QUOTE, RETURN, NEWLINE = b'"\r\n'
+RETURN, NEWLINE = b"\r\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SHOWN_CHARACTERS = 80
 
 
 class Quotes(NamedTuple):
-    """Whether a file has quotes, and whether text follows the closing quote of a field."""
+    """Whether a text has quotes, and whether text follows the closing quote of a field."""
 
     present: bool
     text_after: bool
 
 
-def check_quotes(source: OpenFile, delimiter: str) -> Quotes:
-    """Look at the quotes of a file, and refuse one whose last quote is not closed.
+def check_quotes(text: bytes, dialect: Dialect, path: FilePath, line: int = 1) -> Quotes:
+    """Look at the quotes of records, the first of which begins in a line, and refuse a last quote that is not closed.
 
-    A file whose quotes are all regular takes one pass at the speed of memory.  Only other files are parsed: they may
-    have quotes inside of fields that do not begin with one, which are characters like others.
+    A text whose quotes are all regular takes one pass at the speed of memory.  Only others are parsed: they may have
+    quotes inside of fields that do not begin with one, which are characters like others.
 
     Raises
     ------
     DatasetError
         With the line in which the open quote stands.
     """
-    blocks = range(0, source.state.size, QUOTE_BLOCK_BYTES)
-    each = in_threads(partial(quotes_of_block, source, delimiter), blocks)
-    count, regular = 0, True
-    for block in each:
-        regular = regular and block.regular[count % 2]
-        count += block.quotes
-    if regular and count % 2 == 0:
-        return Quotes(count > 0, text_after=False)
-    text = source.read_bytes()  # a file that is mapped and becomes shorter would end the process
-    return irregular_quotes(source.path, text, delimiter)
+    if not dialect.quote or text.find(dialect.quote.encode()) < 0:
+        return Quotes(present=False, text_after=False)
+    if is_plain(text, dialect):
+        count, regular = 0, True
+        for block in in_threads(partial(quotes_of_block, text, dialect), range(0, len(text), QUOTE_BLOCK_BYTES)):
+            regular = regular and block.regular[count % 2]
+            count += block.quotes
+        if regular and count % 2 == 0:
+            return Quotes(present=True, text_after=False)
+    return irregular_quotes(path, text, dialect, line)
 
 
-def irregular_quotes(path: FilePath, text: bytes, delimiter: str) -> Quotes:
-    """Parse the fields of a file, and refuse one whose last quote is not closed.
+def is_plain(text: bytes, dialect: Dialect) -> bool:
+    """Tell whether a text has neither comments nor characters that are escaped."""
+    return not any(mark and text.find(mark.encode()) >= 0 for mark in (dialect.escape, dialect.comment))
+
+
+def irregular_quotes(path: FilePath, text: bytes, dialect: Dialect, line: int = 1) -> Quotes:
+    """Parse the fields of a text, and refuse one whose last quote is not closed.
 
     Where text follows the closing quote of a field before, the error names that field: it is the cause.
     """
     first, shown = 0, ""
-    for field in quoted_fields(text, delimiter):
-        if not shown and goes_on(text, field.end(), delimiter):
-            first = opening(field)
-            shown = text[first : min(field.end() + 1, first + 8 * SHOWN_CHARACTERS)].decode("utf-8", "replace")
-        if not field["end"]:
-            line = line_of(text, first if shown else opening(field))
-            raise text_after_quote(path, line, shown) if shown else open_quote(path, line)
+    for field in quoted_fields(text, dialect):
+        if not shown and goes_on(text, field.end, dialect):
+            first = field.opening
+            shown = text[first : min(field.end + 1, first + 8 * SHOWN_CHARACTERS)].decode("utf-8", "replace")
+        if not field.closed:
+            at = line - 1 + line_of(text, first if shown else field.opening)
+            raise text_after_quote(path, at, shown) if shown else open_quote(path, at)
     return Quotes(present=True, text_after=bool(shown))
 
 
@@ -81,85 +87,273 @@ class BlockQuotes(NamedTuple):
     regular: tuple[bool, bool]
 
 
-def quotes_of_block(source: OpenFile, delimiter: str, start: int) -> BlockQuotes:
-    """Look at the quotes of the block that begins at a byte of a file.
+def quotes_of_block(text: bytes, dialect: Dialect, start: int) -> BlockQuotes:
+    """Look at the quotes of the block that begins at a byte of a text.
 
-    Quotes of a regular file open and close fields in turn: one that opens follows a delimiter, a line end or the quote
+    Quotes of a regular text open and close fields in turn: one that opens follows a delimiter, a line end or the quote
     with which it is a pair, and one that closes comes before one of these.
     """
-    text = source.read_at(max(0, start - 1), QUOTE_BLOCK_BYTES + 1 + (start > 0))
+    block = text[max(0, start - 1) : start + QUOTE_BLOCK_BYTES + 1]
     if start == 0:
-        mark = len(BYTE_ORDER_MARK) * text.startswith(BYTE_ORDER_MARK)
-        text = b"\n" * (1 + mark) + text[mark:]  # a file begins and ends where a line does
-    bytes_ = np.frombuffer(text + b"\n", np.uint8)
-    at = np.flatnonzero(bytes_[1 : 1 + QUOTE_BLOCK_BYTES] == QUOTE) + 1
+        block = b"\n" + block  # a text begins and ends where a line does
+    bytes_ = np.frombuffer(block + b"\n", np.uint8)
+    at = np.flatnonzero(bytes_[1 : 1 + QUOTE_BLOCK_BYTES] == ord(dialect.quote)) + 1
     ends = np.zeros(256, np.bool_)
-    ends[[QUOTE, RETURN, NEWLINE, delimiter.encode()[0]]] = True
+    ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    return BlockQuotes(len(at), (regular_from(bytes_, at, ends, 0), regular_from(bytes_, at, ends, 1)))
 
-    def regular(quotes: NDArray[np.int64], before: int) -> bool:
-        opens, closes = quotes[before::2], quotes[1 - before :: 2]
-        return bool(ends[bytes_[opens - 1]].all() and ends[bytes_[closes + 1]].all())
 
-    first = [regular(at[:FIRST_QUOTES], before) for before in (0, 1)]  # tells the two apart at little cost
-    return BlockQuotes(len(at), (first[0] and regular(at, 0), first[1] and regular(at, 1)))
+class BlockStarts(NamedTuple):
+    """The quotes of a block, and where its first record begins, after an even or an odd number of quotes before it.
+
+    -1 is for a block in which none begins.
+    """
+
+    quotes: BlockQuotes
+    first: tuple[int, int]
+
+
+def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int) -> BlockStarts:
+    """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
+    text = source.read_at(start - 1, size + 2)
+    bytes_ = np.frombuffer(text + b"\n", np.uint8)
+    body = bytes_[1 : 1 + size]
+    following = bytes_[2 : 2 + len(body)]
+    ends = body == NEWLINE
+    if text.find(b"\r") >= 0:
+        ends |= (body == RETURN) & (following[: len(body)] != NEWLINE)
+    lines = np.flatnonzero(ends)
+    if not dialect.quote or text.find(dialect.quote.encode()) < 0:
+        first = int(lines[0]) + 1 if len(lines) else -1
+        return BlockStarts(BlockQuotes(0, (True, True)), (first, first))
+    quote = ord(dialect.quote)
+    at = np.flatnonzero(body == quote) + 1
+    borders = np.zeros(256, np.bool_)
+    borders[[quote, RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    inside = quotes_before(at - 1, lines)
+    firsts = [int(lines[np.argmax(inside == odd)]) + 1 if (inside == odd).any() else -1 for odd in (False, True)]
+    found = [regular_from(bytes_, at, borders, before) for before in (0, 1)]
+    return BlockStarts(BlockQuotes(len(at), (found[0], found[1])), (firsts[0], firsts[1]))
+
+
+def regular_from(bytes_: NDArray[np.uint8], quotes: NDArray[np.int64], borders: NDArray[np.bool_], before: int) -> bool:
+    """Tell whether quotes open and close fields in turn, after an even or an odd number of others."""
+    for part in (slice(FIRST_QUOTES), slice(None)):  # the first ones tell the two apart at little cost
+        own = quotes[part]
+        opens, closes = own[before::2], own[1 - before :: 2]
+        if not (borders[bytes_[opens - 1]].all() and borders[bytes_[closes + 1]].all()):
+            return False
+    return True
+
+
+class QuotedField(NamedTuple):
+    """A field that begins with a quote: where the quote stands, the value after it, and where the closing quote ends.
+
+    `closed` tells whether it has one; if not, the value goes to the end of the text.
+    """
+
+    opening: int
+    value: int
+    value_end: int
+    end: int
+    closed: bool
+
+
+class Comment(NamedTuple):
+    """A line that is no row: where it begins, and where it ends, before its line end."""
+
+    start: int
+    end: int
+
+
+class EscapedText(NamedTuple):
+    """A text outside of quotes in which the end of a line is escaped."""
+
+    start: int
+    end: int
+
+
+class Patterns(NamedTuple):
+    """The regular expressions of a dialect.
+
+    `tokens` finds fields in quotes and comments, `field` a field with the delimiter before it, `record` a record with
+    its line end; a quote that is not closed takes all that follows.
+    """
+
+    tokens: re.Pattern[bytes]
+    field: re.Pattern[bytes]
+    record: re.Pattern[bytes]
 
 
 @lru_cache
-def quoted_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """Return the pattern of a field in quotes after what comes before a field; `end` is empty in an open one."""
-    begins = rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n]|" + re.escape(delimiter.encode()) + rb")"
-    return re.compile(begins + rb'"(?P<value>[^"]*(?:""[^"]*)*)(?P<end>"?)')
+def patterns(dialect: Dialect) -> Patterns:
+    """Return the regular expressions of a dialect."""
+    mark, quote, escape, comment = (re.escape(one.encode()) for one in dialect)
+    escaped = escape + rb"[\s\S]" if escape else b""
+    inside = rb"[^%b%b]*" % (quote, escape)
+    pair = b"(?:" + b"|".join(filter(None, (quote + quote, escaped))) + b")"
+    value = rb"%b(?:%b%b)*" % (inside, pair, inside)
+    rest = rb"[^\r\n%b%b]*" % (mark, escape)
+    if escape:
+        rest = rb"%b(?:%b[\s\S]?%b)*" % (rest, escape, rest)
+    in_quotes = rb"%b(?P<value>%b)(?P<end>%b?)" % (quote, value, quote) if quote else rb"(?P<value>(?!))(?P<end>)"
+    begins = rb"(?:\A|[\r\n]|%b)" % mark
+    tokens = begins + in_quotes
+    if escape:  # each field is a token: a delimiter that is escaped begins none
+        tokens = rb"(?:\A|\r\n|[\r\n]|%b)(?:%b|)(?P<rest>%b)" % (mark, in_quotes, rest)
+    if comment:
+        tokens = rb"(?:\A|[\r\n])(?P<comment>%b[^\r\n]*)|%b" % (comment, tokens)
+    quoted = rb"(?:%b%b%b?)?" % (quote, value, quote) if quote else b""
+    closed = rb"(?:%b%b(?:%b|\Z))?" % (quote, value, quote) if quote else b""
+    field = rb"(?:\A|%b)(%b%b)" % (mark, quoted, rest)
+    one = closed + rest
+    record = rb"%b(?:%b%b)*(?P<end>\r\n|\r|\n|)" % (one, mark, one)
+    return Patterns(re.compile(tokens), re.compile(field), re.compile(record))
 
 
-@lru_cache
-def field_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """Return the pattern of a field with the delimiter before it, if there is one, up to the end of its record."""
-    mark = re.escape(delimiter.encode())
-    return re.compile(rb'(?:\A|%b)((?:"[^"]*(?:""[^"]*)*"?)?[^\r\n%b]*)' % (mark, mark))
-
-
-@lru_cache
-def record_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """Return the pattern of a record with its line end; a quote that is not closed takes all that follows."""
-    mark = re.escape(delimiter.encode())
-    field = rb'(?:"[^"]*(?:""[^"]*)*(?:"|\Z))?[^\r\n%b]*' % mark
-    return re.compile(rb"%b(?:%b%b)*(?P<end>\r\n|\r|\n|)" % (field, mark, field))
-
-
-def record_end(text: bytes, start: int, delimiter: str) -> tuple[int, int]:
+def record_end(text: bytes, start: int, dialect: Dialect) -> tuple[int, int]:
     """Return where the record that begins at `start` ends, and where the next one begins."""
-    record = record_pattern(delimiter).match(text, start)
+    record = patterns(dialect).record.match(text, start)
     return (record.start("end"), record.end()) if record else (start, start)
 
 
-def quoted_fields(text: bytes, delimiter: str) -> Iterator[re.Match[bytes]]:
+def tokens(text: bytes, dialect: Dialect) -> Iterator[QuotedField | Comment | EscapedText]:
+    """Yield the fields that begin with a quote, the comments, and texts with an escaped line end, in order."""
+    escaped = [dialect.escape.encode() + end for end in (b"\r", b"\n")] if dialect.escape else []
+    for token in patterns(dialect).tokens.finditer(text):
+        if dialect.comment and token["comment"] is not None:
+            yield Comment(*token.span("comment"))
+        elif token["value"] is not None:
+            start, end = token.span("value")
+            yield QuotedField(start - 1, start, end, token.end("end"), bool(token["end"]))
+        if escaped and any(one in (token["rest"] or b"") for one in escaped):
+            yield EscapedText(*token.span("rest"))
+
+
+def token_lines(token: QuotedField | EscapedText) -> tuple[int, int]:
+    """Return between which bytes line ends belong to a token."""
+    return (token.value, token.value_end) if isinstance(token, QuotedField) else (token.start, token.end)
+
+
+def regular_quotes(text: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
+    """Return where quotes stand that open and close fields in turn; None where some do not, or for a text with comments
+    or escaped characters.
+    """
+    if not is_plain(text, dialect):
+        return None
+    if not dialect.quote or text.find(dialect.quote.encode()) < 0:
+        return np.zeros(0, np.int64)
+    bytes_ = np.frombuffer(text, np.uint8)
+    at = np.flatnonzero(bytes_ == ord(dialect.quote))
+    ends = np.zeros(256, np.bool_)
+    ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    before, after = at[::2] - 1, at[1::2] + 1
+    before, after = before[before >= 0], after[after < len(bytes_)]
+    return at if ends[bytes_[before]].all() and ends[bytes_[after]].all() else None
+
+
+def quotes_before(quotes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell before which places an odd number of quotes stands."""
+    return np.asarray(np.searchsorted(quotes, places) % 2 == 1)
+
+
+def whole_records(text: bytes, dialect: Dialect) -> int:
+    """Return where the last record of a text ends with its line end: the rest goes on in what follows the text.
+
+    The text begins where a record does.  0 means that no record ends in it.
+    """
+    quotes = regular_quotes(text, dialect)
+    if quotes is not None and not len(quotes):
+        return max(text.rfind(b"\n"), text.rfind(b"\r", 0, len(text) - 1)) + 1
+    ends = np.concatenate([*line_ends(text), np.zeros(0, np.int64)])
+    if text.endswith(b"\r"):
+        ends = ends[:-1]  # a \n may follow
+    if quotes is not None:
+        ends = ends[~quotes_before(quotes, ends)]
+    else:
+        inside = np.zeros(len(ends), np.bool_)
+        for token in tokens(text, dialect):
+            if not isinstance(token, Comment):
+                first, last = np.searchsorted(ends, token_lines(token))
+                inside[first:last] = True
+        ends = ends[~inside]
+    return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def record_count(text: bytes, dialect: Dialect, empty_lines: bool) -> int:
+    """Count the records of a text, which is cheap where no line is empty and nothing is in quotes."""
+    no_empty_line = empty_lines or (not text.startswith(b"\n") and text.find(b"\n\n") < 0)
+    if text.find(b"\r") < 0 and no_empty_line:
+        quotes = regular_quotes(text, dialect)
+        if quotes is not None:
+            return text.count(b"\n") - inside_count(quotes, text) + (not text.endswith(b"\n") and bool(text))
+    return len(CsvRecords(text, dialect, empty_lines))
+
+
+def inside_count(quotes: NDArray[np.int64], text: bytes) -> int:
+    r"""Count the \n between quotes that open and close in turn."""
+    if not len(quotes):
+        return 0
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE)
+    return int(np.count_nonzero(quotes_before(quotes, ends)))
+
+
+def line_count(text: bytes) -> int:
+    r"""Count the ends of lines."""
+    if text.find(b"\r") < 0:
+        return text.count(b"\n")
+    return sum(len(ends) for ends in line_ends(text))
+
+
+def quoted_fields(text: bytes, dialect: Dialect) -> Iterator[QuotedField]:
     """Yield the fields that begin with a quote, in order."""
-    return quoted_pattern(delimiter).finditer(text)
+    return (token for token in tokens(text, dialect) if isinstance(token, QuotedField))
 
 
-def opening(field: re.Match[bytes]) -> int:
-    """Return where the opening quote of a field stands."""
-    return field.start("value") - 1
+def without_comments(text: bytes, dialect: Dialect) -> bytes:
+    """Return records without the lines that are comments."""
+    if not dialect.comment or text.find(dialect.comment.encode()) < 0:
+        return text
+    kept, start = list[bytes](), 0
+    for token in tokens(text, dialect):
+        if isinstance(token, Comment):
+            kept.append(text[start : token.start])
+            start = token.end + (2 if text[token.end : token.end + 2] == b"\r\n" else 1)
+    return b"".join([*kept, text[start:]])
 
 
-def goes_on(text: bytes, end: int, delimiter: str) -> bool:
+def goes_on(text: bytes, end: int, dialect: Dialect) -> bool:
     """Tell whether a field goes on after its closing quote, which stands before `end`."""
-    return end < len(text) and text[end] not in (RETURN, NEWLINE, delimiter.encode()[0])
+    return end < len(text) and text[end] not in (RETURN, NEWLINE, ord(dialect.delimiter))
 
 
-def split_fields(record: bytes, delimiter: str) -> list[bytes]:
+def split_fields(record: bytes, dialect: Dialect) -> list[bytes]:
     """Return the fields of a record as they are written, with their quotes; the record has no line end."""
-    return [field[1] for field in field_pattern(delimiter).finditer(record)]
+    return [field[1] for field in patterns(dialect).field.finditer(record)]
 
 
-def fields_with_text_after(fields: list[bytes], delimiter: str) -> tuple[int, ...]:
+def fields_with_text_after(fields: list[bytes], dialect: Dialect) -> tuple[int, ...]:
     """Return which of the fields go on after their closing quote, from 0."""
     return tuple(
         place
         for place, field in enumerate(fields)
-        for quoted in quoted_pattern(delimiter).finditer(field)
-        if quoted.start() == 0 and quoted.end() < len(field)
+        for quoted in quoted_fields(field, dialect._replace(comment=""))
+        if quoted.opening == 0 and quoted.end < len(field)
     )
+
+
+def unquoted(field: bytes, dialect: Dialect) -> bytes:
+    """Return the value of a field: without its quotes, if it has any, and what escapes characters."""
+    quote = dialect.quote.encode()
+    if quote and field.startswith(quote):
+        field = field[1:-1]
+        if not dialect.escape:
+            return field.replace(quote + quote, quote)
+    if not dialect.escape:
+        return field
+    escape = re.escape(dialect.escape.encode())
+    doubled = rb"|%b(?=%b)" % (re.escape(quote), re.escape(quote)) if quote else b""
+    return re.sub(rb"%b([\s\S])%b" % (escape, doubled), lambda found: found[1] or b"", field)
 
 
 def line_of(text: bytes, place: int) -> int:
@@ -197,32 +391,27 @@ def text_after_quote(path: FilePath, line: int, shown: str) -> DatasetError:
 
 
 class CsvBlocks(io.RawIOBase):
-    r"""A file whose reads never end with the \r of a \r\n.
+    r"""A text whose reads never end with the \r of a \r\n.
 
     Arrow drops a \n at the start of a block if the block before it ends with \r.  Inside of a field in quotes that \n
     belongs to the value, so the value would silently lose it.
     """
 
-    def __init__(self, source: OpenFile) -> None:
-        self.file = source.open()
-        self.kept = b""
+    def __init__(self, text: bytes) -> None:
+        self.text, self.place = text, 0
 
     def readable(self) -> bool:
         """Return true."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes, and none at the end of the file; `size` is 2 or more."""
-        data = self.kept + self.file.read(max(-1, size - len(self.kept)))
-        self.kept = b""
+        """Return up to `size` bytes, and none at the end of the text; `size` is 2 or more."""
+        end = len(self.text) if size < 0 else self.place + size
+        data = self.text[self.place : end]
         if len(data) > 1 and data.endswith(b"\r"):
-            data, self.kept = data[:-1], b"\r"
+            data = data[:-1]
+        self.place += len(data)
         return data
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
-        super().close()
 
 
 # Where the records of a CSV file stand: for messages about single rows, which name lines and show what is written.
@@ -234,47 +423,59 @@ LONGEST_TEXT = 2000
 
 
 class CsvRecords:
-    """The records of a file, the header first; lines and records are found in one pass over the file.
+    """The records of a text; lines and records are found in one pass over it.
 
     Parameters
     ----------
+    text
+        Whole records, without the header.
     empty_lines
         Whether an empty line is a record, as it is in a file of one column.
+    first_line
+        The line of the file, from 1, in which the text begins.
     """
 
-    def __init__(self, path: OpenFile, delimiter: str, empty_lines: bool) -> None:
-        self.data = path.read_bytes()  # a file that is mapped and becomes shorter would end the process
-        self.delimiter = delimiter
+    def __init__(self, text: bytes, dialect: Dialect, empty_lines: bool, first_line: int = 1) -> None:
+        self.data, self.dialect, self.first_line = text, dialect, first_line
         self.line_ends = np.concatenate([*line_ends(self.data), np.zeros(0, np.int64)])
+        self.comments = list[int]()
         inside, after_quotes = self.inside_quotes()
         ends = self.line_ends[~inside]
         self.starts = np.concatenate([np.zeros(1, np.int64), ends + 1])
         self.stops = np.concatenate([ends, np.array([len(self.data)])])
         if self.starts[-1] == len(self.data):
             self.starts, self.stops = self.starts[:-1], self.stops[:-1]
+        kept = ~np.isin(self.starts, np.array(self.comments, np.int64))
         if not empty_lines:
             bytes_ = np.frombuffer(self.data, np.uint8)
             alone = (self.stops == self.starts + 1) & (bytes_[self.starts] == RETURN)  # the rest of "\r\n"
-            kept = (self.stops > self.starts) & ~alone
-            self.starts, self.stops = self.starts[kept], self.stops[kept]
+            kept &= (self.stops > self.starts) & ~alone
+        self.starts, self.stops = self.starts[kept], self.stops[kept]
         irregular = np.unique(np.searchsorted(self.starts, np.array(after_quotes, np.int64), side="right") - 1)
         self.text_after_quote: tuple[int, ...] = tuple(irregular.tolist())
         """The records with a field that goes on after its closing quote."""
 
+    def __len__(self) -> int:
+        return len(self.starts)
+
     def inside_quotes(self) -> tuple[NDArray[np.bool_], list[int]]:
         """Tell which line ends stand in a field in quotes, and where a field goes on after its closing quote."""
         inside, after = np.zeros(len(self.line_ends), np.bool_), list[int]()
-        if self.data.find(b'"') < 0:
-            return inside, after
-        for field in quoted_fields(self.data, self.delimiter):
-            if goes_on(self.data, field.end(), self.delimiter):
-                after.append(field.start("value"))
-            first, last = np.searchsorted(self.line_ends, [field.start("value"), field.end("value")])
+        quotes = regular_quotes(self.data, self.dialect)
+        if quotes is not None:
+            return quotes_before(quotes, self.line_ends) if len(quotes) else inside, after
+        for token in tokens(self.data, self.dialect):
+            if isinstance(token, Comment):
+                self.comments.append(token.start)
+                continue
+            if isinstance(token, QuotedField) and goes_on(self.data, token.end, self.dialect):
+                after.append(token.value)
+            first, last = np.searchsorted(self.line_ends, token_lines(token))
             inside[first:last] = True
         return inside, after
 
     def is_utf8(self) -> bool:
-        """Tell whether all bytes of the file are UTF-8."""
+        """Tell whether all bytes are UTF-8."""
         decoder = getincrementaldecoder("utf-8")()
         try:
             for start in range(0, len(self.data), DECODED_BLOCK_BYTES):
@@ -286,7 +487,7 @@ class CsvRecords:
 
     def line(self, record: int) -> int:
         """Return the line, from 1, in which a record begins."""
-        return int(np.searchsorted(self.line_ends, self.starts[record])) + 1
+        return int(np.searchsorted(self.line_ends, self.starts[record])) + self.first_line
 
     def written(self, record: int) -> bytes:
         """Return a record as it is written, without its line end."""
@@ -298,7 +499,7 @@ class CsvRecords:
 
     def fields(self, record: int) -> list[bytes]:
         """Return the fields of a record as they are written, with their quotes."""
-        return split_fields(self.written(record), self.delimiter)
+        return split_fields(self.written(record), self.dialect)
 
 
 def shortened(text: str, most: int = LONGEST_TEXT) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
@@ -54,8 +54,14 @@ class Dataset:
         pipeline states a schema or the columns that it reads.
     missing_columns
         What becomes of a column that a file lacks.
+    excluded
+        Columns that are not read, whatever their type.
+    filename
+        The column of `partitions` whose value is the path of the file, or none.
     options
         Those that the format declares: an object of its `read_options`, or `NO_OPTIONS` for its defaults.
+    inferred_rows
+        The rows by which the declared columns were inferred; 0 where the pipeline states them.
     """
 
     name: str
@@ -67,6 +73,9 @@ class Dataset:
     extra_columns: ExtraColumns = ""
     missing_columns: MissingColumns = "error"
     options: FormatOptions = NO_OPTIONS
+    inferred_rows: int = 0
+    excluded: frozenset[str] = frozenset()
+    filename: str = ""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -81,7 +90,9 @@ class Dataset:
     @property
     def refuses_extra(self) -> bool:
         """Whether a column that only some files have is an error."""
-        return self.extra_columns == "error" or not (self.extra_columns or self.declared or self.wanted)
+        return self.extra_columns == "error" or not (
+            self.extra_columns or (self.declared and not self.inferred_rows) or self.wanted
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to another process without files and footers, whose statistics have served here."""
@@ -121,7 +132,7 @@ class Dataset:
 
     def _no_files(self) -> DatasetError:
         listing, hint = self.listing, "Check the path; relative ones start at the pipeline's folder."
-        suffix = " or ".join(self.suffixes)
+        suffix = plain_suffixes(self.suffixes)
         message = f"{self.path} {'matches no file' if listing.is_glob else 'does not exist'}"
         if listing.folders:
             message = f"{self.path} matches no file, but the folder {listing.folders[0]}"
@@ -135,13 +146,15 @@ class Dataset:
         if not self.partitions:
             return {}
         written = folder_values(path)
-        missing = [name for name in self.partitions if name not in written]
+        names = [name for name in self.partitions if name != self.filename]
+        missing = [name for name in names if name not in written]
         if missing:
             raise DatasetError(
                 coded("GE1408", f"{path} has no '{missing[0]}=…' folder"),
                 have_hint(missing[0], written, noun="Folders of the path"),
             )
-        return {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in self.partitions}
+        values = {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in names}
+        return {name: str(path) if name == self.filename else values[name] for name in self.partitions}
 
     @cached_property
     def schema(self) -> Schema:
@@ -155,7 +168,8 @@ class Dataset:
         columns = dict(self.declared) or self._stored_schema()
         if self.extra_columns == "add":
             columns = with_extra_columns(self, columns)
-        return Schema({**{n: t for n, t in columns.items() if n not in self.partitions}, **self.partitions})
+        columns = {**{n: t for n, t in columns.items() if n not in self.partitions}, **self.partitions}
+        return Schema({name: dtype for name, dtype in columns.items() if name not in self.excluded})
 
     @property
     def own_schema(self) -> dict[str, DataType]:
@@ -175,7 +189,7 @@ class Dataset:
         DatasetError
             For one without that is to be read.
         """
-        wanted = not self.wanted or name in self.wanted
+        wanted = (not self.wanted or name in self.wanted) and name not in self.excluded
         other = self.file_format.other_name(self, name)
         if other is not None:
             if not wanted:
@@ -241,6 +255,12 @@ class Dataset:
             raise DatasetError(
                 coded("GE1408", f"{file.path}: '{name}={text}' is not of type {type_name(dtype)}"), hint
             ) from None
+
+
+def plain_suffixes(suffixes: Sequence[str]) -> str:
+    """Word how names of files end; those that only add a compression go without saying."""
+    plain = [one for one in suffixes if not any(one.startswith(f"{other}.") for other in suffixes)]
+    return " or ".join(plain)
 
 
 def folder_values(path: FilePath) -> dict[str, str]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.types.data_types import DataType, common_type, is_floating, language_type, type_name
+from gpuetl.types.data_types import (
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    DataType,
+    common_type,
+    is_floating,
+    language_type,
+    type_name,
+)
 from gpuetl.types.decimal_types import is_decimal
 
 if TYPE_CHECKING:
@@ -29,6 +37,8 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
     if stored is None:
         hint = "Set missing_columns: null to read null there."
         raise DatasetError(coded("GE1404", f"{file.path} has no column '{name}', which the source reads"), hint)
+    if stored == planned or (planned == TIMESTAMP_NS and language_type(stored) == TIMESTAMP):
+        return
     read = language_type(stored)
     loses = read is not None and is_decimal(read) and is_floating(planned)
     if read is None or loses or common_type(read, planned) != planned:
@@ -54,6 +64,8 @@ def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dic
     for file in dataset.files:
         for name, stored in dataset.stored(file).items():
             if name in dataset.declared or name in dataset.partitions or found.get(name) == stored:
+                continue
+            if name in dataset.excluded:
                 continue
             if not name:
                 raise DatasetError(
@@ -92,6 +104,10 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         With the file, the column, and the next step.
     """
     stored = dataset.stored(file)
+    if dataset.filename and dataset.filename in stored:
+        hint = "Choose another name for filename."
+        message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
+        raise DatasetError(coded("GE1412", message), hint)
     for name, planned in dataset.own_schema.items():
         if name in stored:
             dataset.file_format.check_column(dataset, file, name, stored[name], planned)
@@ -100,7 +116,7 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
     if dataset.refuses_extra:
         known = dataset.declared or dataset.stored(dataset.files[0])
         for name in stored:
-            if name not in known and name not in dataset.partitions:
+            if name not in known and name not in dataset.partitions and name not in dataset.excluded:
                 of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
                 raise DatasetError(
                     coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE

@@ -7,7 +7,7 @@ writes it through Arrow, unless the engine has a reader or a writer of its own f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -19,7 +19,8 @@ from gpuetl.formats.file_columns import case_hint, check_columns, check_widens
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError, FileState
-from gpuetl.types.data_types import DataType
+from gpuetl.types.data_types import DataType, is_opaque
+from gpuetl.types.nested_types import type_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,11 +44,21 @@ class Encoding(NamedTuple):
 class Piece(NamedTuple):
     """A part of a file that is read as a whole: its rows, -1 where they are not known, and its bytes in the file.
 
-    The bytes are those of each column, or of all columns under the name "".
+    The bytes are those of each column, or of all columns under the name "".  `extent` is what the format's own reader
+    needs to find the piece; it goes to other processes.
     """
 
     rows: int
     file_bytes: Mapping[str, int]
+    extent: object = None
+
+
+class Inference(NamedTuple):
+    """The types of a source's columns, by so many rows of one file."""
+
+    types: Mapping[str, DataType]
+    rows: int
+    file: str
 
 
 class Format(ABC):
@@ -111,6 +122,20 @@ class Format(ABC):
             For a file that cannot be read.
         """
 
+    def infer(self, dataset: Dataset) -> Inference:
+        """Return the types of the columns of a source whose files do not state them, by its first rows.
+
+        Raises
+        ------
+        DatasetError
+            For a file that cannot be read, and for a source without files.
+        """
+        raise NotImplementedError(f"{self.title} files state their types")
+
+    def detected(self, file: DataFile) -> FormatOptions:
+        """Return options of `read_options` that a file seems to have been written with."""
+        return self.read_options()
+
     def metadata(self) -> object:
         """Return what keeps the metadata of a source's files, for `Dataset.metadata`."""
         return None
@@ -129,7 +154,9 @@ class Format(ABC):
         for file in dataset.files:
             ranges = dataset.partition_ranges(file)
             pieces = enumerate(self.pieces(dataset, file))
-            groups += (RowGroup(file, index, piece.rows, piece.file_bytes, ranges) for index, piece in pieces)
+            groups += (
+                RowGroup(file, index, piece.rows, piece.file_bytes, ranges, piece.extent) for index, piece in pieces
+            )
         return tuple(groups)
 
     def column_values(self, dataset: Dataset, name: str) -> ColumnValues | None:
@@ -141,6 +168,14 @@ class Format(ABC):
         return None
 
     # Checked.
+
+    def option_problems(self, options: FormatOptions, types: Mapping[str, DataType]) -> Iterable[tuple[str, str]]:
+        """Return what does not go together among a source's options, and with its columns, each with a hint."""
+        return ()
+
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether a file that is written can have a column of a type; none has those that only pass."""
+        return not any(map(is_opaque, type_parts(dtype)))
 
     def other_name(self, dataset: Dataset, name: str) -> bytes | None:
         """Return the bytes of a column's name if they are not UTF-8; `name` is what stands for them."""
@@ -190,6 +225,14 @@ class Format(ABC):
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write one file; `options` are those of `write_options`."""
         raise NotImplementedError(f"{self.title} files are not written")
+
+    def sink_problems(self, options: FormatOptions, columns: Mapping[str, DataType]) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with a sink's options for the columns of its files, each with the next step."""
+        yield from ()
+
+    def sink_suffix(self, path: str, options: FormatOptions) -> str:
+        """Return how names of a sink's files end, for a sink at a path with options of `write_options`."""
+        return self.suffixes[0]
 
     def writer(self, options: FormatOptions) -> FileWriter:
         """Return what writes a sink's files."""

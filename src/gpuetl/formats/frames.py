@@ -14,10 +14,12 @@ import pyarrow as pa
 from gpuetl.errors import InvalidPipeline, first_line
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Format, Piece
+from gpuetl.formats.nested_arrays import in_type
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import DataType, is_list, language_type
+from gpuetl.types.data_types import DataType, language_type
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 # Arrow's texts with offsets of 64 bits as the language's, whose offsets have 32: as many arrays as hold them.
@@ -182,7 +184,7 @@ def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedAr
     try:
         if column.type == pa.large_string():  # one array may have more bytes than one of the language's holds
             return pa.chunked_array([part for chunk in column.chunks for part in narrow_strings(chunk)], dtype)
-        return column if column.type == dtype else column.cast(dtype)
+        return in_type(column, dtype)
     except pa.ArrowInvalid as error:
         message = coded("GE1407", f"column '{name}' cannot become {dtype} without loss: {first_line(error)}")
         raise InvalidPipeline.because(message, "Round or convert it before.", within) from None

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gpuetl.errors import have_hint
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.formats.file_columns import check_columns
 from gpuetl.formats.format import Encoding, Format, Piece
-from gpuetl.formats.parquet_options import ParquetReadOptions, parquet_options
+from gpuetl.formats.parquet_options import ParquetReadOptions, ParquetWriteOptions, parquet_options
 from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
+from gpuetl.messages import coded
 from gpuetl.places.file_state import FileState
 from gpuetl.places.watching import Look
-from gpuetl.types.data_types import DataType, language_type, type_name
+from gpuetl.types.data_types import BOOL, OPAQUE, DataType, language_type, type_name
+from gpuetl.types.nested_types import is_struct, type_parts
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -31,8 +34,15 @@ class ParquetFormat(Format):
     title = "Parquet"
     suffixes = (".parquet",)
     read_options = ParquetReadOptions
+    write_options = ParquetWriteOptions
     keeps_plans = True
     encoding = Encoding(0.5, 24 << 20, 1.1)
+
+    def holds(self, dtype: DataType) -> bool:
+        """Tell whether Arrow writes a type: intervals it does not, and structs without fields."""
+        parts = list(type_parts(dtype))
+        empty = any(is_struct(part) and not part.num_fields for part in parts)
+        return not (empty or OPAQUE.intersection(parts))
 
     def metadata(self) -> Footers:
         """Return the footers."""
@@ -84,11 +94,21 @@ class ParquetFormat(Format):
             file, footers_of(dataset).footer(file), pieces, columns, parquet_options(dataset).verify_checksums
         )
 
+    def sink_problems(self, options: FormatOptions, columns: Mapping[str, DataType]) -> Iterator[tuple[str, str]]:
+        """Yield columns of `bloom_filters` that are not written, or that have no Bloom filters."""
+        for name in ParquetWriteOptions.of(options).bloom_filters:
+            if name not in columns:
+                message = coded("GE1003", f"bloom_filters: unknown column '{name}'")
+                yield message, have_hint(name, columns, noun="Columns of the files")
+            elif columns[name] == BOOL or pa.types.is_nested(columns[name]):
+                kind = type_name(columns[name])
+                yield coded("GE1505", f"bloom_filters: '{name}' is {kind}, which has no Bloom filter"), "Leave it out."
+
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
-        """Write zstd, row groups of about a million rows, dictionaries where values repeat."""
+        """Write a file as its options say."""
         from gpuetl.formats import parquet_rows
 
-        parquet_rows.write_parquet(table, path)
+        parquet_rows.write_parquet(table, path, ParquetWriteOptions.of(options))
 
     def columns_of(self, file: OpenFile) -> list[str]:
         """Return the columns with their types, in the order of their names."""

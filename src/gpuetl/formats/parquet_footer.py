@@ -113,6 +113,8 @@ class FileMetadata(NamedTuple):
     groups: list[tuple[int, Chunks]]
     encrypted: frozenset[str]
     """Columns that are encrypted in any row group."""
+    data: bytes
+    """The footer itself."""
 
 
 def footer_bytes(file: Any) -> bytes:
@@ -173,7 +175,7 @@ def read_footer(data: bytes) -> FileMetadata:
     made = [row_group(place, group, schema.leaves) for place, group in enumerate(groups)]
     hidden = {schema.leaves[place].column for _, chunks in made for place in chunks.encrypted()}
     encrypted = frozenset(schema.names[column] for column in hidden)
-    return FileMetadata(schema, elements, (found.get(6) or b"").decode(errors="replace"), made, encrypted)
+    return FileMetadata(schema, elements, (found.get(6) or b"").decode(errors="replace"), made, encrypted, data)
 
 
 class FooterReader:

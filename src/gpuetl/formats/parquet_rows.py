@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl.formats.footers import Footer
+from gpuetl.formats.nested_arrays import child_arrays, rebuilt
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
+from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
+from gpuetl.formats.parquet_parts import chunks_here
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
-from gpuetl.types.data_types import is_list
+from gpuetl.places.registry import local_path
+from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct
 
 NANOSECONDS = 1_000_000
 """In a millisecond."""
@@ -44,7 +50,7 @@ def read_columns(
     if not wanted:
         return pa.table({":row": pa.nulls(rows)})
     old_times = [name for name in wanted if has_int96(footer, name)]
-    with opened(file.path, file.state) as stored, stored.for_arrow() as source:
+    with opened(file.path, file.state) as stored, arrow_source(stored, footer, groups, wanted) as source:
         reader = Reader(source, footer, groups, verify_checksums)
         columns = reader.columns([name for name in wanted if name not in old_times])
         coarse, fine = (reader.columns(old_times, unit) for unit in ("ms", "ns"))
@@ -54,6 +60,17 @@ def read_columns(
         if len(column) != rows:
             raise pa.ArrowInvalid(f"column '{name}' has {len(column):,} rows, and its metadata declares {rows:,}")
     return pa.table({name: columns[name] for name in wanted})
+
+
+@contextmanager
+def arrow_source(file: OpenFile, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Iterator[Any]:
+    """Give a file of Arrow with columns of row groups; of a file of a store, a local copy of these parts."""
+    if local_path(file.path) is not None:
+        with file.for_arrow() as source:
+            yield source
+        return
+    with chunks_here(file, footer, groups, names) as path, pa.OSFile(str(path)) as source:
+        yield source
 
 
 class Reader:
@@ -94,9 +111,9 @@ def exact_times(coarse: Any, fine: Any, what: str) -> Any:
     DatasetError
         For a time that is not a whole number of microseconds, or that microseconds in 64 bits do not hold.
     """
-    if is_list(coarse.type):
-        chunks = [exact_list(one, other, what) for one, other in zip(coarse.chunks, fine.chunks, strict=True)]
-        return pa.chunked_array(chunks, pa.list_(pa.timestamp("us", coarse.type.value_type.tz)))
+    if is_nested(coarse.type):
+        chunks = [exact_nested(one, other, what) for one, other in zip(coarse.chunks, fine.chunks, strict=True)]
+        return pa.chunked_array(chunks)
     milliseconds, nanoseconds = (integers(column) for column in (coarse, fine))
     cut_off = nanoseconds.view(np.uint64) - milliseconds.view(np.uint64) * np.uint64(NANOSECONDS)
     valid = np.ones(len(coarse), bool) if not coarse.null_count else np.asarray(coarse.is_valid())
@@ -113,11 +130,14 @@ def exact_times(coarse: Any, fine: Any, what: str) -> Any:
     return pa.chunked_array([pa.array(micros, pa.timestamp("us", coarse.type.tz), mask=~valid)])
 
 
-def exact_list(coarse: Any, fine: Any, what: str) -> Any:
-    """Return lists of times as `exact_times` does."""
-    elements = exact_times(pa.chunked_array([coarse.values]), pa.chunked_array([fine.values]), what).combine_chunks()
-    mask = coarse.is_null() if coarse.null_count else None
-    return pa.ListArray.from_arrays(coarse.offsets, elements, mask=mask)
+def exact_nested(coarse: Any, fine: Any, what: str) -> Any:
+    """Return an array of times, or of nested values with some, as `exact_times` does; other values as they are."""
+    if is_nested(coarse.type):
+        pairs = zip(child_arrays(coarse), child_arrays(fine), strict=True)
+        return rebuilt(coarse, [exact_nested(one, other, what) for one, other in pairs])
+    if coarse.type == fine.type:
+        return fine
+    return exact_times(pa.chunked_array([coarse]), pa.chunked_array([fine]), what).combine_chunks()
 
 
 def integers(column: Any) -> Any:
@@ -129,10 +149,9 @@ def integers(column: Any) -> Any:
 # Tables to files.
 
 
-ROW_GROUP_ROWS = 1 << 20
-
-
 SAMPLE_ROWS = 1 << 13
+BLOOM_ERRORS = 0.01
+"""The share of values that are not in a row group and that its Bloom filter takes for values of it."""
 MOST_SAMPLED = 0.99
 """Of a sample, the share of distinct values above which a column gets no dictionary.
 
@@ -142,22 +161,37 @@ Its allocator does not give these back.
 """
 
 
-def write_parquet(table: pa.Table, path: Path) -> None:
-    """Write Parquet: zstd, row groups of about a million rows, dictionaries where values repeat."""
-    dictionaries = [leaf(field) for field in table.schema if repeats(table.column(field.name))]
+def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PARQUET_DEFAULTS) -> None:
+    """Write Parquet, with dictionaries where values repeat."""
+    own = table.schema if options.dictionary else ()
+    repeating = [field for field in own if repeats(table.column(field.name))]
+    dictionaries = [place for field in repeating for place in leaves(field.name, field.type)]
+    codec, level = options.codec
+    distinct = max(1, min(table.num_rows, options.row_group_rows))
+    filters = {name: {"ndv": distinct, "fpp": BLOOM_ERRORS} for name in options.bloom_filters}
     pq.write_table(
         table,
         path,
-        compression="zstd",
-        compression_level=1,
-        row_group_size=ROW_GROUP_ROWS,
+        compression=codec,
+        compression_level=level,
+        row_group_size=options.row_group_rows,
         use_dictionary=dictionaries or False,
+        write_statistics=options.statistics,
+        write_page_index=options.page_index,
+        bloom_filter_options=filters or None,
     )
 
 
-def leaf(field: pa.Field) -> str:
-    """Return the path of the values of a column in a Parquet file."""
-    return f"{field.name}.list.element" if pa.types.is_list(field.type) else str(field.name)
+def leaves(path: str, dtype: pa.DataType) -> list[str]:
+    """Return the paths of the values of a column in a Parquet file."""
+    if not is_nested(dtype):
+        return [path]
+    names = [f"{path}.list.element"]
+    if is_map(dtype):
+        names = [f"{path}.key_value.key", f"{path}.key_value.value"]
+    elif is_struct(dtype):
+        names = [f"{path}.{name}" for name in field_names(dtype)]
+    return [leaf for name, child in zip(names, children_of(dtype), strict=True) for leaf in leaves(name, child)]
 
 
 def repeats(column: pa.ChunkedArray) -> bool:

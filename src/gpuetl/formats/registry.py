@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from gpuetl.format_options import FormatOptions
+from gpuetl.formats.arrow_ipc import ArrowFormat
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.format import Format
+from gpuetl.formats.json_lines import JsonFormat
+from gpuetl.formats.orc import OrcFormat
 from gpuetl.formats.parquet import ParquetFormat
 
 FORMATS: dict[str, Format] = {
     ParquetFormat.name: ParquetFormat(),
     CsvFormat.name: CsvFormat(),
+    JsonFormat.name: JsonFormat(),
+    OrcFormat.name: OrcFormat(),
+    ArrowFormat.name: ArrowFormat(),
 }
 """In the order in which messages name them."""
 

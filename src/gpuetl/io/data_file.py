@@ -31,9 +31,10 @@ class DataFile:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A piece of a file that is read as a whole; a CSV file is one piece with an unknown number of rows.
+    """A piece of a file that is read as a whole; a small CSV file is one piece with an unknown number of rows.
 
-    `ranges` has the smallest and largest value and the number of nulls, for the columns that state them.
+    `ranges` has the smallest and largest value and the number of nulls, for the columns that state them.  `extent` is
+    what the format's own reader needs to find the piece.
     """
 
     file: DataFile
@@ -41,11 +42,12 @@ class RowGroup:
     rows: int
     file_bytes: Mapping[str, int]
     ranges: Mapping[str, tuple[Any, Any, int]]
+    extent: object = None
 
     @property
     def without_ranges(self) -> RowGroup:
         """The piece as what reads it wants it."""
-        return RowGroup(self.file, self.index, self.rows, self.file_bytes, {})
+        return RowGroup(self.file, self.index, self.rows, self.file_bytes, {}, self.extent)
 
 
 class ColumnValues(NamedTuple):

@@ -127,7 +127,7 @@ def conflicts(
         plain = at[fixed_part(path)]
         if inside := plain.below(place):
             found.append(f"writes over source '{source.name}'{inside.how}")
-        elif (inside := place.below(plain)) and feeds_source(target, path, source.suffixes[0], inside.parts):
+        elif (inside := place.below(plain)) and feeds_source(target, path, source.suffixes, inside.parts):
             found.append(f"writes into its own source '{source.name}'{inside.how}")
     return found
 
@@ -149,13 +149,18 @@ def fixed_part(path: FilePath) -> FilePath:
     return replace(path, key=PurePosixPath(*parts[:fixed]))
 
 
-def feeds_source(target: Target, path: FilePath, suffix: str, below: Sequence[str]) -> bool:
+def feeds_source(target: Target, path: FilePath, suffixes: Sequence[str], below: Sequence[str]) -> bool:
     """Tell whether files that the sink writes may be files of a source; `below` is where it lies there."""
-    rest = path.parts[len(fixed_part(path).parts) :] or ("**", f"*{suffix}")
+    glob_parts = path.parts[len(fixed_part(path).parts) :]
+    return any(feeds_glob(target, glob_parts or ("**", f"*{suffix}"), below) for suffix in suffixes)
+
+
+def feeds_glob(target: Target, rest: Sequence[str], below: Sequence[str]) -> bool:
+    """Tell whether files that the sink writes may match a glob."""
     if target.is_file:
         return _matches(below, rest)
     ending = Path(rest[-1]).suffix
-    other_files = ending not in ("", target.suffix) and not glob.has_magic(ending)
+    other_files = bool(ending) and not target.suffix.endswith(ending) and not glob.has_magic(ending)
     return not other_files and _may_hold(below, rest)
 
 
@@ -245,7 +250,7 @@ def leads_to(link: Path, target: Target, dataset: SourceFiles) -> bool:
         return False
     plain, place = Location.of(plain_part(path)), Location.of(link.resolve())
     inside = place.below(plain)
-    return bool(plain.below(place) or (inside and feeds_source(target, path, dataset.suffixes[0], inside.parts)))
+    return bool(plain.below(place) or (inside and feeds_source(target, path, dataset.suffixes, inside.parts)))
 
 
 def folder_entries(folder: Path) -> list[os.DirEntry[str]]:

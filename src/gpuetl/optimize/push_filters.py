@@ -193,7 +193,7 @@ def _join(node: Join, part: Expr) -> list[tuple[int, Expr]]:
 def _same_keys(node: Join) -> dict[str, Expr]:
     """Return the left keys whose equal values no expression can tell from the right ones, which stand in for them.
 
-    Floats can be told: -0.0 equals 0.0.
+    Floats can be distinguished: -0.0 equals 0.0.
     """
     left, right = (side.schema for side in node.inputs)
     return {

@@ -32,7 +32,7 @@ class Reduction(NamedTuple):
 
 
 def reduce_groups(plan: Plan) -> Plan:
-    """Put a semi join below every operation on groups of which a join wants only some."""
+    """Put a semi join below every operation on groups if a join needs only some of the groups."""
     while (found := next(reductions(plan), None)) is not None:
         plan = reduced(plan, found)
     return plan

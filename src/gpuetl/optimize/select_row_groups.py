@@ -12,7 +12,7 @@ from gpuetl.plan.plan import Plan
 
 
 def select_row_groups(plan: Plan) -> Plan:
-    """Give each source the prunable parts of the filters right above it, where nobody else reads it or one of these."""
+    """Give each source the prunable parts of the filters right above it, if none of these has another reader."""
     counts = plan.consumers()
     parts: dict[int, tuple[Expr, ...]] = {}
     for node in reversed(plan.nodes):

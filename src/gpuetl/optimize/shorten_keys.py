@@ -1,6 +1,6 @@
 """Group keys that others determine are not compared: what a join adds to a row follows from the keys of the join.
 
-    aggregate(join(lines, buyers on buyer, many_to_one) by buyer, name, address)  →  name and address are told by buyer
+    aggregate(join(lines, buyers on buyer, many_to_one) by buyer, name, address)  →  buyer determines name and address
 
 The right side's keys are checked not to repeat, so rows of equal left keys got the same right row, or none.
 (Functional dependencies of joins: Paulley 2000, "Exploiting Functional Dependence in Query Optimization".)

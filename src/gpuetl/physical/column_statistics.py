@@ -16,7 +16,7 @@ from gpuetl.types.data_types import BOOL, DataType, integer_limits, is_floating,
 
 # What footers say of the values in a source's partitions: whether these follow each other in an order, or are apart.
 #
-# Files are often written as time goes on: such rows need no exchange to be sorted, each partition is sorted by itself.
+# Files are often written in the order of time: to sort such rows takes no exchange, each partition is sorted alone.
 
 
 Limits = tuple[Any, Any]
@@ -55,7 +55,7 @@ def are_apart(source: Physical, column: str) -> bool:
     scan, column = traced(source, column)
     if scan is None or is_floating(scan.schema[column]):
         return False
-    found: list[Limits] = []  # in order, no two of which overlap
+    found: list[Limits] = []  # in order, without overlap
     try:
         for limits in partition_limits(scan, column):
             place = bisect(found, limits) if limits else 0

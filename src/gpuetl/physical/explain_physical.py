@@ -68,8 +68,10 @@ def describe(node: Physical, rows: int, selects: bool = False) -> str:
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
     if isinstance(node, StatefulWindow):
-        to = "those after it, combined" if node.combined else "the next partition"
-        return f"{describe_operation(node.operation)}; carries up to {node.state_rows:,} rows to {to}{expected}"
+        to = "later partitions, combined" if node.combined else "the next partition"
+        return (
+            f"{describe_operation(node.operation)}; window state of up to {node.state_rows:,} rows for {to}{expected}"
+        )
     if isinstance(node, Map):
         alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
         return describe_operation(node.operation, selects) + "; partitions follow each other" * alone + expected

@@ -76,7 +76,7 @@ class FittedPlan:
 
     @property
     def reads_ahead(self) -> bool:
-        """Whether a source has several partitions, of which the next one may be read while one is computed."""
+        """Whether a source has several partitions, so that the next one may be read while one is computed."""
         return self.most_ahead > 0 and self.expected.bytes < self.expected.ahead and self.fits_ahead
 
     @cached_property
@@ -123,7 +123,7 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: W
     """Lower a plan for so much memory; `fixed` leaves the layout as it is, `sets` says what the engine works with.
 
     Partitions are halved, down to a row group each, until one of them fits beside the next one, which is read ahead.
-    Where none is small enough, it is that which needs least: rows that must be in one place do not get fewer.
+    If none is small enough, it is the plan that needs least: rows that must be in one place do not get fewer.
     """
     exchanged, weighed = layout.exchanged_bytes or (lambda: budget // LEAST_WAITING), False
 

@@ -51,7 +51,7 @@ class Layout:
 
 
 def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:
-    """Return the first row groups that hold so many rows; those of a CSV file may hold none."""
+    """Return the first row groups that hold at least these rows; those of a CSV file may hold none."""
     before = accumulate((max(group.rows, 0) for group in groups), initial=0)
     return [group for group, count in zip(groups, before, strict=False) if count < rows]
 

@@ -283,7 +283,7 @@ class Boundaries(Exchange):
         return keys.updated({free_name("partition:", keys): INT64})
 
     def ranks(self, sampled: int) -> list[int]:
-        """Return where the boundaries are in so many rows of a sample, in order."""
+        """Return the positions of the boundaries in a sorted sample of this length."""
         count = max(1, min(self.ranges, sampled * self.one_in // self.least))
         return [sampled * place // count for place in range(1, count)]
 

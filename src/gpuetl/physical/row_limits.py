@@ -101,7 +101,7 @@ def partition_rows(node: Physical, totals: Sequence[int], parts: Sequence[int]) 
 
 
 def least_rows(operation: Node, inputs: Sequence[int]) -> int:
-    """Return how many rows an operation gives at least, of inputs that have at least so many."""
+    """Return a lower bound of an operation's rows, given lower bounds of its inputs' rows."""
     if isinstance(operation, Read):
         known = operation.limit is None and not operation.pruning
         return sum(max(group.rows, 0) for group in operation.dataset.row_groups) if known else 0

@@ -22,7 +22,8 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, KernelReduction, Limit, Project, Sort, Union
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING, DataType, is_list
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
 
 # Bytes a row of each column of a physical plan: by type, of texts and lists by what footers tell.
 
@@ -110,7 +111,7 @@ def _computed(expr: Expr, widths: Widths) -> Width:
 
 
 def _upon(below: Sequence[Width], computed: Width) -> Width:
-    """Return a width whose values are told by those of others, unless these are too many, one upon the other."""
+    """Return a width that is derived from others, unless the chain of widths is too long."""
     depth = 1 + max((width.depth for width in below), default=0)
     return replace(computed, depth=depth) if depth <= DEEPEST else Width(computed.dtype, computed.bytes)
 
@@ -162,9 +163,10 @@ def distinct_keys(widths: Widths, keys: Sequence[str]) -> float:
 
 @cache
 def type_bytes(dtype: DataType) -> float:
-    """Return the bytes of a value in memory; a text counts as `STRING_BYTES`, a list as `LIST_ELEMENTS`."""
-    if is_list(dtype):
-        return LIST_ELEMENTS * type_bytes(dtype.value_type)
+    """Return the bytes of a value in memory; a text counts as `STRING_BYTES`, a list or map as `LIST_ELEMENTS`."""
+    if is_nested(dtype):
+        each = sum(map(type_bytes, children_of(dtype)))
+        return each if is_struct(dtype) else LIST_ELEMENTS * each
     try:
         return max(1, int(dtype.bit_width) // 8)
     except ValueError:

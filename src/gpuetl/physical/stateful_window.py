@@ -1,6 +1,6 @@
 """Windows over partitions in order, without an exchange: each partition takes along what it needs of those before it.
 
-Sources are often written as time goes on.  Then no row of a later partition comes before one of an earlier partition,
+Sources are often written in the order of time.  Then no row of a later partition precedes one of an earlier one,
 and a window over groups in that order computes partition after partition, where few rows need be carried.  Workers do
 so side by side, if what all partitions carry on is little enough to be combined in one place.
 """
@@ -53,7 +53,7 @@ def stateful_window(
     exchanged_bytes: Callable[[], int] = int,
     combined: bool = False,
 ) -> StatefulWindow | None:
-    """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
+    """Return a stateful window; None where that cannot be, or more than a share of a partition would be carried.
 
     That is by one partition, or, if they are `combined`, by all.  An exchange moves all rows between memories, carries
     move their own from partition to partition; of no more than `exchanged_bytes` it is quicker.  Rows that were sorted
@@ -86,8 +86,9 @@ def stateful_window(
 
 
 def stays_within(own: ExactSum, source: Physical, widths: Widths) -> bool:
-    """Return whether a sum of any so many rows' values stays within its type: that of one partition may leave it where
-    that of all does not.
+    """Return whether sums of that many rows' values stay within their type.
+
+    The sum of one partition may exceed the type although the sum of all rows does not.
     """
     limits = limits_of(own.x, widths)
     known = all(isinstance(limit, int) for limit in limits)

@@ -195,7 +195,7 @@ def _mean_from_two(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 
 
 def _numbered(steps: WindowSteps, name: str, call: Call) -> Expr:
-    """What is counted from the group's first row goes on where it was: carried rows count as well, so less these."""
+    """Counts from the group's first row continue: state rows count as well, so they are subtracted."""
     here = steps.placed(name, call)
     before = steps.column(name, Literal(0, INT64))
     so_far = steps.call(name, "cum_sum", INT64, before)
@@ -236,4 +236,7 @@ HANDLERS: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
         ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var"), _framed
     ),
 }  # fmt: skip
-"""How each function goes on.  The others need later rows, or, as `rank`, count rows that tie with later ones."""
+"""What each function needs of earlier partitions.
+
+The others need later rows, or, as `rank`, count rows that tie with later ones.
+"""

@@ -1,4 +1,4 @@
-"""The steps of a window by carries, put together from what each call says that it needs of earlier rows."""
+"""The steps of a stateful window, put together from what each call says that it needs of earlier rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BY_TIME = {"ewm_mean", "decayed_sum", "session_id"}
 
 
 class ExactSum(NamedTuple):
-    """A sum of up to so many values, of all rows' if that is None, and the type that it must not leave."""
+    """A sum of up to this number of values, of all rows if it is None, and the type that must hold it."""
 
     x: Expr
     dtype: DataType
@@ -145,7 +145,7 @@ class WindowSteps:
         return self.keep(formula(col("x").is_not_null() & col("earlier").is_null(), x=column, earlier=earlier))
 
     def keep(self, condition: Expr, count: int = 1) -> Expr:
-        """Keep the rows for which a condition holds, so many of a group; return it."""
+        """Keep the rows for which a condition holds, up to a number per group; return it."""
         if condition not in self.kept:
             self.kept.append(condition)
             self.values += count

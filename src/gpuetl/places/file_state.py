@@ -43,6 +43,10 @@ class FileState(Hashable, Protocol):
     def identity(self) -> Hashable:
         """What is equal for two paths of one file."""
 
+    @property
+    def guards_reads(self) -> bool:
+        """Whether each read names the state, and fails where it is another one: then nobody has to look again."""
+
     def is_settled(self, least_ns: int) -> bool:
         """Tell whether the file last changed longer ago than this, so that another change gives another state."""
 

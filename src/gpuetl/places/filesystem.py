@@ -130,8 +130,10 @@ class Filesystem(Protocol):
     def info(self, path: FilePath) -> FileState:
         """Return the state of a file; raise `OSError` where it cannot be told."""
 
-    def open(self, path: FilePath) -> OpenFile:
+    def open(self, path: FilePath, planned: FileState | None = None) -> OpenFile:
         """Open a file to read it.
+
+        If a state that guards reads is `planned`, the file is opened in it without a look at the store.
 
         Raises
         ------

@@ -39,7 +39,7 @@ def opened(path: FilePath, planned: FileState | None = None) -> Iterator[OpenFil
         For a file that cannot be opened otherwise.
     """
     try:
-        file = filesystem_of(path).open(path)
+        file = filesystem_of(path).open(path, planned)
     except OSError as error:
         if planned is not None and is_gone(error):
             raise deleted(path) from None
@@ -88,7 +88,7 @@ def read_by_path(files: Iterable[PlannedFile]) -> Iterator[None]:
 def check_unchanged(files: Iterable[tuple[FilePath, FileState | None]]) -> None:
     """Raise `DatasetError` for the first file that is not in the state that is given, where one is."""
     for path, planned in files:
-        if planned is None:
+        if planned is None or planned.guards_reads:
             continue
         try:
             now = filesystem_of(path).info(path)

@@ -45,7 +45,7 @@ class Target:
     @property
     def is_file(self) -> bool:
         """Whether the target is one file."""
-        return self.path.suffix == self.suffix and not self.partition_by
+        return self.path.name.endswith(self.suffix) and self.path.name != self.suffix and not self.partition_by
 
 
 # Marks in the names of appended files: which run wrote them, so that a second one can replace or notice them.

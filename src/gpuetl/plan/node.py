@@ -83,7 +83,7 @@ class Node:
         raise NotImplementedError
 
     def keeping(self, wanted: frozenset[str]) -> Self:
-        """Return this operation without the outputs that nobody wants; itself where it makes none of its own."""
+        """Return this operation without unused outputs; itself if it makes none of its own."""
         return self
 
     @property

@@ -71,7 +71,8 @@ class Plan:
 
     `checks` have one row each: the counts that a run looks at before it commits, by names that `rules` use.
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
-    at before the rows are trusted; they change nothing of the plan.  `unused` are warnings of sources, stages and
+    at before the rows are trusted; they change nothing of the plan.  `notes` say what was
+    inferred.  `unused` are warnings of sources, stages and
     parameters that nothing uses.
     `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
@@ -86,6 +87,7 @@ class Plan:
     rules: tuple[Check, ...] = ()
     rejected: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
     unused: tuple[Problem, ...] = ()
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
 
@@ -192,7 +194,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, StorePath):
         return str(value)
     if isinstance(value, Dataset):
-        allowed = (value.extra_columns, value.missing_columns)
+        allowed = (value.extra_columns, value.missing_columns, value.filename)
         return _plain(value.path), value.format, list(value.schema.items()), value.options.changed, allowed
     if isinstance(value, FormatOptions):
         return value.changed
@@ -288,9 +290,9 @@ def frozen(value: Any) -> Hashable:
     if isinstance(value, Mapping):
         return tuple((name, frozen(item)) for name, item in value.items())
     if isinstance(value, Dataset) and value.file_format.keeps_plans:
-        allowed = (value.extra_columns, value.missing_columns, value.options)
+        allowed = (value.extra_columns, value.missing_columns, value.filename, value.options)
         declared = (value.declared, value.partitions, allowed)
-        return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
+        return value.name, value.path, *map(frozen, declared), value.wanted, value.excluded, tuple(file_states(value))
     raise NoValue
 
 

@@ -100,12 +100,12 @@ def shown_place(place: Place | None) -> str:
 
 def with_sample(report: CheckReport, rows: pa.Table) -> CheckReport:
     """Add rows that break the rule to its report."""
-    columns = {name: cell_texts(rows.column(name)) for name in rows.column_names}
+    columns = {name: cell_strings(rows.column(name)) for name in rows.column_names}
     sample = tuple({name: cells[row] for name, cells in columns.items()} for row in range(rows.num_rows))
     return replace(report, sample=sample)
 
 
-def cell_texts(column: Any) -> Sequence[str]:
+def cell_strings(column: Any) -> Sequence[str]:
     """Format the values of a column."""
     return ["null" if item is None else str(item) for item in values_of(column)]
 

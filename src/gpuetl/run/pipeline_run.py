@@ -190,6 +190,8 @@ def traced_run(
             plan = wanted.of(pipeline.plan(params, run_id=run_id))
     for warning in wanted.warnings(plan):
         recorder.warn(str(warning))
+    for note in plan.notes:
+        recorder.note(note)
     with timed(seconds, "load"):
         backend = load_driver_backend(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)

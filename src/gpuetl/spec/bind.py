@@ -29,6 +29,7 @@ from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
+from gpuetl.spec.forms import InferredSchema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.places import node_in, place_of
@@ -38,7 +39,8 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, DataType, is_binary, type_name
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
 IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."
@@ -68,6 +70,17 @@ def bind(
     return plan
 
 
+def other_form(name: str, dtype: DataType) -> str:
+    """Return what to do with a column that a sink's file cannot hold."""
+    if is_struct(dtype):
+        return "Unnest it, or write Parquet."
+    if is_map(dtype):
+        return f"Take values of it, such as {name}['key'], or write Parquet."
+    if is_binary(dtype):
+        return f"Write hex({name}), or write Parquet."
+    return "Cast it to another type, or write Parquet."
+
+
 def bind_source(
     name: str, spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems
 ) -> Node:
@@ -87,6 +100,7 @@ class _Binder:
     datasets: list[Dataset] = field(default_factory=list)
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def plan(self) -> Plan:
@@ -111,6 +125,7 @@ class _Binder:
             rejected={name: node for name, node in self.relations.items() if name.endswith(REJECTED)},
             warnings=tuple(self.problems.warnings),
             unused=tuple(unread),
+            notes=tuple(self.notes),
             place_of=partial(place_of, self.spec),
         )
 
@@ -238,21 +253,42 @@ class _Binder:
         if spec.options.quarantines:
             self.relations[f"{name}{REJECTED}"] = _Unread()
         path, form = self.path("source", name, spec.path), format_named(spec.format)
+        infers = isinstance(spec.schema, InferredSchema)
         states_all = spec.schema and spec.extra_columns != "add"
-        if not states_all and (spec.schema or form.states_types) and (path is None or not self.looks_at_files):
+        if infers and form.states_types:
+            message = coded("GE1402", f"schema: infer is for files that state no types, and {form.title} files do")
+            self.add(message, "Take the schema out.", spec.path, "source", name)
             return _Unread(origin=origin)
-        if not form.states_types and not spec.schema:
+        looks = spec.schema or form.states_types or infers
+        if not states_all and looks and (path is None or not self.looks_at_files):
+            return _Unread(origin=origin)
+        if not form.states_types and not spec.schema and not infers:
             message = coded("GE1402", f"a {form.title} source needs a schema")
-            hint = f"Add schema: {{column: type, …}}; a {form.title} file states no types."
+            hint = (
+                f"Add schema: {{column: type, …}}, or schema: infer; a {form.title} file states no types.  "
+                "gpuetl schema FILE prints one."
+            )
             self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
-        filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
+        self.only_held("source", name, spec, spec.schema)
+        self.one_choice(name, spec)
+        filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
+        in_paths = {**spec.partitions, **({str(spec.filename): STRING} if spec.filename else {})}
         dataset = Dataset(
-            name, spec.format, path or self.folder, spec.schema, spec.partitions, filtered.union(spec.columns),
+            name, spec.format, path or self.folder, spec.schema, in_paths,
+            filtered.union(spec.columns) if spec.columns else frozenset(),
             spec.extra_columns, spec.missing_columns, spec.options,
+            excluded=frozenset(map(str, spec.exclude)) - filtered, filename=str(spec.filename),
         )  # fmt: skip
+        if infers:
+            inferred = self.inferred(dataset, spec)
+            if inferred is None:
+                return _Unread(origin=origin)
+            dataset = inferred
         schema = self.schema_of(dataset, spec)
+        for problem, hint in form.option_problems(spec.options, dataset.own_schema if schema else {}):
+            self.add(problem, hint, spec.path, "source", name)
         if spec.options.quarantines:
             rejected = RejectedRows.of(dataset, self.run_id)
             place = Origin("source", rejected.name)
@@ -262,8 +298,44 @@ class _Binder:
         self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
 
+    def one_choice(self, name: str, spec: SourceSpec) -> None:
+        """Report a source that chooses its columns in two ways, or has two columns of one name."""
+        if spec.columns and spec.exclude:
+            message = coded("GE1008", "columns and exclude cannot be given together")
+            self.add(
+                message,
+                "Keep one: columns are those that are read, exclude those that are not.",
+                spec.exclude[0],
+                "source",
+                name,
+            )
+        if spec.filename and (spec.filename in spec.schema or spec.filename in spec.partitions):
+            message = coded("GE1412", f"filename: the source has a column '{spec.filename}' already")
+            self.add(message, "Choose another name.", spec.filename, "source", name)
+
+    def inferred(self, dataset: Dataset, spec: SourceSpec) -> Dataset | None:
+        """Return a source with the types of its first rows, which a note shows; None where they cannot be read."""
+        try:
+            found = dataset.file_format.infer(dataset)
+        except (DatasetError, OSError) as error:
+            hint = error.hint if isinstance(error, DatasetError) else ""
+            self.add(str(error), hint, spec.path, "source", dataset.name)
+            return None
+        listed = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in found.types.items())
+        rows = "1 row" if found.rows == 1 else f"the first {found.rows:,} rows"
+        self.notes.append(f"source '{dataset.name}': schema inferred from {rows} of {found.file}: {{{listed}}}")
+        types = {name: dtype for name, dtype in found.types.items() if name not in dataset.partitions}
+        return replace(dataset, declared=types, inferred_rows=max(1, found.rows))
+
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
+            if spec.exclude:
+                first = () if spec.schema or not dataset.files else dataset.stored(dataset.files[0])
+                have = [*dict.fromkeys((*first, *dataset.schema, *spec.schema, *dataset.partitions))]
+                for column in spec.exclude:
+                    if column not in have:
+                        message = coded("GE1003", f"exclude: unknown column '{column}'")
+                        self.add(message, have_hint(column, have), column, "source", dataset.name)
             return dataset.schema
         except DatasetError as error:
             self.add(str(error), error.hint, spec.path, "source", dataset.name)
@@ -283,6 +355,9 @@ class _Binder:
             kept = context.known(spec.columns, schema)
             node = Project(source=node, columns=passing(schema.select(kept)), origin=context.origin)
             node = context.doubtful(node, spec.columns, schema)
+        elif left := [name for name in node.schema if name in spec.exclude]:  # that the filter reads
+            others = [name for name in node.schema if name not in left]
+            node = Project(source=node, columns=passing(node.schema.select(others)), origin=context.origin)
         return node
 
     def stage(self, name: str) -> Node:
@@ -330,17 +405,22 @@ class _Binder:
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
+        form = format_named(spec.format)
         path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
+        self.only_held("sink", name, spec, source.schema)
+        in_files = {column: dtype for column, dtype in source.schema.items() if column not in partition_by}
+        for message, hint in () if source.schema.open else form.sink_problems(spec.options, in_files):
+            context.problem(message, hint, spec.path)
         if len(partition_by) == len(source.schema) > 0:
             message = coded("GE1504", "partition_by takes every column, so that files would have none")
             context.problem(message, "Leave one out.", spec.partition_by[0])
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        suffix = format_named(spec.format).suffixes[0]
+        suffix = self.sink_suffix(name, spec)
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
             file_suffix=suffix, options=spec.options,
@@ -354,6 +434,16 @@ class _Binder:
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
         return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+
+    def sink_suffix(self, name: str, spec: SinkSpec) -> str:
+        """Return how names of a sink's files end; a problem where a single file's path ends in another way."""
+        suffix, own = suffix_of(spec), format_named(spec.format).suffixes
+        other = max((one for one in own if spec.path.endswith(one)), key=len, default=suffix)
+        if other != suffix and not spec.partition_by:
+            message = coded("GE1517", f"the path ends in {other}, and the files of this sink in {suffix}")
+            hint = f"Let the path end in {suffix}, or take out the sink's compression."
+            self.add(message, hint, spec.path, "sink", name)
+        return suffix
 
     def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
         """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
@@ -383,10 +473,21 @@ class _Binder:
             hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
             self.add(message, hint, spec.path, kind, of)
 
+    def only_held(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
+        """Report columns of types that the format does not have."""
+        form = format_named(spec.format)
+        in_paths = spec.partition_by if isinstance(spec, SinkSpec) else spec.partitions
+        for name, dtype in columns.items():
+            hint = other_form(name, dtype) if kind == "sink" else "Declare it as a number or a string."
+            if dtype != UNKNOWN and name not in in_paths and not form.holds(dtype):
+                article = "an" if form.title[0] in "AEIO" else "a"
+                message = f"{article} {form.title} file cannot hold {type_name(dtype)}, the type of '{name}'"
+                self.add(coded("GE1505", message), hint, spec.path, kind, of)
+
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
         targets = [
-            Target(name, sink.format, path, sink.partition_by, file_suffix=format_named(sink.format).suffixes[0])
+            Target(name, sink.format, path, sink.partition_by, file_suffix=suffix_of(sink))
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
         ]
@@ -407,6 +508,11 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def suffix_of(spec: SinkSpec) -> str:
+    """Return how names of a sink's files end."""
+    return format_named(spec.format).sink_suffix(spec.path, spec.options)
 
 
 def key_text(value: Expr) -> str:

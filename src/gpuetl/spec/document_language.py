@@ -54,11 +54,22 @@ keys, tags and duplicate keys are refused.
 ## Types
 
 {", ".join(f"`{name}`" for name in NAMED if name != "boolean")}, `decimal(p,s)` to 38 digits,
-`timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `list<T>`.  Times are in microseconds.  A naive and a zoned
-timestamp are different types.  SQL's names are taken too, in either case, and mean the same in a schema, a parameter
-and a CAST: `int` is int32, `bigint` int64, `double` float64, `text` string, `decimal` decimal(18,3), `decimal(p)`
-decimal(p,0), `timestamptz` timestamp[UTC].  Dictionary columns of a file are read as their values.  A schema is
-known before a row is read.
+`timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `binary(n)`, `list<T>`, `struct<a: T, b: U>`, `map<K, V>`.  Times
+are in microseconds.  A naive and a zoned timestamp are different types.  SQL's names are taken too, in either case,
+and mean the same in a schema, a parameter and a CAST: `int` is int32, `bigint` int64, `double` float64, `text` string,
+`decimal` decimal(18,3), `decimal(p)` decimal(p,0), `timestamptz` timestamp[UTC].  Dictionary columns of a file are read
+as their values.  A schema is known before a row is read.
+
+A struct has named fields: `s.a` is one, also of a struct in a struct, `s.a.b`.  A name that is not a word stands in
+double quotes, in a type as in an expression: `struct<"first name": string>`, `s."first name"`.
+`struct_pack(a := x)` or `struct(x AS a)` makes a struct, and an unnest step puts its fields in columns.  `x[1]` is the
+first element of a list, and `m['key']` the value of a map's key.  Structs, lists and maps are not compared: they cannot
+be keys, and most functions take their parts only.
+
+`binary` holds bytes, `binary(n)` n bytes, and `uuid` is `binary(16)`.  They compare by their bytes, also as keys.
+`time` is a time of day.  `timestamp_ns` counts nanoseconds: a schema that names it keeps them, and a CAST to
+`timestamp` is exact or an error.  Files may have other types, such as intervals and decimals of more than 38 digits:
+these columns only pass.
 
 ## Rules
 
@@ -214,7 +225,7 @@ memory that is not allocated.  To find such writes, run with guard values before
 
 The error names the kernel.  The check costs time, and memory for one more copy of the outputs.  An access to memory
 that is not allocated stops the GPU.  The run ends with the kernel's name, and no sink changes.  `--kernel-timeout 60`
-ends a run whose kernel takes longer than 60 seconds.  Without it such a run goes on until you press Ctrl-C.  In Python
+ends a run whose kernel takes longer than 60 seconds.  Without it such a run lasts until you press Ctrl-C.  In Python
 write `RunOptions(sanitize=True, kernel_timeout_s=60)`.  After a fault or a timeout the process cannot use the GPU any
 more: start Python again.  A worker of a cluster starts again by itself.
 """

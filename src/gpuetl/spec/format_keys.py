@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpuetl.errors import InvalidPipeline, Problems, listing
+from gpuetl.errors import InvalidPipeline, Problems
 from gpuetl.format_options import FormatOptions, option_names
 from gpuetl.formats.registry import FORMATS, read_options_of, sink_formats, source_formats, write_options_of
 from gpuetl.messages import coded
@@ -38,7 +38,7 @@ def other_option(entry: Entry, name: str, key: str) -> tuple[str, str] | None:
     others = [one for one in formats_of(entry) if key in option_names(options_of(entry, one))]
     if not others or key in keys_in(entry, name):
         return None
-    titles = listing([FORMATS[one].title for one in others])
+    titles = " and ".join(FORMATS[one].title for one in others)
     own, kind = option_names(options_of(entry, name)), "sources" if entry is SourceSpec else "sinks"
     title = FORMATS[name].title
     have = f"Options of {title} {kind}: {', '.join(own)}." if own else f"{title} {kind} have no options of their own."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
@@ -13,7 +13,23 @@ from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue, BadValues, Formula, KeyPlace, Order, Text, parse_order
-from gpuetl.types.data_types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
+from gpuetl.types.data_types import (
+    BINARY,
+    DURATION,
+    INT64,
+    NAMED,
+    TIME,
+    TIMESTAMP_NS,
+    UUID,
+    DataType,
+    integer_fits,
+    is_binary,
+    is_temporal,
+    parse_type,
+    type_name,
+)
+from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list, is_nested
 from gpuetl.types.time_zones import UnknownZone
 
 T = TypeVar("T")
@@ -162,9 +178,15 @@ def read_type(node: Node) -> DataType:
     except UnknownZone as error:
         raise BadValue(coded("GE1026", str(error)), node, error.hint) from None
     except ValueError as error:
-        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
+        names = [*NAMED, *PATTERNS]
         hint = f"Types: {', '.join(names)}. {word_suggestion(text, names)}"
         raise BadValue(coded("GE1025", str(error)), node, hint.rstrip()) from None
+
+
+PATTERNS = ("decimal(p,s)", "timestamp[ZONE]", "list<TYPE>", "struct<a: TYPE, b: TYPE>", "map<KEY, VALUE>", "binary(n)")
+"""Names of types that have others in them, or numbers."""
+PATH_TYPES = frozenset(NAMED.values()) - {DURATION, BINARY, UUID, TIME, TIMESTAMP_NS}
+"""What names of folders stand for; and decimals, and timestamps with a zone."""
 
 
 def read_order(node: Node) -> tuple[Order, ...]:
@@ -264,12 +286,19 @@ def read_partition_type(node: Node) -> DataType:
         )
     if is_list(dtype):
         raise BadValue(coded("GE1008", "a partition cannot be a list"), node, "Read it as a string, and split it.")
+    if dtype not in PATH_TYPES and not is_decimal(dtype) and not is_temporal(dtype):
+        raise BadValue(coded("GE1008", f"a partition cannot be {type_name(dtype)}"), node, "Read it as a string.")
     return dtype
 
 
 def read_parameter_type(node: Node) -> DataType:
     """Read the type of a parameter, which is one value."""
     dtype = read_type(node)
+    if is_nested(dtype) and not is_list(dtype):
+        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, "Give each field one.")
+    if dtype in (BINARY, UUID, TIME, TIMESTAMP_NS) or is_binary(dtype):
+        hint = "Give a string, and convert it in the expression."
+        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, hint)
     if is_list(dtype):
         hint = "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
         raise BadValue(coded("GE1018", "a parameter cannot be a list"), node, hint)
@@ -299,6 +328,33 @@ RENAMES: Field[Mapping[str, str]] = Field(
 PARAMETER_TYPE = Field("a type", read_parameter_type, type_name)
 TYPES: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
+)
+
+
+class InferredSchema(Mapping[str, DataType]):
+    """Stands for columns whose types are to be inferred from the files: it has no entry."""
+
+    def __getitem__(self, name: str) -> DataType:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InferredSchema)
+
+    def __hash__(self) -> int:
+        return hash(InferredSchema)
+
+
+INFER = "infer"
+SCHEMA: Field[Mapping[str, DataType]] = Field(
+    "a map of columns to types, or infer",
+    lambda node: InferredSchema() if node.value == INFER else TYPES.read(node),
+    lambda schema: INFER if isinstance(schema, InferredSchema) else TYPES.write(schema),
 )
 SOME_NAMES = some(NAMES)
 PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type), lambda v: _plain(v, type_name))

@@ -23,7 +23,7 @@ from gpuetl.spec.forms import (
     NAMES,
     ORDER,
     PARTITIONS,
-    TYPES,
+    SCHEMA,
     choice,
 )
 from gpuetl.spec.steps import Step
@@ -45,14 +45,17 @@ class ParameterSpec:
 class SourceSpec:
     """Files to read.
 
-    `partitions` are the types of the columns in the path (`name=value`); `options` are keys that the format declares.
+    `partitions` are the types of the columns in the path (`name=value`).  `filename` names a column with the files'
+    paths.  `exclude` are columns that are not read.  `options` are keys that the format declares.
     """
 
     format: str
     path: Text
-    schema: Mapping[str, DataType] = key(TYPES, {})
+    schema: Mapping[str, DataType] = key(SCHEMA, {})
     partitions: Mapping[str, DataType] = key(PARTITIONS, {})
     columns: tuple[str, ...] = key(NAMES, ())
+    exclude: tuple[str, ...] = key(NAMES, ())
+    filename: str = key(NAME, "")
     filter: Formula | None = key(EXPRESSION, None)
     extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
     missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
@@ -63,8 +66,9 @@ class SourceSpec:
 class FrameSpec:
     """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them.
 
-    `columns` and `filter` are those of a source of files in whose place the rows stand; `slice_rows` is how many of the
-    rows a partition has at least.  `quarantines` says that the source has a quarantine, which then has no row.
+    `columns`, `filter` and `exclude` are those of a source of files in whose place the rows stand.
+    `slice_rows` is how many of the rows a partition has at least.  `quarantines` says that the source has a quarantine,
+    which then has no row.
     """
 
     table: Any = field(repr=False)
@@ -72,6 +76,7 @@ class FrameSpec:
     filter: Formula | None = None
     slice_rows: int = SLICE_ROWS
     quarantines: bool = False
+    exclude: tuple[str, ...] = ()
     node: Located | None = field(default=None, repr=False)
 
 

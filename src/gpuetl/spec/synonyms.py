@@ -16,7 +16,7 @@ SYNONYMS = {
     "cast": "astype convert", "join": "merge lookup", "union": "concat append unionall unionbyname vstack",
     "aggregate": "groupby agg summarize summarise", "window": "over partitionby",
     "sort": "orderby sortby sortvalues arrange", "limit": "head take top fetch",
-    "distinct": "dedupe dedup deduplicate dropduplicates unique", "explode": "flatten unnest",
+    "distinct": "dedupe dedup deduplicate dropduplicates unique", "explode": "flatten",
     "fill_null": "fillna fillnulls", "sample": "tablesample", "kernel": "udf map mapbatches",
     # kinds of joins, and what validates them
     "full": "outer fullouter", "left": "leftouter", "right": "rightouter", "semi": "leftsemi", "anti": "leftanti",

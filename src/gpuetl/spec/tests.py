@@ -22,7 +22,8 @@ from gpuetl.spec.forms import BOOLEAN, read_name
 from gpuetl.spec.parameters import parse_written
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text
-from gpuetl.types.data_types import DataType, is_list, type_name
+from gpuetl.types.data_types import DataType, type_name
+from gpuetl.types.nested_types import is_list
 
 T = TypeVar("T")
 KEYS = ("name", "params", "given", "expect", "expect_failure")

@@ -57,7 +57,7 @@ class Trace:
             self.events.append(Event(name, category, track or thread_track(), start, seconds, details))
 
     def stages(self) -> Iterator[Event]:
-        """Yield what holds all operations of a source, stage or sink, of which others may run in between."""
+        """Yield a span around all operations of a source, stage or sink; others may run in between."""
         tracks: dict[str, list[Event]] = {}
         for event in self.events:
             if event.category == "operation":
@@ -149,7 +149,7 @@ def best_effort(what: str, category: str) -> Iterator[None]:
 
 
 def spanned(function: Function, name: str, category: str) -> Function:
-    """Return the function, of which the trace of this run, if there is one, shows each call in whatever thread."""
+    """Return the function; a trace of this run shows each of its calls, in any thread."""
     trace = _TRACE.get()
     if trace is None:
         return function

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
@@ -19,6 +20,17 @@ from gpuetl.types.decimal_types import (
     integer_decimal,
     is_decimal,
 )
+from gpuetl.types.nested_types import (
+    children_of,
+    is_list,
+    is_map,
+    is_nested,
+    is_struct,
+    quoted_field,
+    split_arguments,
+    split_field,
+    struct_of,
+)
 from gpuetl.types.time_zones import UnknownZone, is_zone
 
 DataType: TypeAlias = pa.DataType
@@ -26,6 +38,8 @@ DataType: TypeAlias = pa.DataType
 NULL, BOOL, INT64, FLOAT64 = pa.null(), pa.bool_(), pa.int64(), pa.float64()
 INT32, STRING, DATE = pa.int32(), pa.string(), pa.date32()
 TIMESTAMP, DURATION = pa.timestamp("us"), pa.duration("us")
+TIMESTAMP_NS, TIME = pa.timestamp("ns"), pa.time64("us")
+BINARY, UUID = pa.binary(), pa.binary(16)
 UNKNOWN = pa.opaque(pa.null(), "unknown", "gpuetl")
 """The type of an expression that is wrong: what is built on it has it too, so that one mistake is told once."""
 
@@ -35,6 +49,7 @@ NAMED: dict[str, DataType] = {
     "uint8": pa.uint8(), "uint16": pa.uint16(), "uint32": pa.uint32(), "uint64": pa.uint64(),
     "float32": pa.float32(), "float64": FLOAT64,
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
+    "timestamp_ns": TIMESTAMP_NS, "time": TIME, "binary": BINARY, "uuid": UUID,
 }  # fmt: skip
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
@@ -44,12 +59,15 @@ SQL_NAMES: dict[str, str] = {
     "text": "string", "str": "string", "varchar": "string", "char varying": "string", "character varying": "string",
     "varchar2": "string", "longvarchar": "string", "clob": "string",
     "timestampntz": "timestamp", "timestamp_ntz": "timestamp", "timestamp without time zone": "timestamp",
+    "blob": "binary", "bytea": "binary", "varbinary": "binary", "bytes": "binary", "time without time zone": "time",
     "timestamptz": "timestamp[UTC]", "timestamp with time zone": "timestamp[UTC]", "interval": "duration",
 }  # fmt: skip
 """SQL's names of the types, in lower case; those of decimals are in the pattern below."""
 _DECIMAL = re.compile(r"(?:decimal|numeric|dec|number|fixed) ?(?:\( ?([0-9]+) ?(?:, ?([0-9]+) ?)?\))?")
 _SQL_DECIMAL = 18, 3
-_LIST = re.compile(r"list<(.+)>", re.IGNORECASE)
+_NESTED = re.compile(r"(list|struct|map) ?<(.+)>", re.IGNORECASE | re.DOTALL)
+_FIXED_BINARY = re.compile(r"binary ?\( ?([0-9]+) ?\)")
+MOST_FIXED_BYTES = 1 << 20
 _ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]", re.IGNORECASE)
 
 
@@ -72,9 +90,29 @@ def parse_type(text: str) -> DataType:
         if not is_zone(hit[1]):
             raise UnknownZone(hit[1])
         return pa.timestamp("us", tz=hit[1])
-    if (hit := _LIST.fullmatch(name)) and not is_list(element := parse_type(hit[1])):
-        return pa.list_(element)
+    if (hit := _FIXED_BINARY.fullmatch(plain)) and 1 <= int(hit[1]) <= MOST_FIXED_BYTES:
+        return pa.binary(int(hit[1]))
+    if (hit := _NESTED.fullmatch(name)) and (nested := _nested_type(hit[1].lower(), hit[2])):
+        return nested
     raise ValueError(coded("GE1025", f"unknown type '{text}'"))
+
+
+def _nested_type(kind: str, inside: str) -> DataType | None:
+    """Return the list, struct or map whose name has `inside` in its brackets, None where that is not one."""
+    try:
+        arguments = split_arguments(inside)
+        fields = list(map(split_field, arguments)) if kind == "struct" else []
+    except ValueError:
+        return None
+    if kind == "struct":
+        names = [name for name, _ in fields]
+        if len(set(names)) < len(names):
+            return None
+        return struct_of({name: parse_type(written) for name, written in fields})
+    types = list(map(parse_type, arguments))
+    if kind == "map":
+        return pa.map_(*types) if len(types) == 2 and can_be_key(types[0]) else None
+    return pa.list_(types[0]) if len(types) == 1 else None
 
 
 def type_name(dtype: DataType) -> str:
@@ -84,9 +122,14 @@ def type_name(dtype: DataType) -> str:
     if dtype == UNKNOWN:
         return "unknown"
     if pa.types.is_timestamp(dtype):
-        return f"timestamp[{dtype.tz}]" if dtype.tz else "timestamp"
-    if is_list(dtype):
-        return f"list<{type_name(dtype.value_type)}>"
+        unit = "" if dtype.unit == "us" else f"_{dtype.unit}"
+        return f"timestamp{unit}[{dtype.tz}]" if dtype.tz else f"timestamp{unit}"
+    if is_struct(dtype):
+        return f"struct<{', '.join(f'{quoted_field(field.name)}: {type_name(field.type)}' for field in dtype)}>"
+    if is_nested(dtype):
+        return f"{'list' if is_list(dtype) else 'map'}<{', '.join(map(type_name, children_of(dtype)))}>"
+    if pa.types.is_fixed_size_binary(dtype) and dtype != UUID:
+        return f"binary({dtype.byte_width})"
     names = {NAMED[name]: name for name in reversed(NAMED)}
     return names.get(dtype, str(dtype))
 
@@ -95,24 +138,68 @@ def type_name(dtype: DataType) -> str:
 def language_type(stored: DataType) -> DataType | None:
     """Return the type in which a stored column is read, or None where the language has none for it.
 
-    Dictionaries are an encoding of their values, timestamps and durations become microseconds (a read fails
-    where that loses), large and view strings are strings.  Lists hold values of one type, which is no list.
+    Dictionaries and run ends are encodings of their values.  Timestamps, durations and times of day become
+    microseconds (a read fails where that loses), large and view strings are strings, float16 is float32.  Fields,
+    elements and values of nested types may be null.
     """
-    if is_list(stored):
-        element = language_type(stored.value_type)
-        return None if element is None or is_list(element) else pa.list_(element)
-    if pa.types.is_dictionary(stored):
+    if is_nested(stored):
+        return _nested_in_language(stored)
+    if pa.types.is_dictionary(stored) or pa.types.is_run_end_encoded(stored):
         return language_type(stored.value_type)
+    if isinstance(stored, pa.BaseExtensionType):
+        return language_type(stored.storage_type)
     if pa.types.is_timestamp(stored):
         return pa.timestamp("us", tz=stored.tz)
-    if pa.types.is_duration(stored):
-        return DURATION
-    if pa.types.is_date(stored):
-        return DATE
-    if pa.types.is_large_string(stored) or pa.types.is_string_view(stored):
-        return STRING
-    known = stored in NAMED.values() or pa.types.is_decimal128(stored) or stored == NULL
-    return stored if known else None
+    if pa.types.is_decimal(stored):
+        fits = stored.precision <= MAX_DIGITS and 0 <= stored.scale <= stored.precision
+        return pa.decimal128(stored.precision, stored.scale) if fits else stored
+    for holds, dtype in _READ_AS:
+        if holds(stored):
+            return dtype
+    known = stored in NAMED.values() or stored == NULL or pa.types.is_fixed_size_binary(stored)
+    return stored if known or stored in OPAQUE else None
+
+
+def _nested_in_language(stored: DataType) -> DataType | None:
+    children = [language_type(child) for child in children_of(stored)]
+    if None in children:
+        return None
+    if is_struct(stored):
+        return pa.struct([(field.name, child) for field, child in zip(stored, children, strict=True)])
+    return pa.map_(*children) if is_map(stored) else pa.list_(children[0])
+
+
+_READ_AS: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
+    (pa.types.is_duration, DURATION), (pa.types.is_date, DATE), (pa.types.is_time, TIME),
+    (lambda dtype: pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype), STRING),
+    (lambda dtype: pa.types.is_large_binary(dtype) or pa.types.is_binary_view(dtype), BINARY),
+    (pa.types.is_float16, pa.float32()),
+)  # fmt: skip
+OPAQUE = frozenset([pa.month_day_nano_interval()])
+"""Types that pass through, and with which nothing is computed; decimals of more than 38 digits are others."""
+
+
+def is_opaque(dtype: DataType) -> bool:
+    """Return whether values of a flat type only pass: they are neither compared nor computed with."""
+    return dtype in OPAQUE or (is_decimal(dtype) and dtype.precision > MAX_DIGITS)
+
+
+def is_binary(dtype: DataType) -> bool:
+    """Return whether `dtype` holds bytes: `binary`, or `binary(n)`, of which `uuid` is one."""
+    return dtype == BINARY or bool(pa.types.is_fixed_size_binary(dtype))
+
+
+def can_be_key(dtype: DataType) -> bool:
+    """Return whether values of `dtype` are compared, and so can group, join, sort and be distinct."""
+    return not is_nested(dtype) and not is_opaque(dtype)
+
+
+def value_kinds(dtype: DataType) -> str:
+    """Return what messages call values of a type that is not compared: lists, structs, maps, or its name."""
+    for holds, kinds in ((is_list, "lists"), (is_struct, "structs"), (is_map, "maps")):
+        if holds(dtype):
+            return kinds
+    return f"values of {type_name(dtype)}"
 
 
 def literal_type(value: Any) -> DataType:
@@ -135,7 +222,7 @@ def literal_type(value: Any) -> DataType:
 # bool before int and datetime before date: each is a subclass of the other
 _CONSTANTS: tuple[tuple[type, DataType], ...] = (
     (type(None), NULL), (bool, BOOL), (int, INT64), (float, FLOAT64), (str, STRING),
-    (datetime, TIMESTAMP), (date, DATE), (timedelta, DURATION),
+    (datetime, TIMESTAMP), (date, DATE), (timedelta, DURATION), (time, TIME),
 )  # fmt: skip
 
 
@@ -145,13 +232,20 @@ def can_cast(source: DataType, target: DataType) -> bool:
 
     Numbers, booleans and strings convert into each other, and strings from and to times.  int64 is microseconds
     of a timestamp or duration.  A naive timestamp is UTC where it becomes a zoned one, so only UTC is offered:
-    any other zone's clock would need to know which hour is meant when clocks go back.
+    any other zone's clock would need to know which hour is meant when clocks go back.  Timestamps in nanoseconds
+    convert from and to those in microseconds.
     """
     if source in (target, NULL, UNKNOWN):
         return True
+    if TIMESTAMP_NS in (source, target):
+        return TIMESTAMP in (source, target)
     if pa.types.is_timestamp(source) and pa.types.is_timestamp(target):
         return bool(source.tz) == bool(target.tz) or {source.tz, target.tz} == {None, "UTC"}
     families = {_family(source), _family(target)}
+    if families == {"clock", "string"}:
+        return True
+    if families == {"binary", "string"}:
+        return UUID in (source, target)
     if families in ({"number"}, {"number", "string"}, {"decimal", "number"}, {"decimal", "string"}, {"decimal"}):
         return BOOL not in (source, target) or "decimal" not in families
     if families == {"time", "string"}:
@@ -164,19 +258,15 @@ def can_cast(source: DataType, target: DataType) -> bool:
 def _family(dtype: DataType) -> str:
     if is_decimal(dtype):
         return "decimal"
-    if is_list(dtype):
-        return "list"
+    if is_nested(dtype) or is_opaque(dtype):
+        return "nested"
+    if is_binary(dtype):
+        return "binary"
+    if dtype == TIME:
+        return "clock"
     if is_number(dtype) or dtype == BOOL:
         return "number"
     return "string" if dtype == STRING else "time"
-
-
-_LISTS = {made.id for made in (pa.list_(NULL), pa.large_list(NULL), pa.list_(NULL, 1))}
-
-
-def is_list(dtype: DataType) -> bool:
-    """Return whether `dtype` is a list, of any length or of a fixed one."""
-    return dtype.id in _LISTS
 
 
 def is_integer(dtype: DataType) -> bool:
@@ -200,8 +290,8 @@ def is_number(dtype: DataType) -> bool:
 
 
 def is_temporal(dtype: DataType) -> bool:
-    """Return whether `dtype` is a date or a timestamp."""
-    return bool(pa.types.is_date(dtype) or pa.types.is_timestamp(dtype))
+    """Return whether `dtype` is a date or a timestamp in microseconds; those in nanoseconds are cast first."""
+    return bool(pa.types.is_date(dtype) or (pa.types.is_timestamp(dtype) and dtype.unit == "us"))
 
 
 def common_type(left: DataType, right: DataType) -> DataType | None:

@@ -1,4 +1,4 @@
-"""Kernels of which a user writes only what is computed: a row's statements, a reduction's or a scan's operator."""
+"""Kernels for which a user writes only the computation: a row's statements, or the operator of a reduction or scan."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import is_floating, is_list
+from gpuetl.types.data_types import can_be_key, is_floating
 from gpuetl.value_texts import shown
 from gpuetl.verify.tolerance import Tolerance, equal_values, in_canonical_order
 
@@ -97,9 +97,9 @@ def compare_tables(got: pa.Table, expected: pa.Table, contract: Contract) -> Dif
 
 
 def exact_columns(table: pa.Table, names: Iterable[str]) -> list[str]:
-    """Return the columns whose values can be compared for equality as they are: neither floats nor lists nor nulls."""
+    """Return the columns whose values can be compared for equality as they are: no floats, nested values or nulls."""
     dtypes = {name: table.schema.field(name).type for name in names}
-    return [n for n, t in dtypes.items() if not (is_floating(t) or is_list(t) or pa.types.is_null(t))]
+    return [n for n, t in dtypes.items() if can_be_key(t) and not (is_floating(t) or pa.types.is_null(t))]
 
 
 def keys_first(table: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -108,7 +108,7 @@ def keys_first(table: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def unmatched(got: pa.Table, expected: pa.Table, keys: Sequence[str]) -> Difference | None:
-    """Return the keys of which one table has more rows than the other, or None where there is none."""
+    """Return the keys for which one table has more rows than the other, or None."""
     if not keys:
         gap = abs(got.num_rows - expected.num_rows)
         return Difference("rows", gap) if gap else None
@@ -133,7 +133,7 @@ def numbered_names(keys: Sequence[str]) -> list[str]:
 
 
 def extra_row(keys_of: pa.Table, row: int, keys: Sequence[str], side: int) -> RowDifference:
-    """Return a key of which one side has so many more rows; negative are those of the expected one."""
+    """Return a key and how many more rows the actual side has; negative if the expected side has more."""
     more = {"rows": f"{abs(side):+d}"}
     return RowDifference(values(keys_of, row, keys), more if side > 0 else None, more if side < 0 else None)
 

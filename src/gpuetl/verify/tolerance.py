@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import is_floating, is_list, type_name
+from gpuetl.types.data_types import is_floating, is_opaque, type_name
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
 Flags = NDArray[np.bool_]
@@ -73,16 +74,37 @@ def in_canonical_order(table: pa.Table) -> pa.Table:
 
 
 def _sort_keys(column: Any) -> Iterator[Any]:
-    """Yield what a column is sorted by: itself; for lists their lengths, then their first elements, and so on."""
-    if not is_list(column.type):
-        yield column
-        return
-    lengths = pc.list_value_length(column)
-    yield lengths
-    width = pc.max(lengths).as_py() or 0
-    padded = pc.list_slice(column, 0, max(width, 1), return_fixed_size_list=True).combine_chunks().values
-    for place in range(width):
-        yield padded.take(pa.array(range(place, len(padded), width)))
+    """Yield what a column is sorted by: itself; for lists their lengths, then their first elements, and so on.
+
+    A struct has those of its fields, after whether it is null; a map is a list of structs.
+    """
+    if is_struct(column.type):
+        yield column.is_valid()
+        for place in range(column.type.num_fields):
+            yield from _sort_keys(pc.struct_field(column, [place]))
+    elif is_list(column.type) or is_map(column.type):
+        lists = as_lists(column)
+        lengths = pc.fill_null(pc.list_value_length(lists), -1).to_numpy().astype(np.int64)
+        yield pa.chunked_array([pa.array(lengths)])
+        elements, sizes = pc.list_flatten(lists), np.maximum(lengths, 0)
+        starts = np.cumsum(sizes) - sizes
+        for place in range(sizes.max(initial=0)):
+            yield from _sort_keys(elements.take(pa.array(starts + place, mask=sizes <= place)))
+    else:
+        yield _as_text(column) if is_opaque(column.type) else column
+
+
+def as_lists(column: Any) -> Any:
+    """Return maps as lists of structs; lists as they are."""
+    if not is_map(column.type):
+        return column
+    return column.cast(pa.list_(pa.struct([("key", column.type.key_type), ("value", column.type.item_type)])))
+
+
+def _as_text(column: Any) -> Any:
+    """Return values that Arrow does not compare as strings; null stays null."""
+    texts = [None if value is None else str(value) for value in column.to_pylist()]
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> Flags:
@@ -93,8 +115,14 @@ def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> Fl
         return same_nulls
     if is_floating(got.type):
         equal = _close(_numbers(got), _numbers(expected), tolerance)
-    elif is_list(got.type):
-        equal = _equal_lists(got, expected, tolerance)
+    elif is_list(got.type) or is_map(got.type):
+        equal = _equal_lists(as_lists(got), as_lists(expected), tolerance)
+    elif is_struct(got.type):
+        equal = np.ones(len(got), bool)
+        for place in range(got.type.num_fields):
+            equal &= equal_values(pc.struct_field(got, [place]), pc.struct_field(expected, [place]), tolerance)
+    elif is_opaque(got.type):
+        equal = _flags(pc.fill_null(pc.equal(_as_text(got), _as_text(expected)), False))
     else:
         equal = _flags(pc.fill_null(pc.equal(got, expected), False))
     same: Flags = same_nulls & (equal | ~valid)

@@ -23,11 +23,11 @@ class GpuetlCluster(GpuPeer):
 
     def open(self) -> None:
         """Start the workers as the engine does for a run."""
-        from gpuetl.executors.dask.cluster import connected
+        from gpuetl.executors.dask.cluster import open_client
         from gpuetl.options import Cluster
 
         self.cluster = ExitStack()
-        self.client = self.cluster.enter_context(connected("dask-cuda", Cluster()))
+        self.client = self.cluster.enter_context(open_client("dask-cuda", Cluster()))
 
     def run(self, job: Job, out: Path) -> pa.Table | None:
         """Run the pipeline, loaded each time."""

@@ -10,7 +10,7 @@ import pytest
 
 from command import environment_without_coverage
 from gpuetl.executors.dask.access import CONNECTS, LISTENS, RunKey, accept_keys, proof, prove
-from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.cluster import open_client
 from gpuetl.options import Cluster
 
 distributed = pytest.importorskip("distributed")
@@ -48,7 +48,7 @@ if __name__ == "__main__":
 def test_another_user_cannot_use_the_scheduler_the_workers_or_the_nannies_of_a_run(tmp_path):
     """The same attack runs code in a cluster that has no key."""
     (tmp_path / "attack.py").write_text(ATTACK)
-    with connected("dask", Cluster(workers=1)) as client:
+    with open_client("dask", Cluster(workers=1)) as client:
         info = client.scheduler_info()["workers"]
         addresses = [client.scheduler.address, *info, *(worker["nanny"] for worker in info.values())]
         attack = [sys.executable, tmp_path / "attack.py", "", *addresses]

@@ -38,7 +38,7 @@ def short(monkeypatch):
     """Nobody waits long."""
     monkeypatch.setattr(greeting, "ANSWER_S", 0.5)
     monkeypatch.setattr(workers, "WAIT_S", 1)
-    monkeypatch.setattr(workers, "_SAID", WeakKeyDictionary())
+    monkeypatch.setattr(workers, "_LAST_ANSWERS", WeakKeyDictionary())
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def test_a_scheduler_without_workers_is_told_with_the_commands_that_start_some(f
     ]
 
 
-class Told:
+class FakeClient:
     """A client of which scheduler and workers say what they are given to say."""
 
     def __init__(self, scheduler, **workers):
@@ -148,11 +148,11 @@ class Told:
 def test_another_gpuetl_or_python_is_told():
     """Before a plan is sent, which it could not unpack."""
     here, other = installed(), "gpuetl 0.0.9 (0badcafe) on Python 3.10"
-    check_installed(Told(here, a=here, dies=OSError("closed")), frozenset({"a", "dies"}))
+    check_installed(FakeClient(here, a=here, dies=OSError("closed")), frozenset({"a", "dies"}))
     for client, who in (
-        (Told(here, a=here, b=other), f"the worker at b cannot take a plan from {here}: it has {other}."),
+        (FakeClient(here, a=here, b=other), f"the worker at b cannot take a plan from {here}: it has {other}."),
         (
-            Told(ModuleNotFoundError("No module named 'gpuetl'"), a=here),
+            FakeClient(ModuleNotFoundError("No module named 'gpuetl'"), a=here),
             f"the scheduler cannot take a plan from {here}: No module named 'gpuetl'.",
         ),
     ):
@@ -167,7 +167,7 @@ def test_another_gpuetl_or_python_is_told():
 
 def test_workers_that_have_the_same_are_asked_once():
     """Others that come are asked, too."""
-    client = Told(installed(), a=installed())
+    client = FakeClient(installed(), a=installed())
     for _ in range(2):
         check_installed(client, frozenset("a"))
     assert client.asked == 1
@@ -179,7 +179,7 @@ def test_workers_that_have_the_same_are_asked_once():
 def test_a_worker_that_was_started_anew_at_its_address_is_told_where_it_has_another():
     """Workers with a port of their own are."""
 
-    class Noted(Told):
+    class Noted(FakeClient):
         def run(self, function, *_, on_error):
             return {"a": installed()} if function is installed else {"a": (1 << 30, True, "gpuetl 0.0.9")}
 

@@ -15,8 +15,8 @@ from distributed import get_worker
 
 from gpuetl import RunFailed, RunOptions, col, row_number
 from gpuetl.executors.dask import fetching, job, tasks
-from gpuetl.executors.dask.accounts import nodes_of, pack_nodes
 from gpuetl.executors.dask.cluster_run import job_of
+from gpuetl.executors.dask.packed_plan import nodes_of, pack_nodes
 from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.physical.nodes import Exchange
 from gpuetl.testing import assert_tables_equal
@@ -52,8 +52,8 @@ def test_tasks_grow_with_partitions_and_not_with_their_square(pipeline, t):
     made = TaskGraph(plan, nodes, job_of("run", "driver", "pandas", pack_nodes(nodes), RunOptions()))
     verbs = Counter(name.split()[0] for name, *_ in made.tasks)
     assert verbs == {"split": 6, "place": 6, "places": 1, "compute": 6, "write": 6, "keep": 1}
-    assert sorted(made.held) == sorted(key for key in made.tasks if key[0].startswith("split"))
-    assert not TaskGraph(plan, nodes, job_of("run", "driver", "pandas", b"", RunOptions()), fetches=False).held
+    assert sorted(made.pinned) == sorted(key for key in made.tasks if key[0].startswith("split"))
+    assert not TaskGraph(plan, nodes, job_of("run", "driver", "pandas", b"", RunOptions()), fetches=False).pinned
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_rows_are_those_of_one_process(pipeline, cluster, t, steps):
 
 def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypatch):
     """The tasks that cut them stay until the run ends."""
-    left, forget = [], fetching.forget
+    left, forget = [], fetching.release
 
     def watched(worker, tasks, target):
         forget(worker, tasks, target)
         left.extend(tuple(worker.data[task]) for task in tasks)
 
-    monkeypatch.setattr(fetching, "forget", watched)
+    monkeypatch.setattr(fetching, "release", watched)
     numbered(t).write_parquet("out", "out")
     pipeline.run(engine="dask", client=cluster, options=ROWS)
     assert {len(each) for each in left} == {6}
@@ -138,9 +138,9 @@ def test_pieces_are_tasks_where_the_choice_is_left_out(pipeline, cluster, t, mon
 
 def test_a_worker_that_does_not_know_how_to_give_has_nothing(pipeline, cluster, t, monkeypatch):
     """One that was started anew at the address of another: the run begins again, and ends with what is the matter."""
-    monkeypatch.setattr(fetching, "giving_worker", get_worker)
-    monkeypatch.setattr(tasks, "giving_worker", get_worker)
-    for name in ("gpuetl_give", "gpuetl_forget"):
+    monkeypatch.setattr(fetching, "serving_worker", get_worker)
+    monkeypatch.setattr(tasks, "serving_worker", get_worker)
+    for name in ("gpuetl_serve", "gpuetl_release"):
         cluster.run(lambda dask_worker, name=name: dask_worker.handlers.pop(name, None))
     numbered(t).write_parquet("out", "out")
     with pytest.raises(RunFailed, match="workers that others wanted rows from were lost 4 times"):
@@ -155,15 +155,15 @@ def test_what_workers_may_spill_is_left_to_tasks(pipeline, t):
     size = max(fetching.estimated_bytes(exchange.source) for exchange in exchanges)
     for bytes_a_worker, stay in ((size, True), (size - 2, False), (inf, True)):
         client = SimpleNamespace(run=lambda *_, room=bytes_a_worker, **__: {"a": room, "b": inf})
-        assert fetching.stay_in_memory(client, exchanges) == stay
-    assert fetching.stay_in_memory(SimpleNamespace(), [])
+        assert fetching.fit_in_memory(client, exchanges) == stay
+    assert fetching.fit_in_memory(SimpleNamespace(), [])
 
 
 def test_room_for_results_is_what_dask_spills_beyond():
     """Of dask's own buffer, of dask-cuda's for GPUs, and of results that stay."""
     buffer = SimpleNamespace(fast=SimpleNamespace(n=7))
     for data, expected in (({}, inf), (buffer, 7), (SimpleNamespace(device_buffer=buffer), 7)):
-        assert fetching.room(SimpleNamespace(data=data)) == expected
+        assert fetching.result_memory(SimpleNamespace(data=data)) == expected
 
 
 @pytest.mark.parametrize("times", [1, 1000])
@@ -181,7 +181,7 @@ def test_a_run_whose_pieces_are_lost_begins_again(pipeline, cluster, t, monkeypa
         return held(worker, tasks, target)
 
     monkeypatch.setattr(fetching, "pieces_here", without)
-    monkeypatch.setattr(fetching, "moved", nowhere)
+    monkeypatch.setattr(fetching, "locate", nowhere)
     numbered(t).write_parquet("out", "out")
     if times > 1:
         with pytest.raises(RunFailed, match="workers that others wanted rows from were lost 4 times"):

@@ -10,8 +10,8 @@ pytest.importorskip("distributed")
 
 from gpuetl import RunOptions, col, expr
 from gpuetl.executors.dask import task_graph
-from gpuetl.executors.dask.accounts import nodes_of, pack_nodes
 from gpuetl.executors.dask.cluster_run import job_of
+from gpuetl.executors.dask.packed_plan import nodes_of, pack_nodes
 from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.run import planning
 from plans import kept_plan, lowered
@@ -92,9 +92,9 @@ def test_no_window_waits_for_another_one_s(pipeline):
     plan, _ = planning.lowered(kept_plan(pipeline), options, "dask")
     tasks = tasks_of(plan)
     assert Counter(name.rsplit(" ", 1)[0] for name, *_ in tasks) == {
-        "compute": 3, "carry alone": 2, "combine": 1, "take combine": 2, "carry": 3, "take carry": 3, "keep": 1,
+        "compute": 3, "window state": 2, "combine states": 1, "take combine states": 2, "window": 3, "take window": 3, "keep": 1,
     }  # fmt: skip
     waits_for = {key: {name.rsplit(" ", 1)[0] for name, *_ in task.dependencies} for key, task in tasks.items()}
-    assert [waits_for[key] for key in tasks if key[0].startswith("carry summed") and key[1]] == [
-        {"compute", "take combine"}
+    assert [waits_for[key] for key in tasks if key[0].startswith("window summed") and key[1]] == [
+        {"compute", "take combine states"}
     ] * 2

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuetl import InvalidPipeline
-from gpuetl.executors.dask.cluster import closing, connected, settings
+from gpuetl.executors.dask.cluster import closing, open_client, settings
 from gpuetl.executors.dask.local_cluster import quiet
 from gpuetl.options import Cluster
 from gpuetl.signals import Stopped, stopping
@@ -17,12 +17,12 @@ from gpuetl.signals import Stopped, stopping
 pytest.importorskip("distributed")
 SAID = """
 import dask
-from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.cluster import open_client
 from gpuetl.executors.dask.local_cluster import quiet
 from gpuetl.options import Cluster
 
 if __name__ == "__main__":
-    with connected("dask", Cluster(workers=1)) as client:
+    with open_client("dask", Cluster(workers=1)) as client:
         (profiles,) = client.run(lambda: dask.config.get("distributed.worker.profile.enabled")).values()
         print(client.scheduler.address, profiles)
 """
@@ -78,7 +78,7 @@ def test_a_worker_may_be_silent_for_a_number_of_seconds_from_1(seconds):
 
 def test_how_long_a_worker_may_be_silent_names_no_cluster(cluster):
     """The client that is current is taken, as without it."""
-    with connected("dask", Cluster(worker_timeout_s=30)) as client:
+    with open_client("dask", Cluster(worker_timeout_s=30)) as client:
         assert client is cluster
 
 

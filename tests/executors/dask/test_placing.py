@@ -8,7 +8,7 @@ from distributed import get_task_stream, get_worker
 
 from gpuetl import RunOptions, col, row_number
 from gpuetl.executors.dask import task_graph, tasks
-from gpuetl.executors.dask.results import placed
+from gpuetl.executors.dask.results import place_tasks
 from tables import table, write_source
 
 ROWS = RunOptions(partition_rows=2)
@@ -26,7 +26,7 @@ def joined(pipeline):
 @pytest.fixture
 def seen(monkeypatch):
     """Where partitions of the sink are computed; workers of these tests are in this process."""
-    seen, computed = {}, tasks.computed
+    seen, computed = {}, tasks.run_fragment
 
     def noted(job, runner, fragment, arguments):
         verb, _, place = fragment.name.rpartition(", ")
@@ -34,7 +34,7 @@ def seen(monkeypatch):
             seen[int(place.rstrip(")"))] = get_worker().address
         return computed(job, runner, fragment, arguments)
 
-    monkeypatch.setattr(tasks, "computed", noted)
+    monkeypatch.setattr(tasks, "run_fragment", noted)
     return seen
 
 
@@ -50,7 +50,8 @@ def test_workers_that_are_lost_leave_tasks_to_the_others(joined, cluster, seen, 
     """They had been there when the run began."""
     monkeypatch.setattr(task_graph, "LARGE_ROWS", 2)
     monkeypatch.setattr(
-        "gpuetl.executors.dask.results.placed", lambda all_, shares, _: placed(all_, shares, ["tcp://127.0.0.1:1"])
+        "gpuetl.executors.dask.results.place_tasks",
+        lambda all_, shares, _: place_tasks(all_, shares, ["tcp://127.0.0.1:1"]),
     )
     report = joined.run(engine="dask", client=cluster, options=ROWS).report
     assert report.sinks[0].rows == 6
@@ -73,6 +74,6 @@ def test_pieces_are_taken_where_they_were_cut(pipeline, cluster):
 def test_small_partitions_go_where_the_scheduler_likes():
     """To move the table to another worker takes longer than to work on them."""
     given = {("t", 0): 1, ("t", 1): 2}
-    (layer,) = placed(given, {}, ["a", "b"]).layers.values()
+    (layer,) = place_tasks(given, {}, ["a", "b"]).layers.values()
     assert dict(layer) == given
     assert not layer.annotations

@@ -17,7 +17,7 @@ import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions, expr
 from gpuetl.executors.dask import fetching
-from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.cluster import open_client
 from gpuetl.options import Cluster
 from tables import table, write_source
 
@@ -62,7 +62,7 @@ TINY = RunOptions(partition_rows=2, broadcast_bytes=0, carried_share=inf)
 @pytest.fixture(scope="module")
 def processes():
     """A client of two workers, each in a process that is started again when it dies."""
-    with connected("dask", Cluster(workers=2)) as client:
+    with open_client("dask", Cluster(workers=2)) as client:
         yield client
 
 
@@ -213,7 +213,7 @@ def test_a_worker_starts_again_on_a_gpu_whose_memory_others_still_map(pipeline, 
     t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 7, i) for i in range(64))))
     t.aggregate("k", m=expr("median(x)"), n=expr("count(*)")).sort("k").stage("medians")
     expected = pipeline.run(engine="pandas", keep="medians")["medians"].to_arrow()
-    with connected("dask-cuda", Cluster(workers=2)) as client:
+    with open_client("dask-cuda", Cluster(workers=2)) as client:
         for killed in range(3):
             if killed:
                 kill_one(client, max)

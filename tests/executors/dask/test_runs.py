@@ -11,14 +11,14 @@ import pytest
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.engines import registry
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
-from gpuetl.executors.dask import accounts
-from gpuetl.executors.dask.accounts import nodes_of, pack_nodes
+from gpuetl.executors.dask import task_reports
 from gpuetl.executors.dask.cluster_run import job_of
 from gpuetl.executors.dask.job import OpenJob, TaskRunner
+from gpuetl.executors.dask.packed_plan import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import check
-from gpuetl.executors.dask.task_graph import what_is_read
-from gpuetl.executors.dask.tasks import RowsInMemory, Step, stepped
-from gpuetl.executors.dask.turns import Turn
+from gpuetl.executors.dask.task_graph import source_part
+from gpuetl.executors.dask.task_slots import TaskSlot
+from gpuetl.executors.dask.tasks import RowsInMemory, Step, run_step
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
 from gpuetl.places.local.staged_sink import LocalStagedSink
@@ -113,11 +113,11 @@ def test_rows_in_memory_are_recorded_under_the_source_of_the_plan(pipeline):
     nodes = nodes_of(lowered(pipeline))
     job, runner = (
         OpenJob(job_of("run", "driver", "pandas", pack_nodes(nodes), TINY)),
-        TaskRunner(PandasBackend(), Recorder(), Turn(shares=False, reads_ahead=False)),
+        TaskRunner(PandasBackend(), Recorder(), TaskSlot(is_concurrent=False, reads_ahead=False)),
     )
     (scan,) = (number for number, node in enumerate(nodes) if isinstance(node, Scan))
     before = dict(job.numbers)
-    frame = stepped(job, runner, Step(scan, 0, (), RowsInMemory(pa.table({"x": [1, 2]}))), ())
+    frame = run_step(job, runner, Step(scan, 0, (), RowsInMemory(pa.table({"x": [1, 2]}))), ())
     assert frame.num_rows == 2
     assert job.numbers == before
     assert [job.numbers[key] for key in runner.recorder.work] == [scan]
@@ -208,7 +208,7 @@ def test_workers_are_given_whole_paths(flights, tmp_path, monkeypatch):
     here = Pipeline("here", root=Path())
     here.read_parquet("t", "t.parquet").stage("s")
     (scan,) = (node for node in walk_graph(*lowered(here).roots) if isinstance(node, Scan))
-    (group, *_) = what_is_read(scan, 0)
+    (group, *_) = source_part(scan, 0)
     assert (scan.parts[0][0].file.path.is_absolute(), group.file.path) == (False, tmp_path / "t.parquet")
 
 
@@ -221,7 +221,7 @@ def test_small_results_come_with_what_tasks_tell(flights, cluster, monkeypatch):
 
 def test_large_results_are_gathered(flights, cluster, monkeypatch):
     """A scheduler would keep them for long.  Workers of this test are in this process."""
-    monkeypatch.setattr(accounts, "MOST_TOLD", 0)
+    monkeypatch.setattr(task_reports, "MAX_INLINE_BYTES", 0)
     run = flights.run(engine="dask", client=cluster, keep=["sums"], options=TINY)
     assert run["sums"].to_arrow().num_rows == 3
 
@@ -231,6 +231,6 @@ def test_a_client_that_was_connected_again_hears_of_its_tasks(flights, cluster, 
     flights.run(engine="dask", client=cluster, options=TINY)
     (tmp_path / "out").rename(tmp_path / "before")
     cluster.unsubscribe_topic(cluster.id)
-    monkeypatch.setitem(accounts._CONNECTIONS, cluster, "the one before")
+    monkeypatch.setitem(task_reports._CONNECTIONS, cluster, "the one before")
     report = flights.run(engine="dask", client=cluster, keep=["joined"], options=TINY).report
     assert {stage.name: stage.rows_out for stage in report.stages}["joined"] == 10

@@ -19,7 +19,7 @@ from clusters import (
     waiting_pipeline,
 )
 from gpuetl import RunOptions, expr
-from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.cluster import open_client
 from gpuetl.options import Cluster
 from tables import table, write_source
 
@@ -83,7 +83,7 @@ def test_a_worker_that_is_stopped_before_the_run_is_started_again(pipeline, engi
     t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 7, i) for i in range(64))))
     t.aggregate("k", m=expr("median(x)"), n=expr("count(*)")).sort("k").stage("medians")
     expected = pipeline.run(engine="pandas", keep="medians")["medians"].to_arrow()
-    with connected(engine, Cluster(workers=2)) as client:
+    with open_client(engine, Cluster(workers=2)) as client:
         pids = client.run(os.getpid)
         os.kill(min(pids.values()), signal.SIGSTOP)
         cluster = Cluster(client=client, worker_timeout_s=TIMEOUT_S)
@@ -163,7 +163,7 @@ def test_a_run_whose_scheduler_is_stopped_ends_with_its_address(folder, run):
         scheduler.send_signal(signal.SIGSTOP)
         assert ended(process, TIMEOUT_S + 8) == (
             1,
-            f"error: the scheduler at {address} has not answered for 3 s.  [GE2040]\n"
+            f"error: the scheduler at {address} did not answer for 3 s.  [GE2040]\n"
             "Look at its process and at the link to its host, and run again.  --worker-timeout says how long to wait.\n",
         )
         check_nothing_changed(folder)

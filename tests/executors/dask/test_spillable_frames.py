@@ -155,7 +155,7 @@ def test_a_worker_without_memory_to_send_spills_what_waits_sends_that_or_says_so
 @pytest.mark.parametrize("lacks", [1, 2])
 def test_a_worker_without_memory_to_take_what_came_spills_what_waits_and_is_then_out_of_memory(monkeypatch, lacks):
     """When it opens what came."""
-    backend, failed, unpacked = load_backend(ON_CPU), [], spillable_frames.unpacked
+    backend, failed, unpacked = load_backend(ON_CPU), [], spillable_frames.unpack_batch
     SPILL_REGISTRY.use(backend, None, None)
     sent, other = (wrapped(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
 
@@ -165,7 +165,7 @@ def test_a_worker_without_memory_to_take_what_came_spills_what_waits_and_is_then
             raise MemoryError("failed to allocate 3 GiB")
         return unpacked(*given)
 
-    monkeypatch.setattr(spillable_frames, "unpacked", without_room)
+    monkeypatch.setattr(spillable_frames, "unpack_batch", without_room)
     got = sent_on(sent)
     assert failed == [True, False]
     if lacks == 1:
@@ -186,8 +186,8 @@ def test_a_run_begins_again_where_workers_have_no_memory_to_send(pipeline, on_wo
             raise MemoryError(f"failed to allocate {frame.rows} GiB")
         return in_one(frame)
 
-    asked, answered = [], fetching.answered
-    monkeypatch.setattr(fetching, "answered", lambda *given: asked.append(given) or answered(*given))
+    asked, answered = [], fetching.remote_pieces
+    monkeypatch.setattr(fetching, "remote_pieces", lambda *given: asked.append(given) or answered(*given))
     monkeypatch.setattr(packed_frames, "in_one", without_room)
     monkeypatch.setattr(fetching, "MOST_PIECES", most)
     report = by_tcp(windowed(pipeline), on_workers, partition_rows=16)
@@ -203,7 +203,7 @@ def test_a_connection_with_half_an_answer_is_not_used_again(pipeline, on_workers
     send_recv, failed = fetching.send_recv, []
 
     async def half(comm, **message):
-        if message["op"] == "gpuetl_give" and not failed:
+        if message["op"] == "gpuetl_serve" and not failed:
             failed.append(comm)
             await comm.write({**message, "reply": True})
             raise MemoryError
@@ -240,7 +240,7 @@ def test_a_copy_to_the_host_that_fails_is_made_of_what_was_spilled_or_told(monke
         def get(self):
             raise MemoryError("no pinned memory")
 
-    monkeypatch.setattr(spillable_frames, "packed", lambda frames: PackedFrames(b"", NoCopy(), on_device=True))
+    monkeypatch.setattr(spillable_frames, "pack_batch", lambda frames: PackedFrames(b"", NoCopy(), on_device=True))
     got = sent_on(sent)
     if there:
         assert backend.to_arrow(unwrapped(got))["x"].to_pylist() == [1]
@@ -306,7 +306,7 @@ def joined(pipeline, cluster, on_workers):
     expected = pipeline.run(engine="pandas", keep=["joined"], options=options)["joined"].to_arrow()
 
     def run(**more):
-        SPILL_REGISTRY.taken_moved()  # of other tests
+        SPILL_REGISTRY.drain_link_bytes()  # of other tests
         run = pipeline.run(engine=on_workers, keep=["joined"], options=replace(options, **more))
         assert_tables_equal(run["joined"].to_arrow(), expected)
         return run.report

@@ -29,7 +29,7 @@ def moved(monkeypatch):
     """Return how many frames each worker gets, which has been asked for none."""
     installed.forget()
     monkeypatch.setattr(warm_up, "some_rows", nothing)
-    monkeypatch.setattr(warm_up, "take", note)
+    monkeypatch.setattr(warm_up, "receive", note)
     GOT.clear()
     return GOT
 

@@ -14,7 +14,7 @@ from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.dask import cluster_sinks
 from gpuetl.executors.dask.cluster_sinks import files_at_once
-from gpuetl.executors.dask.turns import Turns
+from gpuetl.executors.dask.task_slots import SlotCounts
 from gpuetl.io.staging import MOST_PARTS
 
 
@@ -74,19 +74,19 @@ def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, clust
     from gpuetl.engines.registry import ENGINES, ClusterEngine
 
     monkeypatch.setitem(ENGINES, "dask-on-cpu", ClusterEngine("cudf-on-cpu", "distributed", ""))
-    frames, alive, give_up, write = [], [], Turns.give_up, cluster_sinks.write_frame
+    frames, alive, release, write = [], [], SlotCounts.release, cluster_sinks.write_frame
 
     def note_frame(runner, work, frame, *given):
         frames.append(weakref.ref(frame))
         write(runner, work, frame, *given)
 
-    def note_turn(self, kind, turn):
+    def note_slot(self, kind, slot):
         if kind == "writing":
             alive.append(frames[-1]() is not None)
-        give_up(self, kind, turn)
+        release(self, kind, slot)
 
     monkeypatch.setattr(cluster_sinks, "write_frame", note_frame)
-    monkeypatch.setattr(Turns, "give_up", note_turn)
+    monkeypatch.setattr(SlotCounts, "release", note_slot)
     rows = pipeline.read_parquet("t", write_rows(pipeline.root / "t.parquet", pa.table({"x": range(30)})))
     rows.with_columns(y="x + 1").write_parquet("out", "out")
     pipeline.run(engine="dask-on-cpu", keep=[])

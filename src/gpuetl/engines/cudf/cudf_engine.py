@@ -25,7 +25,7 @@ from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.exchange import split_by_hash, split_by_order
 from gpuetl.engines.cudf.runtime.spilled_frame import SpilledFrame, spilled
 from gpuetl.engines.cudf.runtime.traced_machine import traced_machine
-from gpuetl.engines.interface import ALONE, Share
+from gpuetl.engines.interface import ALONE, EngineBackend, Share
 from gpuetl.engines.no_result import check_array
 from gpuetl.formats.registry import format_named
 from gpuetl.io.data_file import RowGroup
@@ -41,7 +41,7 @@ from gpuetl.types.data_types import BOOL
 from gpuetl.types.schema import Schema
 
 
-class CudfBackend:
+class CudfBackend(EngineBackend[Frame]):
     """Frames are `Frame`s in device memory, with the columns and types of the node that made them."""
 
     name = "cudf"
@@ -61,7 +61,7 @@ class CudfBackend:
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """List the plan's programs on a thread, and compile them on others, unless an earlier process did."""
         if chosen("compile_ahead") and self.machine.begins(plan):
-            from gpuetl.engines.cudf.codegen.compile_ahead import expect_programs
+            from gpuetl.engines.cudf.programs.plan_listing import expect_programs
 
             expect_programs(physical, plan, self.machine, share)
 
@@ -142,17 +142,17 @@ class CudfBackend:
         """Measure the machine's."""
         return self.machine.memory_meter()
 
-    def to_arrow(self, frame: Frame) -> Any:
+    def to_arrow(self, frame: Frame) -> pa.Table:
         """Copy the frame to host memory."""
         with self.machine.stage("to Arrow"):
             return to_table(frame, self.machine)
 
-    def head(self, frame: Frame, count: int) -> Any:
+    def head(self, frame: Frame, count: int) -> pa.Table:
         """Copy the first rows to host memory."""
         with self.machine.stage("head"):
             return to_table(first_rows(frame, count, self.machine), self.machine)
 
-    def small_table(self, frame: Frame) -> Any:
+    def small_table(self, frame: Frame) -> pa.Table | None:
         """Copy a small frame to host memory in one copy."""
         return self.to_arrow(frame) if is_small(frame) else None
 
@@ -175,7 +175,7 @@ class CudfBackend:
         return {n: v.data.view("bool") if v.dtype == BOOL else v.data for n, v in frame.columns.items()}
 
     def to_cudf(self, frame: Frame) -> Any:
-        """Return a cuDF frame on the frame's memory."""
-        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
+        """Return a cuDF frame on the frame's memory; None of one with columns that cuDF has to take from Arrow."""
+        from gpuetl.engines.cudf.runtime.dataframes import is_shared, to_dataframe
 
-        return to_dataframe(frame)
+        return to_dataframe(frame) if all(is_shared(vector.dtype) for vector in frame.columns.values()) else None

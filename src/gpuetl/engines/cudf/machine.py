@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.records import dataclass
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.types.data_types import DataType
+
+if TYPE_CHECKING:
+    from gpuetl.engines.cudf.columns.vector import Vector  # columns are above the machine, which names their type
 
 Work = Literal["reading", "computing", "writing"]
 
@@ -32,6 +34,14 @@ class Array(Protocol):
     @property
     def size(self) -> int:
         """How many elements the array has."""
+
+    @property
+    def ndim(self) -> int:
+        """How many axes the array has."""
+
+    @property
+    def base(self) -> Any:
+        """The array of which this one is a view; None where it has memory of its own."""
 
     @property
     def data(self) -> Any:
@@ -182,10 +192,10 @@ class Machine(Protocol):
     def begins(self, plan: str) -> bool:
         """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
 
-    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
+    def expect(self, plan: str, sources: Iterable[KernelSource]) -> None:
         """Load or compile, on threads of the machine's own, what a plan will ask for; return when all is compiled.
 
-        Later processes know the programs of the plan then.  An error of `strings` is raised, and nothing is known.
+        Later processes know the programs of the plan then.  An error of `sources` is raised, and nothing is known.
         """
 
     def compiled(self, source: str) -> Module:
@@ -261,7 +271,7 @@ class Machine(Protocol):
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
     def string_ranks(self, strings: Vector) -> Array:
-        """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
+        """Number (int32) the distinct strings in the order of their bytes, from 0 on; a null with any."""
 
     def host_values(self) -> int:
         """Return how many values of Parquet files Arrow reads, and copies, sooner than `read_parquet` reads them."""

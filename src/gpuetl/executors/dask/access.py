@@ -33,7 +33,7 @@ NAMES = {CONNECTS: LISTENS, LISTENS: CONNECTS}
 
 
 class RunKey(Security):  # type: ignore[misc]
-    """What dask hands to each connection of a cluster: here the key of a run, in the place of certificates."""
+    """What dask hands to each connection of a cluster: here the key of a run, instead of certificates."""
 
     __slots__ = ("run_key",)
 
@@ -82,12 +82,12 @@ async def prove(comm: Any, key: bytes, port: int, end: bytes) -> None:
 
 
 def proof(key: bytes, end: bytes, port: int, own: bytes, other: bytes) -> bytes:
-    """Return what one end sends: nobody else can compute it for these random numbers, and no two ends send the same."""
+    """Return the proof that one end sends: only the key's holder can compute it, and the two ends' proofs differ."""
     return hmac.digest(key, b"%s %d %s%s" % (end, port, own, other), "sha256")
 
 
 def raw(comm: Any) -> tuple[Any, Any]:
-    """Return how to send bytes over a connection, and to receive so many, below dask's messages."""
+    """Return how to send bytes over a connection, and to receive a number of bytes, below dask's messages."""
     if hasattr(comm, "stream"):  # TCP
         return comm.stream.write, comm.stream.read_bytes
 

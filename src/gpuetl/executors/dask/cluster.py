@@ -22,7 +22,7 @@ from distributed.comm import parse_address, parse_host_port
 from gpuetl.engines.registry import cluster_engines, computing_engine
 from gpuetl.errors import EngineUnavailable, RunFailed, first_line
 from gpuetl.executors.dask.access import RunKey, accept_keys
-from gpuetl.executors.dask.liveness import asked, in_thread, watching
+from gpuetl.executors.dask.liveness import ask, in_thread, watching
 from gpuetl.executors.dask.local_cluster import (
     UCX_LOG_LEVEL,
     LocalNanny,
@@ -39,20 +39,19 @@ from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress, silent
 from gpuetl.threads import thread_count
 
-# The first word of a scheduler, and what to do where there is none.
+# The scheduler probe, and advice when there is no scheduler.
 #
-# A client of `distributed` tries what was refused again for all of its time, and waits for ever for what listens and
-# is
-# no scheduler.  So a connection of our own comes first, which fails at once where that is known, and knows why.
+# A client of `distributed` retries a refused connection until its timeout, and waits for ever for a server that is not
+# a scheduler.  So we open a connection of our own first, which fails at once and gives the reason.
 
 
 ANSWER_S = 10
 """How long a scheduler may take to answer."""
 LONGEST = 1 << 20
-"""Bytes of a greeting; it has a few hundred."""
+"""Longest first message in bytes; a scheduler's has a few hundred."""
 
 
-def hear_greeting(address: str, security: Any) -> None:
+def probe_scheduler(address: str, security: Any) -> None:
     """Connect as a client does, and wait for a message: a scheduler speaks first.
 
     A message begins with its length in eight bytes (`distributed.comm.tcp`), where others, such as SSH, say a text.
@@ -69,10 +68,10 @@ def hear_greeting(address: str, security: Any) -> None:
         return
     context = tls_context(security) if scheme == "tls" else None
     length = 0
-    with ExitStack() as opened:
-        line = opened.enter_context(socket.create_connection(parse_host_port(at), ANSWER_S))
+    with ExitStack() as stack:
+        line = stack.enter_context(socket.create_connection(parse_host_port(at), ANSWER_S))
         if context:
-            line = opened.enter_context(context.wrap_socket(line))
+            line = stack.enter_context(context.wrap_socket(line))
         with suppress(TimeoutError):
             length = int.from_bytes(line.recv(8), sys.byteorder)
     if not 0 < length < LONGEST:
@@ -120,7 +119,7 @@ CLOSE_S = 10
 """How long to wait for a client or a cluster to close, whose scheduler may not answer."""
 RESTART_S = 600
 """How long a worker may take to start, also one that died: dask gives up after 15 s, too short for a busy machine."""
-HELD_SHARE = 0.4
+RESULT_SHARE = 0.4
 """Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
 
 WORKER_NAME = "Dask Worker process"
@@ -129,7 +128,7 @@ ONLY_HEALTH = ["distributed.http.health"]
 
 
 @contextmanager
-def connected(engine: str, options: Cluster, progress: Progress = silent) -> Iterator[Any]:
+def open_client(engine: str, options: Cluster, progress: Progress = silent) -> Iterator[Any]:
     """Give a client of the cluster that the options name, else the one that is current, as other users of dask do.
 
     Where there is none, one is made.  What is made is closed at the end.
@@ -140,28 +139,28 @@ def connected(engine: str, options: Cluster, progress: Progress = silent) -> Ite
         Where there is no scheduler at the address, or not one for this client.
     """
     unnamed = replace(options, worker_timeout_s=Cluster().worker_timeout_s) == Cluster()
-    given = options.client or (current_client() if unnamed else None)
-    if given is not None:
-        with quiet(), watching(given, options.worker_timeout_s):
-            yield given
+    current = options.client or (current_client() if unnamed else None)
+    if current is not None:
+        with quiet(), watching(current, options.worker_timeout_s):
+            yield current
         return
-    with ExitStack() as made:
-        made.enter_context(quiet())
+    with ExitStack() as stack:
+        stack.enter_context(quiet())
         if options.address is None:
             progress(Origin("workers on", "this machine"), 0, 1)
-            made.enter_context(dask.config.set(settings(options, made.enter_context(scratch_folder()))))
+            stack.enter_context(dask.config.set(settings(options, stack.enter_context(scratch_folder()))))
             with held_signals() as held:
-                cluster = made.enter_context(
-                    closing(started(lambda: local_cluster(engine, options), held, options.worker_timeout_s))
+                cluster = stack.enter_context(
+                    closing(start_cluster(lambda: local_cluster(engine, options), held, options.worker_timeout_s))
                 )
-                client = made.enter_context(closing(client_of(cluster)))
-            made.enter_context(watching(client, options.worker_timeout_s))
+                client = stack.enter_context(closing(client_of(cluster)))
+            stack.enter_context(watching(client, options.worker_timeout_s))
             if workers_have_gpus(engine):
                 make_pools(client, computing_engine(engine))
         else:
             progress(Origin("connection to", options.address), 0, 1)
-            client = made.enter_context(closing(client_at(options.address, options)))
-            made.enter_context(watching(client, options.worker_timeout_s))
+            client = stack.enter_context(closing(client_at(options.address, options)))
+            stack.enter_context(watching(client, options.worker_timeout_s))
         yield client
 
 
@@ -188,7 +187,7 @@ def closing(closed: Any) -> Iterator[Any]:
             closed.close(timeout=CLOSE_S)
 
 
-def started(start: Callable[[], Any], held: Held, timeout_s: float) -> Any:
+def start_cluster(start: Callable[[], Any], held: Held, timeout_s: float) -> Any:
     """Return the cluster that `start` gives, in a thread of its own, where no signal breaks it off.
 
     Workers are killed that are stopped for so many seconds, and once a signal is held, those that have not started in
@@ -240,14 +239,14 @@ def workers_have_gpus(engine: str) -> bool:
 def make_pools(client: Any, engine: str) -> None:
     """Have each worker make its engine's pool, also one that starts later; raise `RunFailed` without memory for it."""
     with starting():
-        asked(client, lambda: client.register_plugin(DevicePool(engine)))
+        ask(client, lambda: client.register_plugin(DevicePool(engine)))
 
 
 def client_at(address: str, options: Cluster) -> Any:
     """Return a client of the scheduler at an address; raise `EngineUnavailable` where there is none."""
     certificates = security(options)
     try:
-        hear_greeting(address, certificates)
+        probe_scheduler(address, certificates)
         return Client(address, security=certificates, set_as_default=False, timeout=CONNECT_S)
     except (OSError, TypeError, ValueError) as error:
         raise unreachable(address, error) from None
@@ -317,7 +316,7 @@ def settings(options: Cluster, scratch: Path) -> dict[str, Any]:
 
 
 def pages(address: str | None) -> dict[str, Any]:
-    """Return how a scheduler serves its pages; without an address a port for its health alone, which nobody knows."""
+    """Return how a scheduler serves its pages; without an address, only a health page on a random port."""
     return {"dashboard": address is not None, "dashboard_address": address or "127.0.0.1:0"}
 
 
@@ -334,7 +333,7 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
         n_workers=options.workers,
         host="127.0.0.1",
         protocol="ucx",
-        device_memory_limit=HELD_SHARE,
+        device_memory_limit=RESULT_SHARE,
         pre_import="pylibcudf,cupy",
         **shared | {"scheduler_kwargs": shared["scheduler_kwargs"] | {"protocol": "tcp"}},
     )

@@ -15,14 +15,15 @@ import pyarrow as pa
 from gpuetl.engines.registry import computing_engine
 from gpuetl.errors import RunFailed
 from gpuetl.executors.committing import commit
-from gpuetl.executors.dask.accounts import Account, AnyNode, nodes_of, pack_nodes
 from gpuetl.executors.dask.cluster import workers_have_gpus
 from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
-from gpuetl.executors.dask.fetching import LostPieces, are_many, stay_in_memory
+from gpuetl.executors.dask.fetching import LostPieces, fit_in_memory, has_many_pieces
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.liveness import watch_of
+from gpuetl.executors.dask.packed_plan import AnyNode, nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.task_graph import TaskGraph
+from gpuetl.executors.dask.task_reports import ReportCollector
 from gpuetl.executors.dask.warm_up import warm
 from gpuetl.executors.failures import row_in_source
 from gpuetl.executors.outputs import Outputs
@@ -50,10 +51,10 @@ class Workers(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """The tasks that ran, what they told, and the results that the driver wants, by key."""
+    """The tasks that ran, their reports, and the results that the driver wants, by key."""
 
     graph: TaskGraph
-    account: Account
+    reports: ReportCollector
     results: dict[Any, Any]
 
 
@@ -68,16 +69,16 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
     watch = watch_of(client)
     nodes = nodes_of(physical)
     packed = pack_nodes(nodes)
-    many = [node for node in nodes if isinstance(node, Exchange) and are_many(node)]
-    fetches = options.lowers_by("fetch_pieces") and stay_in_memory(client, many)
+    many = [node for node in nodes if isinstance(node, Exchange) and has_many_pieces(node)]
+    fetches = options.lowers_by("fetch_pieces") and fit_in_memory(client, many)
 
     def attempt() -> Attempt:
         job = job_of(run.run_id, client.id, computing_engine(engine), packed, options, workers.read_ahead)
         if watch is not None:
             watch.jobs.add(job.name)
         graph = TaskGraph(physical, nodes, job, fetches)
-        account = Account(physical, nodes, recorder)
-        return Attempt(graph, account, computed(client, workers.addresses, graph, account))
+        reports = ReportCollector(physical, nodes, recorder)
+        return Attempt(graph, reports, computed(client, workers.addresses, graph, reports))
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
@@ -88,22 +89,22 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
             for writer in writers.values():
                 writer.prepare()
             try:
-                graph, account, results = until_none_is_lost(attempt, recorder)
+                graph, reports, results = run_until_complete(attempt, recorder)
             except RunFailed as error:
                 raise with_row(error, nodes)  # noqa: B904  the same error
             for warning in watch.warnings() if watch else ():
                 recorder.warn(warning)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
-            account.close()
+            reports.close()
         checks = {name: results[key] for name, key in graph.checks.items()}
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
-                reports = commit(writers, recorder)
+                sinks = commit(writers, recorder)
     kept = {name: results[key] for name, key in graph.kept.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
-    return Outputs(reports if accepted else (), heads, kept, checks)
+    return Outputs(sinks if accepted else (), heads, kept, checks)
 
 
 def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions, reads_ahead: bool = False) -> Job:
@@ -137,7 +138,7 @@ def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, S
         close_writers(list(writers.values()), threads)
 
 
-def until_none_is_lost(attempt: Callable[[], Attempt], recorder: Recorder) -> Attempt:
+def run_until_complete(attempt: Callable[[], Attempt], recorder: Recorder) -> Attempt:
     """Run the tasks, again where pieces of an exchange are lost with a worker: nothing was committed.
 
     Raises
@@ -171,13 +172,13 @@ def with_row(error: RunFailed, nodes: Sequence[AnyNode]) -> RunFailed:
     return error.with_problem(replace(error.problem, row=": ".join(filter(None, (where, values))))) if where else error
 
 
-def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:
+def computed(client: Any, workers: frozenset[str], graph: TaskGraph, reports: ReportCollector) -> dict[Any, Any]:
     """Run the tasks; return the results of those that the driver wants, by key."""
     written = (key for keys in graph.writes.values() for key in keys)
     wanted = list(dict.fromkeys([*written, *graph.kept.values(), *graph.checks.values()]))
     if not wanted:
         return {}
-    return dict(zip(wanted, run_tasks(client, workers, graph, wanted, account.add), strict=True))
+    return dict(zip(wanted, run_tasks(client, workers, graph, wanted, reports.add), strict=True))
 
 
 def first_rows(tables: Sequence[pa.Table], options: RunOptions) -> pa.Table:

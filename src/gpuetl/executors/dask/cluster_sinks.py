@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenPartition:
     """What became of one partition: its files, below the attempt's folder, and its first rows."""
 
     attempt: str
@@ -53,8 +53,8 @@ class AttemptWriter(SinkWriter):
         return publisher_of(self.target.path).stage(self.target, run).attempt(self.name)
 
 
-def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: list[Any]) -> Written:
-    """Write one partition of a sink, when it is the task's turn: `results` holds that frame, and is emptied.
+def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: list[Any]) -> WrittenPartition:
+    """Write one partition of a sink, when the task has a slot to write: `results` holds that frame, and is emptied.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
     OutOfMemory
         Where there is no memory for what is written, either.
     """
-    runner.turn.write()
+    runner.slot.write()
     (frame,), backend, attempt = runner.opened(write.origin, results), job.backend, uuid.uuid4().hex
     results.clear()
     in_threads = Guard(backend, SPILL_REGISTRY.spill_all)  # the task's own may wait, also for its turn
@@ -79,7 +79,7 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
         writer.finish()
     writer.close()
     note_files(work, writer, backend)
-    return Written(attempt, tuple(writer.files), writer.rows, head)
+    return WrittenPartition(attempt, tuple(writer.files), writer.rows, head)
 
 
 def files_at_once(backend: Backend) -> int:
@@ -100,7 +100,7 @@ class SharedSinkWriter(SinkWriter):
         super().prepare()
         self.staged.share()
 
-    def take(self, partitions: Sequence[Written]) -> None:
+    def take(self, partitions: Sequence[WrittenPartition]) -> None:
         """Take the files of all partitions, in order, to where a commit finds them; remove what else is there.
 
         Raises
@@ -108,10 +108,10 @@ class SharedSinkWriter(SinkWriter):
         RunFailed
             Where a file is not to be seen here.
         """
-        for written in partitions:
-            self.rows += written.rows
-            for file in written.files:
-                self.take_file(written.attempt, file)
+        for partition in partitions:
+            self.rows += partition.rows
+            for file in partition.files:
+                self.take_file(partition.attempt, file)
         self.staged.remove_attempts()
 
     def take_file(self, attempt: str, file: WrittenFile) -> None:

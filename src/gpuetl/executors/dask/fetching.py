@@ -1,9 +1,10 @@
 """Pieces of exchanges of many partitions: they stay with the task that cut them, and each reader fetches its own.
 
 A task for each piece lets the scheduler send it to its reader alone, and make it again where it was lost; it costs the
-scheduler half a millisecond.  Of N partitions there would be N² such tasks: beyond `MOST_PIECES` readers are told where
-all partitions were cut, and ask those workers themselves.  The driver keeps the results of cutting wanted, so that
-workers do not drop them.  Where a worker is lost that had some, or one that had fetched some, the run begins again.
+scheduler half a millisecond.  Of N partitions there would be N² such tasks.  Beyond `MOST_PIECES` a reader gets the
+places where partitions were cut, and asks those workers itself.  The driver holds futures of these tasks, so that
+workers do not drop the pieces.  If a worker is lost that had pieces, or had fetched
+some, the run begins again.
 
 A result is spilled and read back as a whole, for each of its pieces: exchanges that may be are left to tasks.
 """
@@ -22,14 +23,14 @@ from distributed.core import send_recv
 from distributed.utils import sync
 
 from gpuetl.errors import GpuetlError
-from gpuetl.executors.dask.liveness import asked as asked_all
+from gpuetl.executors.dask.liveness import ask
 from gpuetl.executors.dask.spillable_frames import batched
 from gpuetl.physical.nodes import Exchange
 from gpuetl.physical.size_estimates import estimated_bytes
 
 MOST_PIECES = 256
 """Of an exchange, that are tasks of their own."""
-ASKED_AT_ONCE = 8
+CONCURRENT_REQUESTS = 8
 """Workers: each packs what it gives, a second copy for a while."""
 CONNECT_S, CONNECTIONS = 2.0, 15
 """How long to try to connect to a worker until the scheduler is asked whether it is lost, and how often to do that."""
@@ -53,19 +54,19 @@ class Places(tuple[Place, ...]):
     __slots__ = ()
 
 
-def are_many(node: Exchange) -> bool:
+def has_many_pieces(node: Exchange) -> bool:
     """Tell whether an exchange has more pieces than shall be tasks."""
     return not node.whole and node.partitions > 1 and node.partitions * node.source.partitions > MOST_PIECES
 
 
-def stay_in_memory(client: Any, exchanges: Sequence[Exchange]) -> bool:
+def fit_in_memory(client: Any, exchanges: Sequence[Exchange]) -> bool:
     """Tell whether what exchanges cut is expected to stay where it is: other results may take half of the room."""
-    rooms = asked_all(client, lambda: client.run(room, on_error="ignore")) if exchanges else {}
-    shares = [estimated_bytes(node.source) / max(len(rooms), 1) for node in exchanges]
-    return max(shares, default=0) <= min(rooms.values(), default=inf) / 2
+    memory = ask(client, lambda: client.run(result_memory, on_error="ignore")) if exchanges else {}
+    shares = [estimated_bytes(node.source) / max(len(memory), 1) for node in exchanges]
+    return max(shares, default=0) <= min(memory.values(), default=inf) / 2
 
 
-def room(dask_worker: Any) -> float:
+def result_memory(dask_worker: Any) -> float:
     """Return the bytes that results may take on a worker, of a GPU on that, until it moves some elsewhere."""
     data = dask_worker.data
     return float(getattr(getattr(getattr(data, "device_buffer", data), "fast", None), "n", inf))
@@ -73,7 +74,7 @@ def room(dask_worker: Any) -> float:
 
 def place_of(task: Key, pieces: Sequence[Any]) -> Place:
     """Return where a task's pieces are, which is where this is computed."""
-    return Place(task, giving_worker().address)
+    return Place(task, serving_worker().address)
 
 
 def all_places(*places: Place) -> Places:
@@ -81,7 +82,7 @@ def all_places(*places: Place) -> Places:
     return Places(places)
 
 
-def fetched(places: Places, target: int) -> list[Any]:
+def fetch_pieces(places: Places, target: int) -> list[Any]:
     """Return piece `target` of each partition, in order; they can be fetched again until they are let go.
 
     Raises
@@ -89,28 +90,28 @@ def fetched(places: Places, target: int) -> list[Any]:
     LostPieces
         Where one is not there any more.
     """
-    worker = giving_worker()
+    worker = serving_worker()
     pieces: list[Any] = sync(worker.loop, fetch, worker, places, target)
     return pieces
 
 
-def let_go(places: Places, target: int) -> None:
+def release_pieces(places: Places, target: int) -> None:
     """Have workers forget pieces, which their reader has; what is not forgotten, one keeps until the end of the run."""
     worker = get_worker()
-    worker.loop.add_callback(have_forgotten, worker, by_worker(places), target)
+    worker.loop.add_callback(send_releases, worker, by_worker(places), target)
 
 
-def giving_worker() -> Any:
+def serving_worker() -> Any:
     """Return the worker that this runs on, which from now on gives others what they ask for."""
     worker = get_worker()
 
-    def gpuetl_give(tasks: Sequence[Key], target: int) -> dict[str, Any]:
-        return give(worker, tasks, target)
+    def gpuetl_serve(tasks: Sequence[Key], target: int) -> dict[str, Any]:
+        return serve_pieces(worker, tasks, target)
 
-    def gpuetl_forget(tasks: Sequence[Key], target: int) -> None:
-        forget(worker, tasks, target)
+    def gpuetl_release(tasks: Sequence[Key], target: int) -> None:
+        release(worker, tasks, target)
 
-    for handler in (gpuetl_give, gpuetl_forget):
+    for handler in (gpuetl_serve, gpuetl_release):
         worker.handlers.setdefault(handler.__name__, handler)
     return worker
 
@@ -125,53 +126,53 @@ def by_worker(places: Iterable[Place]) -> Mapping[str, Sequence[Key]]:
 
 async def fetch(worker: Any, places: Places, target: int) -> list[Any]:
     """Ask all workers at the same time; then those that have what is missing, since dask has moved it."""
-    found = await asked(worker, by_worker(places), target)
-    if left := [place.task for place in places if place.task not in found]:
-        found |= await asked(worker, by_worker(await moved(worker, left)), target)
+    found = await request_pieces(worker, by_worker(places), target)
+    if missing := [place.task for place in places if place.task not in found]:
+        found |= await request_pieces(worker, by_worker(await locate(worker, missing)), target)
     if len(found) < len(places):
         raise LostPieces(f"{len(places) - len(found)} of {len(places)} pieces are not there any more")
     return [found[place.task] for place in places]
 
 
-async def moved(worker: Any, tasks: Sequence[Key]) -> list[Place]:
+async def locate(worker: Any, tasks: Sequence[Key]) -> list[Place]:
     """Ask the scheduler where tasks' results are now; of those that are nowhere there is no place."""
     there = await worker.scheduler.who_has(keys=list(tasks))
     return [Place(task, addresses[0]) for task, addresses in there.items() if addresses]
 
 
-async def asked(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> dict[Key, Any]:
+async def request_pieces(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> dict[Key, Any]:
     """Return what workers have of a piece of their tasks; each reader begins with another worker."""
-    some, order = asyncio.Semaphore(ASKED_AT_ONCE), sorted(of)
+    some, order = asyncio.Semaphore(CONCURRENT_REQUESTS), sorted(of)
     first = target % len(order) if order else 0
 
     async def ask(address: str) -> Mapping[Key, Any]:
         async with some:
-            return await had(worker, address, of[address], target)
+            return await pieces_at(worker, address, of[address], target)
 
     answers = await asyncio.gather(*map(ask, order[first:] + order[:first]))
     return {task: piece for answer in answers for task, piece in answer.items()}
 
 
-async def had(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
+async def pieces_at(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
     """Return what one has; nothing, where it is lost."""
     if address == worker.address:
         return pieces_here(worker, tasks, target)
     with suppress(OSError):
-        return await answered(worker, address, tasks, target)
+        return await remote_pieces(worker, address, tasks, target)
     return {}
 
 
-async def answered(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
+async def remote_pieces(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
     """Return what another worker has; raise `OSError` where it is lost."""
-    answer = await called(worker, address, "gpuetl_give", tasks, target)
+    answer = await call_worker(worker, address, "gpuetl_serve", tasks, target)
     if answer is None:  # it was started anew, and does not know what is asked
         return {}
     return dict(zip((tasks[at] for at in answer["places"]), answer["pieces"], strict=True))
 
 
-async def called(worker: Any, address: str, operation: str, tasks: Sequence[Key], target: int) -> Any:
-    """Have another worker do one of the operations of `giving_worker`; raise `OSError` where it is lost."""
-    comm = await connected(worker, address, tasks)
+async def call_worker(worker: Any, address: str, operation: str, tasks: Sequence[Key], target: int) -> Any:
+    """Have another worker do one of the operations of `serving_worker`; raise `OSError` where it is lost."""
+    comm = await connect(worker, address, tasks)
     try:
         return await send_recv(comm, op=operation, tasks=list(tasks), target=target)
     except BaseException:
@@ -181,7 +182,7 @@ async def called(worker: Any, address: str, operation: str, tasks: Sequence[Key]
         worker.rpc.reuse(address, comm)
 
 
-async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
+async def connect(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
     """Return a connection to a worker; raise `OSError` where it cannot be had, at once where the worker is lost.
 
     To connect is tried for half a minute otherwise: it may be busy.
@@ -189,23 +190,23 @@ async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
     for _ in range(CONNECTIONS):
         with suppress(OSError):
             return await worker.rpc.connect(address, timeout=CONNECT_S)
-        if address not in {place.worker for place in await moved(worker, tasks)}:
+        if address not in {place.worker for place in await locate(worker, tasks)}:
             break
     raise OSError(f"the worker at {address} is lost, or does not answer")
 
 
-async def have_forgotten(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
+async def send_releases(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
     """Tell workers, but none that is lost."""
     for address, tasks in of.items():
         if address == worker.address:
-            forget(worker, tasks, target)
+            release(worker, tasks, target)
             continue
         with suppress(OSError, RuntimeError):  # it is lost, or this worker ends
-            await called(worker, address, "gpuetl_forget", tasks, target)
+            await call_worker(worker, address, "gpuetl_release", tasks, target)
 
 
-def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
-    """Answer another worker: the pieces that are here, and of which of the tasks they are, by their places."""
+def serve_pieces(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
+    """Answer another worker: the pieces that are here, and the positions of their tasks in `tasks`."""
     found = pieces_here(worker, tasks, target)
     return {
         "places": [at for at, task in enumerate(tasks) if task in found],
@@ -213,7 +214,7 @@ def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
     }
 
 
-def forget(worker: Any, tasks: Sequence[Key], target: int) -> None:
+def release(worker: Any, tasks: Sequence[Key], target: int) -> None:
     """Take note that a piece of some tasks is with its reader.
 
     A worker weighs results when it gets them: where all of one are gone, it gets it again.

@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from gpuetl.errors import EngineUnavailable, RunFailed, first_line
-from gpuetl.executors.dask.liveness import asked
+from gpuetl.executors.dask.liveness import ask
 from gpuetl.messages import coded
 from gpuetl.tracebacks import PACKAGE
 from gpuetl.version import __version__
@@ -63,15 +63,15 @@ def check_installed(client: Any, workers: frozenset[str]) -> None:
     """
     if is_noted(client, "installed", workers):
         return
-    answers = asked(client, lambda: client.run(installed, on_error="return"))
-    told = {f"worker at {address}": there for address, there in answers.items()}
+    answers = ask(client, lambda: client.run(installed, on_error="return"))
+    answers_by_name = {f"worker at {address}": there for address, there in answers.items()}
     try:
-        told["scheduler"] = asked(client, lambda: client.run_on_scheduler(installed))
+        answers_by_name["scheduler"] = ask(client, lambda: client.run_on_scheduler(installed))
     except RunFailed:
         raise
     except Exception as error:
-        told["scheduler"] = error
-    for name, there in told.items():
+        answers_by_name["scheduler"] = error
+    for name, there in answers_by_name.items():
         if not isinstance(there, OSError):  # of a worker that has died since
             check_same(name, there)
     note(client, "installed", workers)

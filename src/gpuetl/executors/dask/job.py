@@ -14,10 +14,11 @@ from gpuetl.choices import skipping
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.registry import load_backend, load_cluster_support
 from gpuetl.errors import RunFailed
-from gpuetl.executors.dask.accounts import Told, operation_of, tell, told_if_small, unpack_nodes
+from gpuetl.executors.dask.packed_plan import operation_of, unpack_nodes
 from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
 from gpuetl.executors.dask.spillable_frames import unwrapped
-from gpuetl.executors.dask.turns import Turn
+from gpuetl.executors.dask.task_reports import TaskReport, inline_if_small, send_report
+from gpuetl.executors.dask.task_slots import TaskSlot
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost
 from gpuetl.physical.nodes import Exchange, Physical
@@ -28,7 +29,7 @@ from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder, recording
 from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
 
-LEAVE_S = 2.0
+EXIT_DELAY_S = 2.0
 """The time that a worker without a GPU has to report the error of its task."""
 
 
@@ -61,12 +62,12 @@ class Job:
         return self.name
 
     def opened(self) -> OpenJob:
-        """Return the job with its nodes, of which this process keeps one."""
+        """Return the job with its nodes; this process keeps it for later tasks."""
         return _opened(self)
 
 
 @contextmanager
-def leaving_when_lost() -> Iterator[None]:
+def exit_when_device_lost() -> Iterator[None]:
     """End this worker a little after a task that lost the GPU, so that its nanny starts it again.
 
     The driver gets the task's error before.
@@ -75,7 +76,7 @@ def leaving_when_lost() -> Iterator[None]:
         yield
     except BaseException:
         if is_lost():
-            leave = threading.Timer(LEAVE_S, os._exit, (1,))
+            leave = threading.Timer(EXIT_DELAY_S, os._exit, (1,))
             leave.daemon = True
             leave.start()
         raise
@@ -87,14 +88,14 @@ def _opened(job: Job) -> OpenJob:
 
 
 class TaskRunner(Runner):
-    """Runs the nodes of one task in its `turn`; `wanted` is its result where the driver wants that.
+    """Runs the nodes of one task in its `slot`; `wanted` is its result where the driver wants that.
 
     `numbers` are those of the plan's nodes, by the id of their operation.
     """
 
-    def __init__(self, backend: Backend, recorder: Recorder, turn: Turn) -> None:
+    def __init__(self, backend: Backend, recorder: Recorder, slot: TaskSlot) -> None:
         super().__init__(backend, recorder)
-        self.turn = turn
+        self.slot = slot
         self.wanted: Any = None
         self.numbers: Mapping[int, int] = {}
 
@@ -134,8 +135,8 @@ class OpenJob:
         """Return the exchange of a number."""
         return cast("Exchange", self.nodes[number])
 
-    def carried(self, number: int) -> StatefulWindow:
-        """Return the window by carries of a number."""
+    def window(self, number: int) -> StatefulWindow:
+        """Return the stateful window of a number."""
         return cast("StatefulWindow", self.nodes[number])
 
     def write(self, number: int) -> Write:
@@ -146,31 +147,31 @@ class OpenJob:
     def runner(self, task: str) -> Iterator[TaskRunner]:
         """Run nodes in the block, with the run's options; tell the driver at its end what the task did."""
         recorder = Recorder()
-        turn = Turn(self.backend.device == "GPU" and not self.job.profile, self.job.reads_ahead)
-        runner = TaskRunner(self.backend, recorder, turn)
+        slot = TaskSlot(self.backend.device == "GPU" and not self.job.profile, self.job.reads_ahead)
+        runner = TaskRunner(self.backend, recorder, slot)
         runner.numbers = self.numbers
         if self.support is not None:  # else dask itself moves frames to disk
             SPILL_REGISTRY.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
-            runner.guard.frees += (turn.make_room, SPILL_REGISTRY.spill_all)
+            runner.guard.frees += (slot.make_room, SPILL_REGISTRY.spill_all)
         measured = self.backend.memory_meter() if self.job.profile else nullcontext()
         with (
-            turn,
+            slot,
             skipping(self.job.skipped),
             kernel_options(self.job.kernels),
-            leaving_when_lost(),
+            exit_when_device_lost(),
             recording(recorder),
             measured as recorder.meter,
         ):
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
-        told = Told(
+        report = TaskReport(
             task,
             work,
             recorder.notes,
             peaks,
-            SPILL_REGISTRY.taken_moved(),
-            told_if_small(runner.wanted),
+            SPILL_REGISTRY.drain_link_bytes(),
+            inline_if_small(runner.wanted),
             recorder.warnings,
         )
-        tell(self.job.driver, self.job.name, told)
+        send_report(self.job.driver, self.job.name, report)

@@ -30,15 +30,15 @@ from gpuetl.errors import RunFailed
 from gpuetl.messages import coded
 
 Answer = TypeVar("Answer")
-LONGEST_LOOK_S = 2.0
+MAX_INTERVAL_S = 2.0
 HEARTBEATS = 4
-"""So many may be late: a scheduler with many workers asks for few."""
+"""Heartbeats that a worker may miss.  A scheduler with many workers asks each for fewer heartbeats."""
 NANNY_S, KILL_S = 5.0, 2.0
 """How long a nanny may take to answer, and the worker to end before its nanny kills it."""
 WAKE_S = 0.2
 
 
-class GivenUp(NamedTuple):
+class LostWorker(NamedTuple):
     """A worker that was silent for too long, its host, and whether its nanny starts it again."""
 
     address: str
@@ -49,53 +49,53 @@ class GivenUp(NamedTuple):
 class Watch:
     """Watches the cluster of a client, from `start` to `stop`.
 
-    `failed` says why the run cannot go on, `given_up` has the workers that were, by address, and `workers` those that
-    the scheduler knows.  A worker is given up while all are asked something, or where it has tasks of a job in `jobs`:
-    others may share the cluster, and know why theirs is silent.
+    `failed` is why the run cannot continue.  `lost_workers` has the workers that were given up, by address; `workers`
+    has those that the scheduler knows.  A silent worker is given up only if this run waits for it: during a call to all
+    workers, or when it has tasks of a job in `jobs`.  Other jobs on the cluster may know why a worker is silent.
     """
 
     def __init__(self, client: Any, timeout_s: float) -> None:
         self.client, self.timeout_s = client, timeout_s
         self.address = client.scheduler.address
         self.failed: RunFailed | None = None
-        self.given_up: dict[str, GivenUp] = {}
+        self.lost_workers: dict[str, LostWorker] = {}
         self.workers: Mapping[str, Any] = {}
         self.jobs: set[str] = set()
         self.asking = 0
-        self.heard: dict[str, tuple[float, float]] = {}
+        self.last_seen: dict[str, tuple[float, float]] = {}
         self.ended = Event()
         self.thread = Thread(target=self.watch, name="gpuetl-watch", daemon=True)
 
     @property
-    def look_s(self) -> float:
+    def interval_s(self) -> float:
         """How often to look at the cluster."""
-        return min(LONGEST_LOOK_S, self.timeout_s / 5)
+        return min(MAX_INTERVAL_S, self.timeout_s / 5)
 
     def watch(self) -> None:
         """Look at the cluster again and again."""
         before = monotonic()
-        while self.failed is None and not self.ended.wait(self.look_s):
-            workers = self.known_workers()
+        while self.failed is None and not self.ended.wait(self.interval_s):
+            workers = self.scheduler_workers()
             if workers is None:
                 return
             now = monotonic()
             self.workers = workers
-            for address in self.silent(workers, min(now - before, 2 * self.look_s)):
-                self.give_up(address)
+            for address in self.silent(workers, min(now - before, 2 * self.interval_s)):
+                self.drop_worker(address)
             before = monotonic()
 
-    def known_workers(self) -> Mapping[str, Any] | None:
+    def scheduler_workers(self) -> Mapping[str, Any] | None:
         """Ask the scheduler what it knows of workers; return None where the run has ended, or cannot go on."""
         try:
             answer = self.answer(lambda: self.client.scheduler.identity(n_workers=-1), self.timeout_s)
         except (OSError, AttributeError, RuntimeError):  # it has gone: who waits for tasks hears that
-            self.ended.wait(self.look_s)
+            self.ended.wait(self.interval_s)
             return self.workers
         if answer is None and not self.ended.is_set():
             self.failed = RunFailed(
                 coded(
                     "GE2040",
-                    f"the scheduler at {self.address} has not answered for {self.timeout_s:g} s.\n"
+                    f"the scheduler at {self.address} did not answer for {self.timeout_s:g} s.\n"
                     "Look at its process and at the link to its host, and run again.  --worker-timeout says how long "
                     "to wait.",
                 )
@@ -127,29 +127,31 @@ class Watch:
         """Count the seconds for which workers are silent; return those for which these are too many."""
         limit = max(self.timeout_s, HEARTBEATS * heartbeat_interval(len(workers)))
         for address, info in workers.items():
-            last, silent = self.heard.get(address, (None, 0.0))
-            self.heard[address] = info["last_seen"], silent + passed if info["last_seen"] == last else 0.0
-        return [address for address in workers if self.heard[address][1] > limit]
+            last, silent = self.last_seen.get(address, (None, 0.0))
+            self.last_seen[address] = info["last_seen"], silent + passed if info["last_seen"] == last else 0.0
+        return [address for address in workers if self.last_seen[address][1] > limit]
 
-    def give_up(self, address: str) -> None:
+    def drop_worker(self, address: str) -> None:
         """Have the scheduler give a worker up, if the run waits for it."""
         jobs = None if self.asking else tuple(self.jobs)
         found = None
         with suppress(Exception):  # the run has ended, or the scheduler has: who waits for tasks hears that
             run = self.client.run_on_scheduler
-            found = in_thread(lambda: run(gave_up, address, jobs), self.check_ended, NANNY_S + self.timeout_s)
+            found = in_thread(lambda: run(remove_worker, address, jobs), self.check_ended, NANNY_S + self.timeout_s)
         if found is None:
             return
         restarted, left = found
-        self.given_up[address] = GivenUp(address, host_of(address), restarted)
+        self.lost_workers[address] = LostWorker(address, host_of(address), restarted)
         if left and not restarted:
-            Thread(target=cut_all, args=(self.client, address, left), name="gpuetl-cut", daemon=True).start()
+            Thread(
+                target=close_connections_on, args=(self.client, address, left), name="gpuetl-cut", daemon=True
+            ).start()
         if not left and not restarted:
-            self.failed = self.nobody_left()
+            self.failed = self.no_worker_left()
 
-    def nobody_left(self) -> RunFailed:
+    def no_worker_left(self) -> RunFailed:
         """Word that no worker is left, naming those that were given up."""
-        names = ", ".join(f"{worker.address} on host {worker.host}" for worker in self.given_up.values())
+        names = ", ".join(f"{worker.address} on host {worker.host}" for worker in self.lost_workers.values())
         return RunFailed(
             coded(
                 "GE2041",
@@ -159,19 +161,19 @@ class Watch:
             )
         )
 
-    def gone(self) -> RunFailed:
+    def scheduler_lost(self) -> RunFailed:
         """Word that the scheduler has ended."""
         return RunFailed(coded("GE3005", f"the scheduler of the cluster is not there any more: {self.address}"))
 
     def warnings(self) -> list[str]:
-        """Return what to tell of workers that were given up."""
+        """Return a warning for each worker that was given up."""
         return [
             coded(
                 "GE2042",
                 f"the worker at {worker.address} on host {worker.host} sent no heartbeat for {self.timeout_s:g} s, and "
                 f"was {'started again' if worker.restarted else 'given up'}; its work was done again",
             )
-            for worker in self.given_up.values()
+            for worker in self.lost_workers.values()
         ]
 
     def check(self) -> None:
@@ -222,7 +224,7 @@ def watch_of(client: Any) -> Watch | None:
     return _WATCHES.get(id(client))
 
 
-def asked(client: Any, call: Callable[[], Answer]) -> Answer:
+def ask(client: Any, call: Callable[[], Answer]) -> Answer:
     """Return what the scheduler or workers answer to a call of a client.
 
     Raises
@@ -241,7 +243,7 @@ def asked(client: Any, call: Callable[[], Answer]) -> Answer:
     except TimeoutError:
         raise
     except OSError as error:
-        raise watch.gone() from error
+        raise watch.scheduler_lost() from error
     finally:
         watch.asking -= 1
 
@@ -269,10 +271,10 @@ def in_thread(call: Callable[[], Answer], check: Callable[[], None], timeout_s: 
             raise TimeoutError
 
 
-def cut_all(client: Any, address: str, workers: list[str]) -> None:
+def close_connections_on(client: Any, address: str, workers: list[str]) -> None:
     """Have workers cut their connections to one that was given up, as far as they answer."""
     with suppress(Exception):
-        client.run(cut_off, address, workers=workers, on_error="ignore")
+        client.run(close_connections, address, workers=workers, on_error="ignore")
 
 
 def host_of(worker: str) -> str:
@@ -281,7 +283,9 @@ def host_of(worker: str) -> str:
     return gethostname() if host.startswith("127.") else host
 
 
-async def gave_up(address: str, jobs: tuple[str, ...] | None, dask_scheduler: Any) -> tuple[bool, list[str]] | None:
+async def remove_worker(
+    address: str, jobs: tuple[str, ...] | None, dask_scheduler: Any
+) -> tuple[bool, list[str]] | None:
     """Give a worker up, on the scheduler.
 
     Return whether its nanny starts it again, and the workers that are left; None where the worker has gone, or has no
@@ -290,7 +294,7 @@ async def gave_up(address: str, jobs: tuple[str, ...] | None, dask_scheduler: An
     state = dask_scheduler.workers.get(address)
     if state is None or not (jobs is None or works_for(state, jobs)):
         return None
-    restarted = bool(state.nanny) and await killed(state.nanny, dask_scheduler.connection_args)
+    restarted = bool(state.nanny) and await kill_by_nanny(state.nanny, dask_scheduler.connection_args)
     await dask_scheduler.remove_worker(address, stimulus_id="gpuetl-silent-worker", close=not restarted)
     return restarted, list(dask_scheduler.workers)
 
@@ -301,7 +305,7 @@ def works_for(state: Any, jobs: tuple[str, ...]) -> bool:
     return any(job in key for job in jobs for key in keys)
 
 
-async def killed(nanny: str, connection_args: Mapping[str, Any]) -> bool:
+async def kill_by_nanny(nanny: str, connection_args: Mapping[str, Any]) -> bool:
     """Have a nanny kill its worker, which it starts again then; tell whether it answered."""
     start = monotonic()
     try:
@@ -314,6 +318,6 @@ async def killed(nanny: str, connection_args: Mapping[str, Any]) -> bool:
     return True
 
 
-def cut_off(address: str, dask_worker: Any) -> None:
+def close_connections(address: str, dask_worker: Any) -> None:
     """Cut a worker's connections to another one, which was given up: it might wait for it."""
     dask_worker.rpc.remove(address)

@@ -14,9 +14,9 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import KilledWorker
 
 from gpuetl.errors import RunFailed
-from gpuetl.executors.dask.accounts import Told, listen, stop_listening
-from gpuetl.executors.dask.liveness import Watch, asked, watch_of
+from gpuetl.executors.dask.liveness import Watch, ask, watch_of
 from gpuetl.executors.dask.task_graph import TaskGraph
+from gpuetl.executors.dask.task_reports import TaskReport, listen, stop_listening
 from gpuetl.messages import coded
 
 # Tasks placed on workers, where a scheduler would give all of them to one.
@@ -28,8 +28,8 @@ from gpuetl.messages import coded
 Tasks = dict[Any, Any]
 
 
-def placed(tasks: Tasks, shares: Mapping[Any, float], workers: Collection[str]) -> HighLevelGraph:
-    """Return the tasks, of which those with a share of a source go to the workers in turn, by address.
+def place_tasks(tasks: Tasks, shares: Mapping[Any, float], workers: Collection[str]) -> HighLevelGraph:
+    """Return the tasks as layers: those with a share of a source are placed on the workers in the order of addresses.
 
     Neighbours go to one worker.  Another one may take a task, and does where the first is lost.  Of tasks in layers
     dask computes no name from all that they hold, which takes it 0.1 ms a task.
@@ -60,7 +60,7 @@ def run_tasks(
     workers: Collection[str],
     graph: TaskGraph,
     wanted: Sequence[Any],
-    receive: Callable[[Told], None],
+    receive: Callable[[TaskReport], None],
 ) -> list[Any]:
     """Run the tasks on the workers of a client; return the results of those that are wanted.
 
@@ -69,25 +69,25 @@ def run_tasks(
     GpuetlError
         What a task raised; or `RunFailed`, where a task's workers died again and again, or the cluster is lost.
     """
-    heard: SimpleQueue[Any] = SimpleQueue()
-    listen(client, graph.job.name, heard.put)
+    events: SimpleQueue[Any] = SimpleQueue()
+    listen(client, graph.job.name, events.put)
     futures: list[Any] = []
-    held: list[Any] = []
+    pinned: list[Any] = []
     try:
-        futures, held = submitted(client, workers, graph, wanted)
+        futures, pinned = submit(client, workers, graph, wanted)
         for future in futures:
-            future.add_done_callback(heard.put)
-        told = wait(client, graph, {str(future.key) for future in futures}, heard, receive)
-        left = [future for future in futures if str(future.key) not in told]
-        told |= zip((str(future.key) for future in left), gathered(client, graph, left), strict=True)
-        return [told[str(future.key)] for future in futures]
+            future.add_done_callback(events.put)
+        results = wait(client, graph, {str(future.key) for future in futures}, events, receive)
+        missing = [future for future in futures if str(future.key) not in results]
+        results |= zip((str(future.key) for future in missing), gather(client, graph, missing), strict=True)
+        return [results[str(future.key)] for future in futures]
     finally:
         stop_listening(client, graph.job.name)
-        for future in (*futures, *held):
+        for future in (*futures, *pinned):
             future.release()
 
 
-def submitted(
+def submit(
     client: Any, workers: Collection[str], graph: TaskGraph, wanted: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Send the tasks to the scheduler; return the futures of those that are wanted, and of those that are held.
@@ -96,47 +96,47 @@ def submitted(
     them.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1 << 62}):
-        futures = client.get(placed(graph.tasks, graph.shares, workers), [*wanted, *graph.held], sync=False)
+        futures = client.get(place_tasks(graph.tasks, graph.shares, workers), [*wanted, *graph.pinned], sync=False)
         return list(futures[: len(wanted)]), list(futures[len(wanted) :])
 
 
 def wait(
-    client: Any, graph: TaskGraph, waiting: set[str], heard: SimpleQueue[Any], receive: Callable[[Told], None]
+    client: Any, graph: TaskGraph, waiting: set[str], events: SimpleQueue[Any], receive: Callable[[TaskReport], None]
 ) -> dict[str, Any]:
     """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile.
 
-    Return the results that were told, by task; of one that ran twice that which came last.
+    Return the results that came in reports, by task.  If a task ran twice, its last result counts.
     """
     results: dict[str, Any] = {}
     hopeless_at = monotonic() + PATIENCE_S
     while waiting:
         try:
-            told = heard.get(timeout=LOOK_S)
+            event = events.get(timeout=LOOK_S)
         except Empty:
             hopeless_at = monotonic() + PATIENCE_S if has_workers(client) else hopeless_at
             if monotonic() > hopeless_at:
                 raise no_workers(client) from None
             continue
         hopeless_at = monotonic() + PATIENCE_S
-        if isinstance(told, Told):
-            receive(told)
-            if told.result is not None:
-                results[told.task] = told.result
-                waiting.discard(told.task)
+        if isinstance(event, TaskReport):
+            receive(event)
+            if event.result is not None:
+                results[event.task] = event.result
+                waiting.discard(event.task)
         else:
-            check(told, graph)
-            waiting.discard(str(told.key))
+            check(event, graph)
+            waiting.discard(str(event.key))
     return results
 
 
-def gathered(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:
+def gather(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:
     """Return the results; what is lost with a worker just now is computed again."""
     try:
-        return list(asked(client, lambda: client.gather(futures))) if futures else []
+        return list(ask(client, lambda: client.gather(futures))) if futures else []
     except KilledWorker as error:
-        raise killed(error, graph, client) from None
+        raise workers_died(error, graph, client) from None
     except CancelledError:
-        raise lost(client) from None
+        raise scheduler_lost(client) from None
 
 
 def has_workers(client: Any) -> bool:
@@ -148,42 +148,44 @@ def has_workers(client: Any) -> bool:
         Where the scheduler is not there any more, or is silent; or where no worker is left that is not.
     """
     try:
-        return bool(asked(client, client.scheduler_info)["workers"])
+        return bool(ask(client, client.scheduler_info)["workers"])
     except (OSError, TimeoutError) as error:
-        raise lost(client) from error
+        raise scheduler_lost(client) from error
 
 
 def no_workers(client: Any) -> RunFailed:
     """Word that no worker has come back."""
     watch = watch_of(client)
-    if watch and watch.given_up:
-        return watch.nobody_left()
+    if watch and watch.lost_workers:
+        return watch.no_worker_left()
     return RunFailed(coded("GE3006", f"the cluster has had no worker for {PATIENCE_S:.0f} s"))
 
 
-def lost(client: Any) -> RunFailed:
+def scheduler_lost(client: Any) -> RunFailed:
     """Word that the scheduler has gone."""
-    return (watch_of(client) or Watch(client, PATIENCE_S)).gone()  # a client that has closed itself has no address
+    return (
+        watch_of(client) or Watch(client, PATIENCE_S)
+    ).scheduler_lost()  # a client that has closed itself has no address
 
 
 def check(future: Any, graph: TaskGraph) -> None:
     """Raise what went wrong with a task, if anything did.
 
-    A result that is lost with its worker, after it was heard of, is computed again while `gathered` waits for it.
+    A result that is lost with its worker, after it was heard of, is computed again while `gather` waits for it.
     """
     if future.status == "cancelled":
-        raise lost(future.client)
+        raise scheduler_lost(future.client)
     if future.status == "error":
         error = future.exception()
-        raise killed(error, graph, future.client) if isinstance(error, KilledWorker) else error
+        raise workers_died(error, graph, future.client) if isinstance(error, KilledWorker) else error
 
 
-def killed(error: Any, graph: TaskGraph, client: Any) -> RunFailed:
+def workers_died(error: Any, graph: TaskGraph, client: Any) -> RunFailed:
     """Word that workers die of a task, or fall silent."""
     node = graph.origins.get(error.task)
     times = error.allowed_failures + 1
     watch, last = watch_of(client), error.last_worker.address
-    if watch and last in watch.given_up:
+    if watch and last in watch.lost_workers:
         message = coded(
             "GE2043",
             f"{times} workers, one after another, sent no heartbeat for {watch.timeout_s:g} s, or died, while they ran "

@@ -42,7 +42,7 @@ class SpillRegistry:
         self.frames: WeakSet[Spillable] = WeakSet()
         self.backend: Backend | None = None
         self.space, self.limit = SpillSpace(), -1
-        self.moved: Counter[Link] = Counter()
+        self.link_bytes: Counter[Link] = Counter()
         self.lock = Lock()
 
     def add(self, frame: Spillable) -> None:
@@ -50,17 +50,17 @@ class SpillRegistry:
         with self.lock:
             self.frames.add(frame)
 
-    def move(self, moved: Mapping[Link, int]) -> None:
+    def count_bytes(self, link_bytes: Mapping[Link, int]) -> None:
         """Take note of bytes that crossed links."""
         with self.lock:
-            self.moved.update(moved)
+            self.link_bytes.update(link_bytes)
 
     def use(self, backend: Backend, folder: str | None, limit: int | None) -> None:
         """Spill by a backend, to files of a folder; with a limit, also what takes more bytes than that."""
         self.backend, self.space = backend, SpillSpace(Path(folder) if folder else None)
         self.limit = -1 if limit is None else limit
 
-    def keep_limit(self) -> None:
+    def enforce_limit(self) -> None:
         """Spill what exceeds the limit, if there is one."""
         if self.limit >= 0:
             self.spill(self.limit)
@@ -70,7 +70,7 @@ class SpillRegistry:
         return self.spill(0)
 
     def spill(self, most: int) -> str:
-        """Spill frames until the others take no more than so many bytes; return what hindered that, or nothing."""
+        """Spill frames until the others take at most `most` bytes; return why that failed, or nothing."""
         with self.lock:
             waiting = [frame for frame in self.frames if frame.is_resident]
         size = sum(frame.nbytes for frame in waiting)
@@ -83,11 +83,11 @@ class SpillRegistry:
                 return f"frames that wait cannot be spilled: {first_line(error)}"
         return ""
 
-    def taken_moved(self) -> dict[Link, int]:
+    def drain_link_bytes(self) -> dict[Link, int]:
         """Return the bytes that were spilled and came back since this was asked last, by link."""
         with self.lock:
-            moved, self.moved = self.moved, Counter()
-        return dict(moved)
+            link_bytes, self.link_bytes = self.link_bytes, Counter()
+        return dict(link_bytes)
 
 
 SPILL_REGISTRY = SpillRegistry()

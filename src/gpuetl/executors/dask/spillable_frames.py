@@ -59,8 +59,8 @@ class SpillableFrame:
         if waiting is not None:
             return waiting
         assert spilled is not None
-        SPILL_REGISTRY.move(spilled.comes)
-        return in_room(spilled.restored)
+        SPILL_REGISTRY.count_bytes(spilled.comes)
+        return with_spilling(spilled.restored)
 
     def spill(self, backend: Backend, space: SpillSpace) -> int:
         """Copy the frame out of the engine's memory; return the bytes that it took there."""
@@ -69,7 +69,7 @@ class SpillableFrame:
                 return 0
             self.spilled = cast("SpilledToHost", backend.spill(self.waiting, space))
             self.waiting = None
-            SPILL_REGISTRY.move(self.spilled.went)
+            SPILL_REGISTRY.count_bytes(self.spilled.went)
             return self.nbytes
 
 
@@ -111,7 +111,7 @@ def wrapped(frame: Any, support: ClusterSupport | None) -> Any:
 def all_wrapped(frames: Sequence[Any], support: ClusterSupport | None) -> list[Any]:
     """Return frames as a task returns them."""
     results = [spillable(frame, support) for frame in frames]
-    SPILL_REGISTRY.keep_limit()
+    SPILL_REGISTRY.enforce_limit()
     return results
 
 
@@ -127,7 +127,7 @@ def batched(results: Sequence[Any]) -> Any:
     return [to_serialize(result) for result in results]
 
 
-def in_room(step: Callable[[], Result]) -> Result:
+def with_spilling(step: Callable[[], Result]) -> Result:
     """Return what a step gives; where memory runs out, spill what waits and do it once more."""
     return done_again(step, SPILL_REGISTRY.spill_all)
 
@@ -135,9 +135,9 @@ def in_room(step: Callable[[], Result]) -> Result:
 # Frames to a header and buffers, and back.
 
 
-def packed(frames: Sequence[SpillableFrame]) -> PackedFrames:
+def pack_batch(frames: Sequence[SpillableFrame]) -> PackedFrames:
     """Return frames in one buffer, complete when this returns: who sends knows no stream of the engine's."""
-    _held = [frame.waiting for frame in frames]  # who spills one meanwhile must not free what is still to be read
+    _references = [frame.waiting for frame in frames]  # who spills one meanwhile must not free what is still to be read
     with stage("put together", frames):
         return frames[0].support.pack(frame.frame for frame in frames)
 
@@ -147,29 +147,29 @@ def stage(name: str, frames: Sequence[SpillableFrame]) -> AbstractContextManager
     return frames[0].support.stage(name) if any(frame.on_device for frame in frames) else nullcontext()
 
 
-def header_of(frames: Sequence[SpillableFrame], made: PackedFrames, on_device: bool) -> Header:
+def header_of(frames: Sequence[SpillableFrame], buffer: PackedFrames, on_device: bool) -> Header:
     """Return what is sent along with the buffer: also the engine's support, by which the receiver unpacks it."""
     support = pickle.dumps(frames[0].support)
-    return {"frames": made.header, "support": support, "count": len(frames), "on_device": on_device}
+    return {"frames": buffer.header, "support": support, "count": len(frames), "on_device": on_device}
 
 
-def unpacked(support: ClusterSupport, header: bytes, buffer: Any) -> FrameBatch:
+def unpack_batch(support: ClusterSupport, header: bytes, buffer: Any) -> FrameBatch:
     """Return the frames of a buffer."""
     frames = support.unpack(header, buffer)
     return FrameBatch(SpillableFrame(frame, support, shares_memory=len(frames) > 1) for frame in frames)
 
 
-def received(header: Header, buffer_of: Callable[[ClusterSupport], Any]) -> FrameBatch:
+def receive(header: Header, buffer_of: Callable[[ClusterSupport], Any]) -> FrameBatch:
     """Return the frames that came in a buffer, which may be moved for it."""
     try:
         support = pickle.loads(header["support"])
-        return in_room(lambda: unpacked(support, header["frames"], buffer_of(support)))
+        return with_spilling(lambda: unpack_batch(support, header["frames"], buffer_of(support)))
     except Exception as error:
         return FrameBatch([unsent(error)] * header["count"])
 
 
 def unsent(error: Exception) -> UnsentFrame:
-    """Return what comes in the place of a frame; the worker's log has the whole of an error that is not of memory."""
+    """Return a stand-in for a frame that was not sent; other errors than lack of memory go to the worker's log."""
     if is_out_of_memory(error):
         return UnsentFrame(str(error), lacked_memory=True)
     LOG.error("rows could not be sent", exc_info=error)
@@ -186,17 +186,17 @@ def to_device(frames: Sequence[SpillableFrame]) -> tuple[Header, list[Any]]:
     if unsent_before(frames):
         raise NotImplementedError("the frames were not sent before")
     try:
-        made = in_room(partial(packed, frames))
+        buffer = with_spilling(partial(pack_batch, frames))
     except Exception as error:
         raise NotImplementedError("the frames cannot be put together") from error
-    if not made.on_device:
+    if not buffer.on_device:
         raise NotImplementedError("the frames are in host memory")
-    return header_of(frames, made, on_device=True), [made.buffer]
+    return header_of(frames, buffer, on_device=True), [buffer.buffer]
 
 
 def from_device(header: Header, buffers: list[Any]) -> FrameBatch:
     """Take what came into device memory."""
-    return received(header, lambda support: support.received_on_device(buffers[0]))
+    return receive(header, lambda support: support.received_on_device(buffers[0]))
 
 
 def to_host(frames: Sequence[SpillableFrame]) -> tuple[Header, list[Any]]:
@@ -204,34 +204,34 @@ def to_host(frames: Sequence[SpillableFrame]) -> tuple[Header, list[Any]]:
 
     Dask-cuda lets go of what it has had moved: then the rows are lost, and the run begins again.
     """
-    lost = unsent_before(frames)
-    if lost is None:
+    failed = unsent_before(frames)
+    if failed is None:
         try:
-            return spilled_on_host(frames) or in_room(partial(copied_to_host, frames))
+            return spilled_on_host(frames) or with_spilling(partial(copied_to_host, frames))
         except Exception as error:
             if sent := spilled_on_host(frames):  # what waited has been spilled since
                 return sent
-            lost = unsent(error)
-    return {"unsent": (lost.message, lost.lacked_memory), "count": len(frames)}, []
+            failed = unsent(error)
+    return {"unsent": (failed.message, failed.lacked_memory), "count": len(frames)}, []
 
 
 def copied_to_host(frames: Sequence[SpillableFrame]) -> tuple[Header, list[Any]]:
     """Return a header and one buffer in host memory."""
     with stage("copy to host", frames):
-        made = packed(frames)
-        return header_of(frames, made, made.on_device), [frames[0].support.copy_to_host(made.buffer)]
+        buffer = pack_batch(frames)
+        return header_of(frames, buffer, buffer.on_device), [frames[0].support.copy_to_host(buffer.buffer)]
 
 
 def spilled_on_host(frames: Sequence[SpillableFrame]) -> tuple[Header, list[Any]] | None:
-    """Return the same for frames that were spilled, by no memory of the device; nothing where that cannot be."""
+    """Return the same for frames that were spilled, without device memory; nothing where that cannot be."""
     spilled = [frame.spilled for frame in frames if frame.spilled]
     if len(spilled) < len(frames):
         return None
     try:
-        made = frames[0].support.pack(each.on_host() for each in spilled)
+        buffer = frames[0].support.pack(each.on_host() for each in spilled)
     except Exception:  # large dictionaries lie on the device still
         return None
-    return header_of(frames, made, frames[0].on_device), [memoryview(made.buffer)]
+    return header_of(frames, buffer, frames[0].on_device), [memoryview(buffer.buffer)]
 
 
 def from_host(header: Header, buffers: list[Any]) -> FrameBatch:
@@ -239,7 +239,7 @@ def from_host(header: Header, buffers: list[Any]) -> FrameBatch:
     if "unsent" in header:
         return FrameBatch([UnsentFrame(*header["unsent"])] * header["count"])
     whole = np.frombuffer(buffers[0], "uint8") if buffers else np.empty(0, "uint8")
-    return received(header, lambda support: support.copy_to_device(whole) if header["on_device"] else whole)
+    return receive(header, lambda support: support.copy_to_device(whole) if header["on_device"] else whole)
 
 
 cuda_serialize.register(FrameBatch, to_device)

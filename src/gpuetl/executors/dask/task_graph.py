@@ -18,9 +18,9 @@ from typing import Any
 from dask.task_spec import Task, TaskRef
 
 from gpuetl.executors.dask import tasks
-from gpuetl.executors.dask.accounts import AnyNode
-from gpuetl.executors.dask.fetching import all_places, are_many, place_of
+from gpuetl.executors.dask.fetching import all_places, has_many_pieces, place_of
 from gpuetl.executors.dask.job import Job
+from gpuetl.executors.dask.packed_plan import AnyNode
 from gpuetl.executors.dask.tasks import FragmentBuilder
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.physical.lower import PhysicalPlan
@@ -30,9 +30,9 @@ from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.nodes import Kernel, KernelReduction, Write
 
 LARGE_ROWS = 1 << 22
-"""Of a partition of a source: to work on so many takes longer than to move what goes with it to another worker."""
+"""Rows of a source's partition from which computing takes longer than moving its further inputs to another worker."""
 FEW_ROWS = 1 << 16
-"""Of a source: to read so many takes a few milliseconds, as a task does."""
+"""Rows of a source that take a few milliseconds to read, about as long as a task costs."""
 MOST_LIGHT = 8
 """Small tables that a task reads itself: others may read more of them meanwhile."""
 Key = Any
@@ -42,11 +42,11 @@ Key = Any
 class TaskGraph:
     """The tasks of a run.
 
-    `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept,
-    `checks` those of what is counted; `origins` says for each key which node it computes.  `shares` has the keys of
-    those that take what other tasks make to a large partition of a source, and where that begins in the source: see
-    `results.py`.  `held` are tasks whose results are to stay in memory, since readers take of them what no task stands
-    for; there are none unless the run `fetches` pieces.
+    `writes` has the keys of the tasks that write each sink's partitions, in order; `kept` those of the stages that
+    are kept; `checks` those of the counts that a run checks before it commits.  `origins` has each key's node.
+    `shares` has the tasks that join results of other tasks to a large partition of a source, and where that partition
+    begins in the source: see `results.py`.  `pinned` are tasks whose results stay in memory because readers fetch
+    pieces of them directly.  There are none unless the run `fetches` pieces.
     """
 
     def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job, fetches: bool = True) -> None:
@@ -56,15 +56,15 @@ class TaskGraph:
         self.tasks: dict[Key, Any] = {}
         self.origins: dict[Key, AnyNode] = {}
         self.shares: dict[Key, float] = {}
-        self.held: list[Key] = []
+        self.pinned: list[Key] = []
         self.pending: list[Callable[[], None]] = []
-        self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
+        self.writes = {name: self.write_tasks(write, source) for name, (write, source) in plan.sinks.items()}
         self.kept = {name: self.whole(node) for name, node in plan.kept.items()}
         self.checks = {name: self.whole(node) for name, node in plan.checks.items()}
         while self.pending:
             self.pending.pop()()
 
-    def written(self, write: Write, source: Physical) -> list[Key]:
+    def write_tasks(self, write: Write, source: Physical) -> list[Key]:
         """Add the tasks that write a sink; return their keys."""
         number = self.numbers[id(write)]
         indices = range(source.partitions)
@@ -74,11 +74,11 @@ class TaskGraph:
         """Add the task that gives the driver a node's one partition; return its key."""
         return self.task("keep", node, 0, tasks.keep, self.numbers[id(node)])
 
-    def task(self, verb: str, node: Physical, index: int, body: Callable[..., Any], *given: Any) -> Key:
+    def task(self, verb: str, node: Physical, index: int, body: Callable[..., Any], *arguments: Any) -> Key:
         """Add the task that does something with a partition; return its key."""
         key = self.key(verb, node, index)
         builder = FragmentBuilder()
-        self.add(key, builder, (self.computed(builder, node, index),), body, *given)
+        self.add(key, builder, (self.computed(builder, node, index),), body, *arguments)
         return key
 
     def key(self, verb: str, node: Physical, *places: int, group: str = "") -> Key:
@@ -88,19 +88,19 @@ class TaskGraph:
         return key
 
     def add(
-        self, key: Key, builder: FragmentBuilder, values: tuple[int, ...], body: Callable[..., Any], *given: Any
+        self, key: Key, builder: FragmentBuilder, values: tuple[int, ...], body: Callable[..., Any], *arguments: Any
     ) -> None:
         """Add a task."""
         fragment = builder.fragment(str(key), values)
         if builder.keys and builder.share is not None:
             self.shares[key] = builder.share
-        self.tasks[key] = Task(key, body, self.job, fragment, *given, *map(TaskRef, builder.keys))
+        self.tasks[key] = Task(key, body, self.job, fragment, *arguments, *map(TaskRef, builder.keys))
 
     def frame(self, node: Physical, index: int) -> Key:
         """Return the key of the task that makes a partition which others read."""
         if isinstance(node, StatefulWindow):
-            return self.carried(node, index, 0)
-        return self.begun("compute", node, index, self.compute)
+            return self.window_partition(node, index, 0)
+        return self.deferred("compute", node, index, self.compute)
 
     def compute(self, key: Key, node: Physical, index: int) -> None:
         """Add the task of `frame`."""
@@ -170,23 +170,26 @@ class TaskGraph:
         if isinstance(node, Scan):
             if node.partitions > 1 and read_rows(node.parts[index]) >= LARGE_ROWS:
                 builder.share = index / node.partitions
-            return builder.step(number, index, (), what_is_read(node, index))
+            return builder.step(number, index, (), source_part(node, index))
         assert isinstance(node, Exchange)
-        if self.fetches and are_many(node):
+        if self.fetches and has_many_pieces(node):
             return builder.step(number, index, (builder.argument(self.places(node)),))
         pieces = [builder.argument(key) for key in self.pieces(node, index)]
         return builder.step(number, index, tuple(pieces))
 
     def places(self, node: Exchange) -> Key:
         """Return the key of the task that puts together where all partitions are cut."""
-        return self.begun("places", node, 0, self.gather_places)
+        return self.deferred("places", node, 0, self.gather_places)
 
     def gather_places(self, key: Key, node: Exchange, _: int) -> None:
-        """Add the tasks that say where a partition is cut, a group each (see `taken`), and the one of all."""
+        """Add the tasks that say where a partition is cut, a group each (see `take_item`), and the one of all."""
         found = []
         for source in range(node.source.partitions):
-            whole, place = self.begun("split", node, source, self.split), self.key("place", node, 0, group=f"-{source}")
-            self.held.append(whole)
+            whole, place = (
+                self.deferred("split", node, source, self.split),
+                self.key("place", node, 0, group=f"-{source}"),
+            )
+            self.pinned.append(whole)
             self.tasks[place] = Task(place, place_of, whole, TaskRef(whole))
             found.append(TaskRef(place))
         self.tasks[key] = Task(key, all_places, *found)
@@ -207,30 +210,30 @@ class TaskGraph:
     def piece(self, node: Exchange, source: int, index: int) -> Key:
         """Add the task that takes a piece, and for the first one the task that splits, which gives one piece itself."""
         if node.partitions == 1:
-            return self.begun("split", node, source, self.split)
-        return self.taken("split", node, source, index, self.split)
+            return self.deferred("split", node, source, self.split)
+        return self.take_item("split", node, source, index, self.split)
 
-    def carried(self, node: StatefulWindow, index: int, place: int) -> Key:
-        """Add the task that takes a partition of a window, or what it carries on, and for the first one its task."""
-        return self.taken("carry", node, index, place, self.carry)
+    def window_partition(self, node: StatefulWindow, index: int, place: int) -> Key:
+        """Add the task that takes a partition of a window, or its state, and once the task that gives both."""
+        return self.take_item("window", node, index, place, self.window)
 
-    def carried_before(self, node: StatefulWindow, index: int) -> Key:
-        """Add the task that takes what the partitions before one carry on, and for the first one their task."""
+    def state_before(self, node: StatefulWindow, index: int) -> Key:
+        """Add the task that takes the state of the partitions before one, and once the task that gives it."""
         if node.combined:
-            return self.taken("combine", node, 0, index - 1, self.combine)
-        return self.carried(node, index - 1, 1)
+            return self.take_item("combine states", node, 0, index - 1, self.combine)
+        return self.window_partition(node, index - 1, 1)
 
-    def taken(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
+    def take_item(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
         """Add the task that takes one of what another task gives for a partition; that one is added once.
 
         Those that take from one task are a group.  Where a group of many takes from few others, dask deals it out to
         all workers, and all that those others made is sent to each of them.
         """
-        whole, key = self.begun(verb, node, index, add), self.key(f"take {verb}", node, place, group=f"-{index}")
+        whole, key = self.deferred(verb, node, index, add), self.key(f"take {verb}", node, place, group=f"-{index}")
         self.tasks[key] = Task(key, getitem, TaskRef(whole), place)
         return key
 
-    def begun(self, verb: str, node: Physical, index: int, add: Callable[..., None]) -> Key:
+    def deferred(self, verb: str, node: Physical, index: int, add: Callable[..., None]) -> Key:
         """Return the key of a task that others share, which is added once, and later: graphs are deep."""
         key = self.key(verb, node, index)
         if key not in self.tasks:
@@ -244,34 +247,34 @@ class TaskGraph:
         values = self.computed(builder, node.source, source), *self.others(builder, node, source)
         self.add(key, builder, values, tasks.split, self.numbers[id(node)], source)
 
-    def carry(self, key: Key, node: StatefulWindow, index: int) -> None:
-        """Add the task of a window by carries.  Another one makes its rows: windows alone wait for each other."""
+    def window(self, key: Key, node: StatefulWindow, index: int) -> None:
+        """Add the task of a stateful window.  Another one makes its rows: windows alone wait for each other."""
         builder = FragmentBuilder()
         values = [self.window_rows(builder, node, index)]
         if index:
-            values.append(builder.argument(self.carried_before(node, index)))
-        self.add(key, builder, tuple(values), tasks.carry, self.numbers[id(node)], index)
+            values.append(builder.argument(self.state_before(node, index)))
+        self.add(key, builder, tuple(values), tasks.window, self.numbers[id(node)], index)
 
     def window_rows(self, builder: FragmentBuilder, node: StatefulWindow, index: int) -> int:
-        """Add the rows of a window by carries, which has two readers of each partition where carries are combined."""
+        """Add the rows of a stateful window, which has two readers of each partition where states are combined."""
         rows = node.inputs[0]
         return builder.argument(self.frame(rows, index)) if node.combined else self.beside(builder, rows, index)
 
     def combine(self, key: Key, node: StatefulWindow, _: int) -> None:
-        """Add the task that combines what all partitions but the last carry on, and those that say what that is."""
+        """Add the task that combines the states of all partitions but the last, and the tasks of these states."""
         builder = FragmentBuilder()
         indices = range(node.partitions - 1)
-        values = [builder.argument(self.begun("carry alone", node, index, self.carry_alone)) for index in indices]
+        values = [builder.argument(self.deferred("window state", node, index, self.own_state)) for index in indices]
         self.add(key, builder, tuple(values), tasks.combine, self.numbers[id(node)])
 
-    def carry_alone(self, key: Key, node: StatefulWindow, index: int) -> None:
-        """Add the task that says what a partition carries on by itself."""
+    def own_state(self, key: Key, node: StatefulWindow, index: int) -> None:
+        """Add the task that computes the state of a partition by itself."""
         builder = FragmentBuilder()
         values = (self.window_rows(builder, node, index),)
-        self.add(key, builder, values, tasks.carry_by_itself, self.numbers[id(node)])
+        self.add(key, builder, values, tasks.own_state, self.numbers[id(node)])
 
 
-def what_is_read(scan: Scan, index: int) -> Any:
+def source_part(scan: Scan, index: int) -> Any:
     """Return what a task is given of a source: rows that are in memory, or row groups by whole paths.
 
     Workers may run in another folder.

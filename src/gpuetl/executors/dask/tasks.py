@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gpuetl.engines.interface import Frame
 from gpuetl.executors.dask.cluster_sinks import write_partition
-from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
+from gpuetl.executors.dask.fetching import Places, fetch_pieces, release_pieces, serving_worker
 from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner
 from gpuetl.executors.dask.spillable_frames import all_wrapped, spillable, wrapped
 from gpuetl.formats.frames import FrameDataset
@@ -26,13 +26,13 @@ class Step(NamedTuple):
     """One physical node, by its number, on one partition.
 
     `sources` are the frames that it takes: of an earlier step by its place, of the task's arguments by -1, -2, …  A
-    frame is taken once.  `given` is what a scan reads: row groups, or rows of a source in memory.
+    frame is taken once.  `source_part` is what a scan reads: row groups, or rows of a source in memory.
     """
 
     node: int
     partition: int
     sources: tuple[int, ...] = ()
-    given: Any = None
+    source_part: Any = None
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class FragmentBuilder:
         self.share: float | None = None
         self.light = 0
 
-    def step(self, node: int, partition: int, sources: tuple[int, ...] = (), given: Any = None) -> int:
+    def step(self, node: int, partition: int, sources: tuple[int, ...] = (), source_part: Any = None) -> int:
         """Add a step; return the place of its frame."""
-        self.steps.append(Step(node, partition, sources, given))
+        self.steps.append(Step(node, partition, sources, source_part))
         return len(self.steps) - 1
 
     def argument(self, key: Any) -> int:
@@ -75,7 +75,7 @@ class FragmentBuilder:
         return -len(self.keys)
 
     def fragment(self, name: str, values: tuple[int, ...]) -> Fragment:
-        """Return the steps, of which the frames at `values` are wanted."""
+        """Return the fragment that gives the frames at `values`."""
         return Fragment(name, tuple(self.steps), values)
 
 
@@ -108,7 +108,7 @@ def compute(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     """Return a partition."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        (result,) = computed(here, runner, fragment, arguments)
+        (result,) = run_fragment(here, runner, fragment, arguments)
         return wrapped(result, here.support)
 
 
@@ -117,43 +117,44 @@ def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: A
     here = job.opened()
     with here.runner(fragment.name) as runner:
         pieces = all_wrapped(
-            cut(runner, here.exchange(exchange), index, computed(here, runner, fragment, arguments)), here.support
+            split_frames(runner, here.exchange(exchange), index, run_fragment(here, runner, fragment, arguments)),
+            here.support,
         )
-        giving_worker()  # others may know already that they are here: a worker that was lost had cut them before
+        serving_worker()  # others may know already that they are here: a worker that was lost had cut them before
         return pieces if len(pieces) > 1 else pieces[0]
 
 
-def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any) -> list[Any]:
-    """Return partition `index` of a window by carries, and what it carries to the next one."""
+def window(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any) -> list[Any]:
+    """Return partition `index` of a stateful window, and the state for the next one."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        node = here.carried(window)
-        frame, *before = computed_frames(here, runner, node, fragment, arguments)
+        node = here.window(window)
+        frame, *before = fragment_frames(here, runner, node, fragment, arguments)
         return all_wrapped(runner.run_stateful(node, index, frame, before), here.support)
 
 
-def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) -> Any:
-    """Return what a partition of a window carries on as though it were the first."""
+def own_state(job: Job, fragment: Fragment, window: int, *arguments: Any) -> Any:
+    """Return the state of a window's partition as though it were the first."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        node = here.carried(window)
-        (frame,) = computed_frames(here, runner, node, fragment, arguments)
+        node = here.window(window)
+        (frame,) = fragment_frames(here, runner, node, fragment, arguments)
         return wrapped(runner.own_state_of(node, frame), here.support)
 
 
 def combine(job: Job, fragment: Fragment, window: int, *arguments: Any) -> list[Any]:
-    """Return what each partition of a window and those before it carry on, given what each carries by itself."""
+    """Return the state after each partition of a window, given the state of each by itself."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        node = here.carried(window)
-        return all_wrapped(runner.combine(node, computed_frames(here, runner, node, fragment, arguments)), here.support)
+        node = here.window(window)
+        return all_wrapped(runner.combine(node, fragment_frames(here, runner, node, fragment, arguments)), here.support)
 
 
 def keep(job: Job, fragment: Fragment, node: int, *arguments: Any) -> Any:
     """Return a partition as an Arrow table, for the driver."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        runner.wanted = here.backend.to_arrow(*computed_frames(here, runner, here.physical(node), fragment, arguments))
+        runner.wanted = here.backend.to_arrow(*fragment_frames(here, runner, here.physical(node), fragment, arguments))
         return runner.wanted
 
 
@@ -161,75 +162,75 @@ def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Any:
     """Write a partition to files of this attempt."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        runner.wanted = write_partition(here, runner, here.write(sink), computed(here, runner, fragment, arguments))
+        runner.wanted = write_partition(here, runner, here.write(sink), run_fragment(here, runner, fragment, arguments))
         return runner.wanted
 
 
-def cut(runner: TaskRunner, node: Exchange, index: int, results: Sequence[Any]) -> list[Frame]:
+def split_frames(runner: TaskRunner, node: Exchange, index: int, results: Sequence[Any]) -> list[Frame]:
     """Return the pieces of a partition, which is let go."""
-    runner.turn.compute()
+    runner.slot.compute()
     return runner.split(node, index, runner.opened(node.origin, results))
 
 
-def computed_frames(
+def fragment_frames(
     job: OpenJob, runner: TaskRunner, node: Physical, fragment: Fragment, arguments: Sequence[Any]
 ) -> list[Frame]:
     """Run the steps of a fragment; return the frames that it is about, for a node to compute."""
-    results = computed(job, runner, fragment, arguments)
-    runner.turn.compute()
+    results = run_fragment(job, runner, fragment, arguments)
+    runner.slot.compute()
     return runner.opened(node.origin, results)
 
 
-def computed(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Sequence[Any]) -> list[Any]:
+def run_fragment(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Sequence[Any]) -> list[Any]:
     """Run the steps of a fragment; return what it is about: frames, or results of tasks that hold some.
 
     A frame is let go when it is taken.
     """
     results: list[Any] = []
 
-    def taken(place: int) -> Any:
+    def take(place: int) -> Any:
         if place < 0:
             return arguments[~place]
         result, results[place] = results[place], None
         return result
 
     for step in fragment.steps:
-        results += [stepped(job, runner, step, [taken(place) for place in step.sources])]
-    return [taken(place) for place in fragment.values]
+        results += [run_step(job, runner, step, [take(place) for place in step.sources])]
+    return [take(place) for place in fragment.values]
 
 
-def stepped(job: OpenJob, runner: TaskRunner, step: Step, results: Sequence[Any]) -> Any:
-    """Run one node on one partition, in the turn that it needs.
+def run_step(job: OpenJob, runner: TaskRunner, step: Step, results: Sequence[Any]) -> Any:
+    """Run one node on one partition, in the task slot that it needs.
 
-    What was read waits for the turn to compute as a task's result does, so that it can be spilled.
+    A frame that was read waits for the computing slot as a task's result does, so that it can be spilled.
     """
-    node, turn = job.physical(step.node), runner.turn
+    node, slot = job.physical(step.node), runner.slot
     if isinstance(node, Scan):
-        turn.read()
-        frame = scanned(runner, step, node)
-        return spillable(frame, job.support) if turn.kind == "reading" else frame
+        slot.read()
+        frame = run_scan(runner, step, node)
+        return spillable(frame, job.support) if slot.kind == "reading" else frame
     places = results[0] if len(results) == 1 and isinstance(results[0], Places) else None
     if places is not None:
-        turn.read()
-        results = runner.step(node, 0, partial(fetched, places, step.partition))
-    turn.compute()
+        slot.read()
+        results = runner.step(node, 0, partial(fetch_pieces, places, step.partition))
+    slot.compute()
     frames = runner.opened(node.origin, results)
     if places is not None:
-        let_go(places, step.partition)
+        release_pieces(places, step.partition)
     return runner.merge(node, frames) if isinstance(node, Exchange) else runner.apply(node, step.partition, frames)
 
 
-def scanned(runner: TaskRunner, step: Step, node: Scan) -> Frame:
+def run_scan(runner: TaskRunner, step: Step, node: Scan) -> Frame:
     """Read what the task is given."""
-    scan = given_to_read(step, node)
+    scan = scan_of_part(step, node)
     frame = runner.scan(scan, step.partition)
     runner.recorder.rename(scan.read, node.read)
     return frame
 
 
-def given_to_read(step: Step, scan: Scan) -> Scan:
+def scan_of_part(step: Step, scan: Scan) -> Scan:
     """Return the scan with the partition that the task is given."""
-    read, part = scan.read, step.given
+    read, part = scan.read, step.source_part
     if isinstance(part, RowsInMemory):
         dataset = FrameDataset.of(read.dataset.name, part.table)
         read, part = replace(read, dataset=dataset), dataset.row_groups

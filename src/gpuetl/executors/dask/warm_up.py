@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from gpuetl.choices import skipping
 from gpuetl.engines.interface import ALONE, Share
 from gpuetl.engines.registry import load_backend, load_cluster_support
-from gpuetl.executors.dask.accounts import nodes_of, pack_nodes, unpack_nodes
 from gpuetl.executors.dask.installed import is_first_time
-from gpuetl.executors.dask.liveness import asked
+from gpuetl.executors.dask.liveness import ask
+from gpuetl.executors.dask.packed_plan import nodes_of, pack_nodes, unpack_nodes
 from gpuetl.executors.dask.spillable_frames import wrapped
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
@@ -26,7 +26,7 @@ from gpuetl.telemetry.trace import best_effort
 
 Futures = tuple[Any, ...]
 _WARMING: set[Futures] = set()
-"""Those that are not done yet, which nobody else holds: the run that began with them may end before."""
+"""Futures that are not done yet.  Without a reference here they would be cancelled when the run ends first."""
 
 
 def warm(client: Any, engine: str, workers: frozenset[str]) -> None:
@@ -34,17 +34,17 @@ def warm(client: Any, engine: str, workers: frozenset[str]) -> None:
     if not is_first_time(client, "warm", workers):
         return
     run = uuid.uuid4().hex
-    made = [client.submit(some_rows, engine, key=f"warm make-{run}-{w}", workers=[w], priority=1) for w in workers]
-    taken = [client.submit(take, made, key=f"warm take-{run}-{w}", workers=[w], priority=1) for w in workers]
-    held: Futures = (*made, *taken)
-    _WARMING.add(held)
+    sends = [client.submit(some_rows, engine, key=f"warm make-{run}-{w}", workers=[w], priority=1) for w in workers]
+    receives = [client.submit(receive, sends, key=f"warm take-{run}-{w}", workers=[w], priority=1) for w in workers]
+    futures: Futures = (*sends, *receives)
+    _WARMING.add(futures)
 
-    def let_go(_: Any) -> None:
-        if all(future.done() for future in taken):
-            _WARMING.discard(held)
+    def discard_when_done(_: Any) -> None:
+        if all(future.done() for future in receives):
+            _WARMING.discard(futures)
 
-    for future in taken:
-        future.add_done_callback(let_go)
+    for future in receives:
+        future.add_done_callback(discard_when_done)
 
 
 def some_rows(engine: str) -> Any:
@@ -53,7 +53,7 @@ def some_rows(engine: str) -> Any:
     return wrapped(support.warm_up_frame(), support) if support else None
 
 
-def take(frames: list[Any]) -> int:
+def receive(frames: list[Any]) -> int:
     """Have frames come, and say how many did."""
     return len(frames)
 
@@ -87,7 +87,7 @@ class PackedPlan:
 def compile_on_workers(
     options: RunOptions, workers: frozenset[str], backend: str, physical: PhysicalPlan, plan: str
 ) -> None:
-    """Have workers, by address, compile a plan's programs; return when all have been told, which they are once.
+    """Have workers, by address, compile a plan's programs; return when all have received it; each plan is sent once.
 
     How a plan is lowered depends on how many they are, and so do its programs.
     """
@@ -98,7 +98,7 @@ def compile_on_workers(
             packed = PackedPlan(
                 pack_plan(physical, backend), name, backend, options.skipped_choices, shares_of(workers)
             )
-            asked(client, lambda: client.run(begin, packed, on_error="ignore"))
+            ask(client, lambda: client.run(begin, packed, on_error="ignore"))
 
 
 def begin(plan: PackedPlan, dask_worker: Any) -> None:

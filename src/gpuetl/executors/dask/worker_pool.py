@@ -10,7 +10,7 @@ from gpuetl.engines.registry import make_worker_pool
 
 
 class DevicePool(WorkerPlugin):  # type: ignore[misc]
-    """Makes an engine's pool when a worker starts, also one that starts in the place of another that died.
+    """Makes an engine's pool when a worker starts, also when one starts again after it died.
 
     Nothing else of an engine is imported for it: the run waits for the pools.
     """

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 from gpuetl.engines.capacity import Capacity, free_memory
 from gpuetl.engines.registry import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
-from gpuetl.executors.dask.cluster import HELD_SHARE
+from gpuetl.executors.dask.cluster import RESULT_SHARE
 from gpuetl.executors.dask.installed import check_installed, check_same, installed
-from gpuetl.executors.dask.liveness import asked as ask
+from gpuetl.executors.dask.liveness import ask
 from gpuetl.messages import coded
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress
@@ -30,7 +30,7 @@ Memory = dict[str, tuple[int, bool]]
 """By address the bytes that frames may take there, and whether others on the host share them."""
 
 
-class Said(NamedTuple):
+class MemoryAnswer(NamedTuple):
     """What workers said of their memory for a backend, and when."""
 
     at: float
@@ -38,7 +38,7 @@ class Said(NamedTuple):
     memory: Memory
 
 
-_SAID: WeakKeyDictionary[Any, Said] = WeakKeyDictionary()
+_LAST_ANSWERS: WeakKeyDictionary[Any, MemoryAnswer] = WeakKeyDictionary()
 """The last that workers of a client said."""
 
 
@@ -52,19 +52,19 @@ def capacity_of(client: Any, backend: str, progress: Progress) -> Capacity:
     EngineUnavailable
         Where no worker is there, or one cannot run the backend as the driver would.
     """
-    told = known(client, backend, progress)
-    on_host = Counter(urlsplit(worker).hostname for worker in told)
-    least = min(free // (on_host[urlsplit(at).hostname] if shared else 1) for at, (free, shared) in told.items())
-    return Capacity(least, len(told), frozenset(told))
+    answers = worker_memory(client, backend, progress)
+    on_host = Counter(urlsplit(worker).hostname for worker in answers)
+    least = min(free // (on_host[urlsplit(at).hostname] if shared else 1) for at, (free, shared) in answers.items())
+    return Capacity(least, len(answers), frozenset(answers))
 
 
-def known(client: Any, backend: str, progress: Progress) -> Memory:
+def worker_memory(client: Any, backend: str, progress: Progress) -> Memory:
     """Return what workers say of their memory, or have said just now; wait for one where none is there."""
     until, scheduler = time.monotonic() + WAIT_S, client.scheduler.address
     while time.monotonic() < until:
         workers = frozenset(ask(client, client.nthreads))
         check_installed(client, workers)
-        if memory := said(client, backend, workers) or asked(client, backend):
+        if memory := recent_memory(client, backend, workers) or ask_workers(client, backend):
             return memory
         progress(Origin("first worker of", scheduler), 0, 1)
         with suppress(TimeoutError):
@@ -79,29 +79,29 @@ def known(client: Any, backend: str, progress: Progress) -> Memory:
     )
 
 
-def said(client: Any, backend: str, workers: frozenset[str]) -> Memory | None:
+def recent_memory(client: Any, backend: str, workers: frozenset[str]) -> Memory | None:
     """Return what these workers have said just now, if they have."""
-    last = _SAID.get(client)
+    last = _LAST_ANSWERS.get(client)
     if last is None or last.backend != backend or last.memory.keys() != workers:
         return None
     return last.memory if time.monotonic() - last.at < RECENT_S else None
 
 
-def asked(client: Any, backend: str) -> Memory:
+def ask_workers(client: Any, backend: str) -> Memory:
     """Return what workers say of their memory now.
 
     They say what is installed once more: one may have been started anew at the address of another.
     """
     answers = ask(client, lambda: client.run(in_worker_thread, memory_here, backend, on_error="return"))
-    told = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
-    for worker, answer in told.items():
+    answers = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
+    for worker, answer in answers.items():
         if isinstance(answer, Exception):
             raise EngineUnavailable(
                 coded("GE3006", f"the worker at {worker} cannot run the engine: {first_line(answer)}")
             )
         check_same(f"worker at {worker}", answer[-1])
-    memory = {worker: answer[:2] for worker, answer in told.items()}
-    _SAID[client] = Said(time.monotonic(), backend, memory)
+    memory = {worker: answer[:2] for worker, answer in answers.items()}
+    _LAST_ANSWERS[client] = MemoryAnswer(time.monotonic(), backend, memory)
     return memory
 
 
@@ -118,4 +118,4 @@ def memory_here(name: str) -> tuple[int, bool, str]:
     backend = load_backend(name)
     backend.count_memory()
     free, on_cpu = free_memory(backend), backend.device == "CPU"
-    return free if on_cpu else int(free * (1 - HELD_SHARE)), on_cpu, installed()
+    return free if on_cpu else int(free * (1 - RESULT_SHARE)), on_cpu, installed()

@@ -78,7 +78,7 @@ def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
 
 FUNCTIONS = (
     Aggregate("count_rows", "", fixed(returns=INT64), "`count(*)`: the number of rows.", "count(*)", 4),
-    Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3, lists=True),
+    Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3, nested=True),
     Aggregate("count_distinct", "x", anything(INT64), "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.",
               "count(DISTINCT x)", 2),
     Aggregate("sum", "x", total_type_of, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),

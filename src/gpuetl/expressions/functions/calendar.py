@@ -15,7 +15,7 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, takes_one
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, is_temporal
+from gpuetl.types.data_types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIME, TIMESTAMP, DataType, is_temporal
 from gpuetl.types.time_zones import UnknownZone, is_zone
 
 DAY, A_TIMESTAMP = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
@@ -23,7 +23,7 @@ DAY, A_TIMESTAMP = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
 
 def is_timestamp(dtype: DataType) -> bool:
     """Return whether `dtype` is a timestamp, naive or zoned."""
-    return bool(pa.types.is_timestamp(dtype))
+    return bool(pa.types.is_timestamp(dtype) and dtype.unit == "us")
 
 
 def with_clock(rule: Rule) -> Rule:
@@ -60,7 +60,7 @@ def of_day(returns: DataType) -> Rule:
 
 
 part, flag, name, day = of_day(INT64), of_day(BOOL), of_day(STRING), of_day(DATE)
-clock = with_clock(takes_one(is_timestamp, "a timestamp", INT64))
+clock = with_clock(takes_one(lambda dtype: is_timestamp(dtype) or dtype == TIME, "a timestamp or a time", INT64))
 elapsed = takes_one(is_elapsed, "a date, a timestamp or a duration", FLOAT64)
 
 FUNCTIONS = (

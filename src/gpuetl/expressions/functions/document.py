@@ -39,6 +39,7 @@ def _section(module: ModuleType) -> str:
 def _closing_note(module: ModuleType) -> list[str]:
     """Return the note on what the examples are over, where their results are of a group."""
     return {
+        "maps": ["The examples are over m, a map<string, int64> of 1 for 'a' and 2 for 'b'."],
         "aggregates": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "windows": [
             "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."
@@ -63,6 +64,8 @@ def _argument(argument: Argument) -> str:
 
 
 def _result(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {constant_text(each)}' for name, each in value.items())}}}"
     return ", ".join(map(constant_text, value)) if isinstance(value, list) else constant_text(value)
 
 

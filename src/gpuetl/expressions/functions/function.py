@@ -68,7 +68,7 @@ class Argument:
 class Function:
     """One function: its name, its parameters, the rule of its types, and an example whose result tests check.
 
-    `lists` marks the few that take lists.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
+    `nested` marks the few that take values of any type, or lists, structs or maps.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
     that raise for some values: the optimizer does not move them to rows that would not have reached them.
     """
 
@@ -81,7 +81,7 @@ class Function:
     kind: Kind = "scalar"
     nulls: Choice["propagate", "own"] = "propagate"
     can_fail: bool = False
-    lists: bool = False
+    nested: bool = False
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:

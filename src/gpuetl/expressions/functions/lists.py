@@ -1,5 +1,7 @@
 """Lists: a column of type `list<T>` holds any number of values a row.  A null list is not an empty one.
 
+`x[1]` is the first element, as in SQL; `list_get` counts from 0.
+
 Lists are read, passed on, united and written, but not compared: an explode step gives each element a row.
 """
 
@@ -14,9 +16,10 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Column, Expr, Literal
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_integer, is_list, type_name
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_be_key, is_integer, type_name
+from gpuetl.types.nested_types import is_list, is_map
 
-ListFunction = partial(Function, lists=True)
+ListFunction = partial(Function, nested=True)
 
 
 def element_of(arg: Expr) -> DataType:
@@ -29,15 +32,16 @@ def element_of(arg: Expr) -> DataType:
 
 
 def measured(args: Sequence[Expr]) -> Typing:
-    """A list, whose length is a number."""
-    element_of(args[0])
+    """A list or a map, whose length is a number."""
+    if not is_map(args[0].dtype):
+        element_of(args[0])
     return [args[0].dtype], INT64
 
 
 def searched(args: Sequence[Expr]) -> Typing:
     """A list, and a value that widens to its elements' type."""
     element = element_of(args[0])
-    if meet([Column("", element), args[1]], "compare") != element:
+    if not can_be_key(element) or meet([Column("", element), args[1]], "compare") != element:
         raise TypeMismatch(f"cannot look for {type_name(args[1].dtype)} in {type_name(args[0].dtype)}")
     return [args[0].dtype, element], BOOL
 
@@ -58,12 +62,14 @@ def cut(args: Sequence[Expr]) -> Typing:
 
 
 FUNCTIONS = (
-    ListFunction("list_length", "x", measured, "The number of elements, nulls included; 0 of an empty list.",
+    ListFunction("list_length", "x", measured, "The number of elements, nulls included, or of entries of a map; 0 of an empty one.",
                  "list_length(split('a,b,c', ','))", 3),
     ListFunction("list_contains", "x value", searched, "Whether an element is `=` value; null elements are not.",
                  "list_contains(split('a,b,c', ','), 'b')", True),
     ListFunction("list_get", "x index", indexed, "The element at the 0-based index, from the end where it is negative; null "
                  "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
+    ListFunction("list_extract", "x index", indexed, "`x[index]`: the element at the 1-based index, from the end where it is "
+                 "negative; null beyond the list, and at 0.", "list_extract(split('a,b,c', ','), 1)", "a"),
     Function("split", "text separator!", cut, "The parts between the separators, as list<string>; '' gives a list of ''.",
              "split('a,b,c', ',')", ["a", "b", "c"]),
 )  # fmt: skip

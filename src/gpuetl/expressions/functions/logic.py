@@ -53,13 +53,13 @@ FUNCTIONS = (
              "as of `and`.", "true OR NULL", True, nulls="own"),
     Function("not", "x", connected, "Kleene NOT: null of null.", "NOT false", True),
     Function("is_null", "x", anything(BOOL), "`x IS NULL`; NaN is not null.", "NULL IS NULL", True, nulls="own",
-             lists=True),
+             nested=True),
     Function("case", "condition value more*", branches,
              "`CASE WHEN condition THEN value … ELSE value END`: the first branch whose condition is true, else null.  "
              "`if(condition, value, otherwise)` is short for it.",
-             "CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END", "b", nulls="own", lists=True),
+             "CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END", "b", nulls="own", nested=True),
     Function("coalesce", "x more*", mixed, "The first value that is not null; what can fail is computed only for rows "
-             "that are still null.", "coalesce(NULL, 2, 3)", 2, nulls="own", lists=True),
+             "that are still null.", "coalesce(NULL, 2, 3)", 2, nulls="own", nested=True),
     Function("nullif", "x y", null_unless_equal, "Null where x equals y, else x.", "nullif(1, 1)", None, nulls="own"),
     Function("greatest", "x more*", mixed, "The greatest value that is not null; NaN is the greatest.",
              "greatest(1, NULL, 3)", 3, nulls="own"),

@@ -1,7 +1,7 @@
 """Window functions: one value a row, from the rows of its group in the order of `order_by`.
 
 cum_*, ewm_mean and decayed_sum give null where x is null and skip it; NaN poisons what follows in the group.
-A frame is the current row and those before it: so many rows, or an interval back, its far end included.
+A frame is the current row and those before it: a number of rows, or an interval, its far end included.
 """
 
 from __future__ import annotations

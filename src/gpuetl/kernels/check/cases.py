@@ -126,7 +126,7 @@ def extremes(dtype: DataType, kind: np.dtype[Any], room: int = 1) -> NDArray[Any
 Operation = Kernel | KernelReduction
 TRIALS = 8
 SLACK = 64
-"""A difference that inputs so many units in the last place apart would explain is rounding."""
+"""A difference counts as rounding if a change of the inputs by this many units in the last place explains it."""
 UNSTEADY = 1e-3
 """Where an input's neighbour moves a result by more than this part of it, and of the median, it is not compared."""
 FLOAT32_RTOL = 1e-5

@@ -56,12 +56,12 @@ class KernelCheck:
     cases: int
     compared: int
     unsteady: int
-    findings: tuple[Mismatch, ...]
+    mismatches: tuple[Mismatch, ...]
 
     @property
     def ok(self) -> bool:
         """Whether nothing differs."""
-        return not self.findings
+        return not self.mismatches
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
@@ -79,28 +79,28 @@ def check_kernel(
     """Compare a kernel with its twin.
 
     Floats may differ by the tolerance, and by what moving the inputs by a few units in their last place explains; all
-    other values are exact.  The first case of a size that differs is told, and the others of that size are left out.
+    other values are exact.  The first mismatch of each size is reported; other cases of that size are skipped.
     """
-    findings: list[Mismatch] = []
+    mismatches: list[Mismatch] = []
     done = compared = unsteady = failed = 0
     for case in generated_cases(operation, sizes):
-        if findings and failed == case.rows:
+        if mismatches and failed == case.rows:
             continue
         try:
             expected = expected_outputs(operation, case, tolerance)
             found = list(compare(operation, case, expected, machine)) if case.rows else []
         except (EvaluationError, RuntimeError) as error:  # RuntimeError: a launch that the device refused or ended
-            findings.append(Mismatch(str(case), f"it failed: {error}"))
+            mismatches.append(Mismatch(str(case), f"it failed: {error}"))
             break
         done += 1
         compared += sum(int((~e.unsteady).sum()) for e in expected.values())
         unsteady += sum(int(e.unsteady.sum()) for e in expected.values())
-        findings += found
+        mismatches += found
         failed = case.rows if found else failed
     contract, origin = operation.contract, operation.origin
     file = contract.cuda if isinstance(contract, KernelContract) else contract.reference
     return KernelCheck(
-        origin.name, origin.step, contract.entry, str(file), done, compared, unsteady, tuple(findings)
+        origin.name, origin.step, contract.entry, str(file), done, compared, unsteady, tuple(mismatches)
     )  # fmt: skip
 
 

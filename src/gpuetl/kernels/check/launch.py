@@ -144,7 +144,7 @@ def strays(read: list[Guarded], everything: list[Guarded]) -> tuple[str, ...]:
 
 
 def stored(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as they lie in memory: truth values are bytes."""
+    """Return values as they lie in memory: booleans are bytes."""
     return values.view(np.uint8) if values.dtype.kind == "b" else values
 
 

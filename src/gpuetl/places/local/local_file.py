@@ -52,6 +52,11 @@ class LocalFileState(NamedTuple):
         """What is equal for two paths of one file."""
         return self.machine, self.device, self.inode
 
+    @property
+    def guards_reads(self) -> bool:
+        """Return False: a file that is open may be changed."""
+        return False
+
     def is_settled(self, least_ns: int) -> bool:
         """Tell whether the file last changed longer ago than this.
 

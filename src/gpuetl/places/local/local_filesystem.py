@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import unquote
 
+from gpuetl.places.file_state import FileState
 from gpuetl.places.filesystem import Listing
 from gpuetl.places.local.folders import checked_path
 from gpuetl.places.local.listing import list_files
@@ -44,7 +45,7 @@ class LocalFilesystem:
         """Return the state of a file; a link is followed."""
         return LocalFileState.of(local(path).stat())
 
-    def open(self, path: FilePath) -> LocalFile:
+    def open(self, path: FilePath, planned: FileState | None = None) -> LocalFile:
         """Open a file to read it, and wait for no pipe."""
         return LocalFile.open_path(local(path))
 

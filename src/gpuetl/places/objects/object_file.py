@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import field
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -57,9 +54,14 @@ class ObjectState(NamedTuple):
         """The path: an object has one name."""
         return self.path
 
-    def is_settled(self, least_ns: int) -> bool:
-        """Return True: another content has another ETag, however soon it comes."""
+    @property
+    def guards_reads(self) -> bool:
+        """Whether there is an ETag that stands for one content: each answer then has it."""
         return bool(self.e_tag) and not self.e_tag.startswith(WEAK)
+
+    def is_settled(self, least_ns: int) -> bool:
+        """Return whether another content has another ETag, however soon it comes."""
+        return self.guards_reads
 
     def difference(self, now: FileState) -> str:
         """Say what is different now, in words."""
@@ -163,9 +165,10 @@ class ObjectFile:
     key: str = field(compare=False, repr=False)
 
     @classmethod
-    def open_path(cls, path: StorePath) -> ObjectFile:
-        """Open an object, by one request for its state."""
-        state = look_at(path)
+    def open_path(cls, path: StorePath, planned: FileState | None) -> ObjectFile:
+        """Open an object in a planned state, or by one request for its state."""
+        known = planned if isinstance(planned, ObjectState) and planned.guards_reads else None
+        state = known or look_at(path)
         COPIES.remark(state, str(path))
         return cls(path, state, client_of(path), key_of(path))
 
@@ -204,23 +207,6 @@ class ObjectFile:
     def close(self) -> None:
         """Do nothing: connections belong to the client."""
 
-    @contextmanager
-    def local_copy(self, ranges: Iterable[Range]) -> Iterator[Path]:
-        """Give the path of a file in memory that has the bytes of some ranges, in their places, and holes elsewhere.
-
-        Libraries that take a path, or read on several threads, read it as they read a local file.
-        """
-        descriptor = os.memfd_create("gpuetl-object")
-        try:
-            os.truncate(descriptor, self.state.size)
-            if self.state.size <= SMALL_BYTES:
-                os.pwrite(descriptor, self.read_bytes(), 0)
-            else:
-                self._fill(ranges, lambda start, part: write_at(descriptor, start, part))
-            yield Path(f"/proc/{os.getpid()}/fd/{descriptor}")
-        finally:
-            os.close(descriptor)
-
     def _fill(self, ranges: Iterable[Range], store: Any) -> None:
         read_all(requests_of(ranges), lambda one: store(one.start, self._get(one)))
 
@@ -245,7 +231,7 @@ class ObjectFile:
         """Return what the store sends for a range, with errors of obstore."""
         e_tag = self.state.e_tag
         options: Any = {"range": (one.start, one.end)}
-        if e_tag and not e_tag.startswith(WEAK):
+        if self.state.guards_reads:
             options["if_match"] = f'"{e_tag}"'
         try:
             found = obstore.get(self.store, self.key, options=options)
@@ -255,7 +241,7 @@ class ObjectFile:
         except NotSupportedError:  # the server sent the whole object
             return COPIES.copy_of(self.state, str(self.path), self.store, self.key).read(one.start, one.end)
         except PreconditionError:
-            raise another_e_tag(self.path) from None
+            raise changed_or_deleted(self.path) from None
         except (FileNotFoundError, NotFoundError):
             raise deleted(self.path) from None
 
@@ -263,6 +249,15 @@ class ObjectFile:
 def another_e_tag(path: StorePath) -> DatasetError:
     """Word an object that was written anew."""
     return DatasetError(coded("GE1420", f"{path} changed during the run: it has another ETag"), AGAIN)
+
+
+def changed_or_deleted(path: StorePath) -> DatasetError:
+    """Word an object that is not there with its ETag: Azure answers so for one that is gone, too."""
+    try:
+        look_at(path)
+    except FileNotFoundError:
+        return deleted(path)
+    return another_e_tag(path)
 
 
 class ObjectReader(io.RawIOBase):
@@ -300,11 +295,3 @@ class ObjectReader(io.RawIOBase):
 def put_at(whole: bytearray, start: int, data: bytes) -> None:
     """Put bytes in their place."""
     whole[start : start + len(data)] = data
-
-
-def write_at(descriptor: int, start: int, data: bytes) -> None:
-    """Write all bytes at a place."""
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(descriptor, view, start)
-        view, start = view[written:], start + written

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import unquote
 
 from gpuetl.messages import coded
-from gpuetl.places.file_state import DatasetError
+from gpuetl.places.file_state import DatasetError, FileState
 from gpuetl.places.filesystem import ListedFile, Listing
 from gpuetl.places.paths import FilePath, ImpossiblePath, StorePath, is_hidden
 
@@ -99,11 +99,11 @@ class ObjectFilesystem:
 
         return look_at(of_store(path))
 
-    def open(self, path: FilePath) -> ObjectFile:
-        """Open an object to read it, by one request for its state."""
+    def open(self, path: FilePath, planned: FileState | None = None) -> ObjectFile:
+        """Open an object to read it, in a planned state without a request."""
         from gpuetl.places.objects.object_file import ObjectFile
 
-        return ObjectFile.open_path(of_store(path))
+        return ObjectFile.open_path(of_store(path), planned)
 
     def local_path(self, path: FilePath) -> Path | None:
         """Return None: this process finds no object by a path."""

@@ -9,7 +9,8 @@ from typing import Self
 
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import INT64, NULL, is_list
+from gpuetl.types.data_types import INT64, NULL
+from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 

@@ -14,7 +14,7 @@ from gpuetl.records import dataclass
 from gpuetl.types.schema import Schema
 
 STATE = ":carried"
-"""Stands in the name of a column that a window by carries makes of an argument."""
+"""Stands in the name of a column that a stateful window makes of an argument."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,17 +10,18 @@ from gpuetl.spec.steps.rows import Distinct, Filter, Limit, Sort
 from gpuetl.spec.steps.sample import Sample
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.steps.union import Union
+from gpuetl.spec.steps.unnest import Unnest
 from gpuetl.spec.steps.window import Window
 
 STEPS: dict[str, type[Step]] = {
     step.verb: step
     for step in (
         Filter, Select, WithColumns, Drop, Rename, CastColumns, Join, Aggregate, Window, Kernel, Sort, Distinct, Limit,
-        Union, Explode, FillNull, Sample,
+        Union, Explode, Unnest, FillNull, Sample,
     )
 }  # fmt: skip
 
 __all__ = [
     "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Explode", "FillNull", "Filter", "Join",
-    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Window", "WithColumns",
+    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest", "Window", "WithColumns",
 ]  # fmt: skip

@@ -12,7 +12,8 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, NAME
 from gpuetl.spec.steps.step import Context, Step, Unknown
-from gpuetl.types.data_types import UNKNOWN, is_list, type_name
+from gpuetl.types.data_types import UNKNOWN, type_name
+from gpuetl.types.nested_types import is_list
 
 
 @dataclass(frozen=True)

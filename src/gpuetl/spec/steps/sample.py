@@ -17,7 +17,7 @@ from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, FRACTION, INTEGER, NAMES
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, node_of
-from gpuetl.types.data_types import BOOL, INT64, is_list
+from gpuetl.types.data_types import BOOL, INT64, can_be_key
 from gpuetl.types.schema import Schema
 
 LEAST, HASHES = -(1 << 63), 1 << 64
@@ -79,5 +79,5 @@ class Sample(Step):
 
 
 def hashable(schema: Schema) -> list[str]:
-    """Return the columns that are not lists, in the order of their names."""
-    return sorted(name for name, dtype in schema.items() if not is_list(dtype))
+    """Return the columns whose values are compared, in the order of their names."""
+    return sorted(name for name, dtype in schema.items() if can_be_key(dtype))

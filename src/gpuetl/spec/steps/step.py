@@ -21,7 +21,8 @@ from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import is_list, type_name
+from gpuetl.types.data_types import DataType, can_be_key, type_name, value_kinds
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema, free_name
 
 # What a step of the language is: its keys, read from YAML or given from Python, and the plan nodes it becomes.
@@ -141,13 +142,22 @@ class Context:
         return Unknown(source=node, columns=columns, origin=self.origin)
 
     def keys(self, names: Iterable[str], schema: Schema, of: str = "") -> tuple[str, ...]:
-        """Return the names that are columns; besides the others, lists are problems: rows are compared by keys."""
+        """Return the names that are columns; others are problems, and so are those whose values are not compared."""
         names = tuple(names)
         for name in names:
-            if name in schema and is_list(schema[name]):
-                message = coded("GE1115", f"'{name}' is {type_name(schema[name])}, and lists cannot be compared")
-                self.problem(message, "Explode it in a step before.", name)
+            if name in schema and not can_be_key(dtype := schema[name]):
+                why = f"'{name}' is {type_name(dtype)}, and {value_kinds(dtype)} cannot be compared"
+                self.problem(coded("GE1115", why), key_hint(name, dtype), name)
         return self.known(names, schema, of)
+
+
+def key_hint(name: str, dtype: DataType) -> str:
+    """Return how to compare rows by a column of a type that is not compared."""
+    if is_struct(dtype):
+        return f"Unnest it in a step before, or compute a column of a field: {name}.{dtype[0].name}."
+    if is_map(dtype):
+        return f"Compute a column of a value in a step before: {name}['key']."
+    return "Explode it in a step before." if is_list(dtype) else "Leave it out."
 
 
 def may_be_string(error: UnknownColumn, formula: Formula) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gpuetl.engines.cudf.codegen.emit import branches_of, word_of
 from gpuetl.engines.cudf.codegen.functions.like import WORDS as LIKE_WORDS
 from gpuetl.engines.cudf.codegen.functions.like import parts_of
 from gpuetl.engines.cudf.codegen.functions.logic import has_scales
-from gpuetl.engines.cudf.columns.vector import Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Struct
 from gpuetl.expressions.ir import UINT64, Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.text_rules import Wildcard
@@ -33,9 +33,10 @@ from gpuetl.types.data_types import (
     DataType,
     is_floating,
     is_integer,
-    is_list,
+    is_opaque,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 PARTS = {
@@ -55,7 +56,7 @@ OPERATIONS = (
 )  # fmt: skip
 """In the order of bytecode.cu."""
 TEXT_PAIRS = frozenset([*(f"TEXT_{name}" for name in COMPARISONS), "STARTS_WITH", "ENDS_WITH", "CONTAINS", "LIKE"])
-"""Operations of two texts, whose places are the halves of `value`."""
+"""Operations of two strings, whose places are the halves of `value`."""
 CODES = {name: place for place, name in enumerate(OPERATIONS)}
 NUMBERS, BOOLEANS, OUTPUTS, WORDS, NONE = 16, 64, 32, 440, 255
 Address = Callable[[Any], int]
@@ -77,20 +78,20 @@ class Boolean(NamedTuple):
     place: int
 
 
-class TextPlace(NamedTuple):
+class StringPlace(NamedTuple):
     """Where the data of the code says how a text is read."""
 
     place: int
 
 
 Register = Number | Boolean
-Operand = Register | TextPlace
+Operand = Register | StringPlace
 R = TypeVar("R", bound=Number | Boolean)
 
 
 @dataclass
 class Instruction:
-    """An operation with its operands; `value` is a constant, an address, a set of booleans or places of texts."""
+    """An operation with its operands; `value` is a constant, an address, a set of booleans or places of strings."""
 
     operation: str
     to: Register | int = NONE
@@ -191,20 +192,20 @@ class Assembler:
             self.do(f"VALID{of_boolean}", a=to, value=self.address(vector.valid))
         return to
 
-    def string_place(self, vector: Vector) -> TextPlace:
-        """Say how the texts of a column are read."""
+    def string_place(self, vector: Vector) -> StringPlace:
+        """Say how the strings of a column are read."""
         where = vector.dictionary or vector
         wide = 8 if where.offsets is not None and where.offsets.dtype.itemsize == 8 else 4
         bits = 0 if vector.valid is None else self.address(vector.valid)
         numbers = self.address(vector.data) if vector.dictionary else 0
         return self.described([wide, self.address(where.data), self.address(where.offsets), numbers, bits])
 
-    def described(self, words: list[int]) -> TextPlace:
+    def described(self, words: list[int]) -> StringPlace:
         """Keep words in the data of the code."""
         self.data.append(words)
-        return TextPlace(len(self.data) - 1)
+        return StringPlace(len(self.data) - 1)
 
-    def constant_text(self, data: bytes) -> TextPlace:
+    def constant_text(self, data: bytes) -> StringPlace:
         """Keep a constant's bytes behind what says where they are; `code` puts their place in."""
         padded = data + bytes(-len(data) % 8)
         return self.described([0, 0, len(data), 0, 0, *struct.unpack(f"<{len(padded) // 8}q", padded)])
@@ -292,8 +293,8 @@ class Assembler:
             return {"b": NONE, "value": constant(expr)}
         return {"b": self.value(expr, guard)}
 
-    def pair(self, left: TextPlace, right: TextPlace) -> int:
-        """Return two places of texts as one value: `code` puts in where they are."""
+    def pair(self, left: StringPlace, right: StringPlace) -> int:
+        """Return two places of strings as one value: `code` puts in where they are."""
         return left.place | right.place << 16
 
     def together(self, operation: str, values: Iterable[Boolean]) -> Boolean:
@@ -303,7 +304,7 @@ class Assembler:
     def is_null(self, operand: Operand) -> Boolean:
         """Return whether a value is null."""
         to = self.boolean()
-        if isinstance(operand, TextPlace):
+        if isinstance(operand, StringPlace):
             return self.add("TEXT_IS_NULL", to, value=operand.place)
         return self.add("BOOLEAN_IS_NULL" if isinstance(operand, Boolean) else "IS_NULL", to, a=operand)
 
@@ -453,13 +454,14 @@ def assembled(results: Mapping[Expr, Vector], columns: Mapping[str, Vector], add
 
 def is_covered(outputs: Sequence[Expr], columns: Mapping[str, Vector]) -> bool:
     """Return whether expressions over columns of these kinds can be computed by instructions."""
-    results = {expr: Vector(expr.dtype, 0, None, 0) for expr in outputs}
+    no_words = cast("Buffer", np.empty(0, np.uint32))  # an output may have nulls
+    results = {expr: Vector(expr.dtype, 0, NO_DATA, no_words) for expr in outputs}
     return assembled(results, columns, lambda _: 0) is not None
 
 
 def is_number(dtype: DataType) -> bool:
     """Return whether values of a type are held in 64 bits and compared as those are, or are floats of 64 bits."""
-    if dtype in (BOOL, NULL, STRING, UINT64) or is_list(dtype):
+    if dtype in (BOOL, NULL, UINT64) or has_bytes(dtype) or is_nested(dtype) or is_opaque(dtype):
         return False
     if is_decimal(dtype):
         return bool(dtype.precision <= 18)

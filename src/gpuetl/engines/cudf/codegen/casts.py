@@ -8,10 +8,10 @@ from gpuetl.engines.cudf.codegen.clocks import written, zone_of
 from gpuetl.engines.cudf.codegen.cuda_types import c_int128, c_type
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, with_outcome
 from gpuetl.expressions.ir import UINT64, Cast
-from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, DataType, is_floating
+from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, TIME, TIMESTAMP_NS, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
-# Casts from and to texts in CUDA.
+# Casts from and to strings in CUDA.
 
 
 def text_cast(cast: Cast) -> Device:
@@ -47,12 +47,16 @@ def text_cast_headers(cast: Cast) -> tuple[str, ...]:
     return ("float_text.cuh",) if is_floating(cast.operand.dtype) else ("number_text.cuh",)
 
 
-# Casts of times in CUDA: among each other, and from and to integers and texts.
+# Casts of times in CUDA: among each other, and from and to integers and strings.
 
 
 def time_cast(cast: Cast) -> Device | None:
     """Return how a cast from or to a time is written; None where the value stays as it is."""
     source, target = cast.operand.dtype, cast.dtype
+    if TIMESTAMP_NS in (source, target):
+        return with_outcome(cast, f"{'nanoseconds' if target == TIMESTAMP_NS else 'microseconds'}_cast({{}})")
+    if target == TIME:
+        return with_outcome(cast, "time_cast({})")
     if target == STRING:
         return to_text(cast)
     if c_type(source) == c_type(target):
@@ -75,6 +79,8 @@ def iso_form(dtype: DataType) -> str:
     """Return the format in which times of a type are cast to text."""
     if dtype == DATE:
         return "%Y-%m-%d"
+    if dtype == TIME:
+        return "%H:%M:%S.%f"
     return "%Y-%m-%d %H:%M:%S.%f" + {None: "", "UTC": "Z"}.get(zone_of(dtype), "%z")
 
 

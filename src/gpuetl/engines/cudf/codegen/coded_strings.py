@@ -1,4 +1,4 @@
-"""Columns of texts by numbers: what chooses among constants and dictionaries, and functions of a dictionary's texts."""
+"""Columns of dictionary codes: choices among constants and dictionaries, and functions of a dictionary's strings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def choice_of(name: str, expr: Expr, known: Mapping[str, C]) -> Choice | None:
     leaves = list(dict.fromkeys(results_of(expr)))
     columns = [leaf for leaf in leaves if isinstance(leaf, Column) and leaf.dtype != NULL]
     coded = all(known[column.name].dictionary for column in columns)
-    if not (coded and all(isinstance(leaf, Column | Literal) for leaf in leaves) and chosen("text_codes")):
+    if not (coded and all(isinstance(leaf, Column | Literal) for leaf in leaves) and chosen("string_codes")):
         return None
     values = sorted({leaf.value for leaf in leaves if isinstance(leaf, Literal) and leaf.value is not None})
     dictionaries = dict.fromkeys(known[column.name].dictionary for column in columns)
@@ -146,7 +146,7 @@ Compute = Callable[[Expr, Vectors, int, Machine], Vector]
 
 
 def matches_patterns(expr: Expr) -> bool:
-    """Tell whether an expression looks through texts byte by byte, which takes longer than to look its result up."""
+    """Tell whether an expression looks through strings byte by byte, which takes longer than to look its result up."""
     return any(isinstance(part, Call) and part.function.name in SEARCHES for part in walk(expr))
 
 

@@ -1,22 +1,14 @@
-"""A plan's programs compiled while its run begins: listed on a thread, compiled on others, each once."""
+"""Programs compiled on threads before they are asked for, each once."""
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
-from contextvars import copy_context
-from functools import partial
-from threading import Condition, Event, Thread
+from threading import Condition, Thread
 from typing import Any, NamedTuple
 from weakref import WeakSet
-
-from gpuetl.engines.cudf.machine import KernelSource, Machine
-from gpuetl.engines.interface import ALONE, Share
-from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.telemetry.trace import best_effort, span
 
 # Things made on threads before they are asked for, each once.
 
@@ -132,73 +124,3 @@ os.register_at_fork(after_in_child=_after_fork)
 def most_threads() -> int:
     """Return how many threads there may be: the processors that this process may use, but no more than 16."""
     return min(MOST_THREADS, len(os.sched_getaffinity(0)))
-
-
-# A plan's programs compiled while its run begins: listed on a thread, compiled by the machine on others.
-
-
-CATEGORY = "compilation"
-MOST_WAIT_S = 10.0
-_LISTED: WeakSet[Event] = WeakSet()
-"""One for each list that is made: it is set at the end of the list, while programs may still be compiled."""
-_ENDING = Event()
-
-
-def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: Share = ALONE) -> None:
-    """Let a machine expect a plan's programs, listed on a thread by the choices that are made here.
-
-    A process that is not alone begins with its share.  Then it takes the others' programs, most of which are in the
-    cache by that time.  Only traces show what goes wrong: the run compiles what it asks for.
-    """
-    set_up, listed = machine.thread_setup(), Event()
-
-    def expect() -> None:
-        with best_effort("programs of a plan were not listed", CATEGORY), setting(listed):
-            from gpuetl.engines.cudf.codegen.plan_programs import PlanWalk
-
-            set_up()
-            walk = PlanWalk(physical)
-            sources = while_running(walk.sources(), listed)
-            machine.expect(plan, sources if share == ALONE else own_first(list(sources), share))
-            for sentence in walk.missing:
-                with span(f"not listed: {sentence}", CATEGORY):
-                    pass
-
-    thread = Thread(target=partial(copy_context().run, expect), name="gpuetl-programs", daemon=True)
-    _LISTED.add(listed)
-    thread.start()
-
-
-@contextmanager
-def setting(event: Event) -> Iterator[None]:
-    """Set an event at the end of the block, also where it fails."""
-    try:
-        yield
-    finally:
-        event.set()
-
-
-def while_running(sources: Iterable[KernelSource], listed: Event) -> Iterator[KernelSource]:
-    """Yield texts and set `listed` behind them; raise `RuntimeError` where the process ends meanwhile."""
-    for text in sources:
-        if _ENDING.is_set():
-            raise RuntimeError("the process ends")
-        yield text
-    listed.set()
-
-
-def own_first(sources: list[KernelSource], share: Share) -> list[KernelSource]:
-    """Return texts in another order: those of a process's share, then the others; all processes list alike."""
-    own = sources[share.place :: share.of]
-    return [*own, *(text for place, text in enumerate(sources) if place % share.of != share.place)]
-
-
-@atexit.register
-def end_listing() -> None:
-    """Let threads stop at their next node, and wait for that: Arrow crashes where the interpreter is torn down.
-
-    What they compile is not waited for here: see `codegen/compile_ahead.py`.
-    """
-    _ENDING.set()
-    for listed in list(_LISTED):
-        listed.wait(MOST_WAIT_S)

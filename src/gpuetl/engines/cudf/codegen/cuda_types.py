@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from gpuetl.engines.cudf.columns.vector import Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
+from gpuetl.engines.cudf.machine import Array
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_list
+from gpuetl.types.data_types import BOOL, DATE, NULL, DataType, is_floating
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
+from gpuetl.types.nested_types import is_nested, is_struct
 
 # How values of the language are spelled in CUDA.
 
@@ -32,31 +34,32 @@ def stored_c_type(dtype: DataType) -> str:
 
 def c_type(dtype: DataType) -> str:
     """Return the C++ type with which values are calculated: decimals are unscaled int128."""
-    if dtype == STRING:
-        return "Text"
-    if dtype in (NULL, BOOL):
+    if has_bytes(dtype):
+        return "String"
+    if dtype in (NULL, BOOL) or is_struct(dtype):
         return "bool"
-    if is_list(dtype):
+    if is_nested(dtype):
         return "NoList"  # a null: others have the type of their column
     return "int128_t" if is_decimal(dtype) else stored_c_type(dtype)
 
 
 def accessor_type(vector: Vector) -> str:
     """Return the C++ type that reads a column's rows."""
-    if is_list(vector.dtype):
-        assert vector.elements is not None
+    if is_struct(vector.dtype):
+        return "Structs"
+    if vector.elements is not None:
         return f"Lists<{accessor_type(vector.elements)}>"
     if vector.dictionary is not None:
-        return f"CodedTexts<{accessor_type(vector.dictionary)}>"
-    if vector.dtype == STRING:
-        return f"Texts<{'int64_t' if vector.offsets.dtype.itemsize == 8 else 'int32_t'}>"
+        return f"CodedStrings<{accessor_type(vector.dictionary)}>"
+    if vector.holds_bytes:
+        return f"Strings<{'int64_t' if vector.required_offsets.dtype.itemsize == 8 else 'int32_t'}>"
     return f"Fixed<{c_type(vector.dtype)}, {stored_c_type(vector.dtype)}>"
 
 
 def c_constant(value: Any, dtype: DataType) -> str:
     """Return the C++ code of a constant that is not null."""
-    if dtype == STRING:
-        return c_text(value)
+    if has_bytes(dtype):
+        return c_text(value) if isinstance(value, str) else c_bytes(value)
     if dtype == BOOL:
         return "true" if value else "false"
     if is_floating(dtype):
@@ -72,9 +75,11 @@ def unscaled(value: Any, dtype: DataType) -> int:
 
 
 def whole_number(value: Any, dtype: DataType) -> int:
-    """Return the integer that stands for an integer, date (days), timestamp or duration (microseconds)."""
+    """Return the integer that stands for an integer, date (days), timestamp, time or duration (microseconds)."""
     if isinstance(value, datetime):
         return (value.replace(tzinfo=value.tzinfo or UTC) - EPOCH) // MICROSECOND
+    if isinstance(value, time):
+        value = datetime.combine(EPOCH, value) - datetime.combine(EPOCH, time())
     if isinstance(value, timedelta):
         return value // MICROSECOND
     if isinstance(value, date):
@@ -115,9 +120,9 @@ def c_text(value: str) -> str:
 
 
 def c_bytes(data: bytes) -> str:
-    """Return the text of a `Text` of any bytes; each byte that C++ could read in another way is written in octal."""
+    """Return the text of a `String` of any bytes; each byte that C++ could read in another way is written in octal."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in data)
-    return f'Text{{"{plain}", {len(data)}}}'
+    return f'String{{"{plain}", {len(data)}}}'
 
 
 def c_words(values: Iterable[int]) -> str:
@@ -161,13 +166,15 @@ def _parameters(name: str, vector: Vector) -> list[str]:
         return [f"const int32_t* __restrict__ offsets{name}", bits, *_parameters(f"{name}_", vector.elements)]
     if vector.dictionary is not None:
         return [f"const int32_t* __restrict__ numbers{name}", bits, *_string_arguments(f"{name}_", vector.dictionary)]
-    if vector.dtype == STRING:
+    if vector.holds_bytes:
         return [*_string_arguments(name, vector), bits]
+    if is_struct(vector.dtype):
+        return [bits]
     return [f"const {stored_c_type(vector.dtype)}* __restrict__ data{name}", bits]
 
 
 def _string_arguments(name: str, vector: Vector) -> list[str]:
-    offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
+    offset = "int64_t" if vector.required_offsets.dtype.itemsize == 8 else "int32_t"
     return [f"const char* __restrict__ data{name}", f"const {offset}* __restrict__ offsets{name}"]
 
 
@@ -187,11 +194,13 @@ def _accessor_arguments(name: str, vector: Vector) -> str:
     if vector.dictionary is not None:
         accessor = f"{accessor_type(vector.dictionary)}{{data{name}_, offsets{name}_, nullptr}}"
         return f"{{{accessor}, numbers{name}, bits{name}}}"
-    offsets = f"offsets{name}, " if vector.dtype == STRING else ""
+    if is_struct(vector.dtype):
+        return f"{{bits{name}}}"
+    offsets = f"offsets{name}, " if vector.holds_bytes else ""
     return f"{{data{name}, {offsets}bits{name}}}"
 
 
-def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
+def buffers_of(columns: Mapping[str, Vector]) -> list[Array | int]:
     """Return the arguments that go with `column_parameters`; 0 stands for the validity of a column without nulls."""
     return [buffer for vector in columns.values() for buffer in _buffers(vector)]
 
@@ -215,10 +224,12 @@ def in_kernels(results: Mapping[Result, Collection[str]], columns: Mapping[str, 
         yield some
 
 
-def _buffers(vector: Vector) -> list[object]:
+def _buffers(vector: Vector) -> list[Array | int]:
     bits = 0 if vector.valid is None else vector.valid
     if vector.elements is not None:
-        return [vector.offsets, bits, *_buffers(vector.elements)]
+        return [vector.required_offsets, bits, *_buffers(vector.elements)]
     if vector.dictionary is not None:
-        return [vector.data, bits, vector.dictionary.data, vector.dictionary.offsets]
-    return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), bits]
+        return [vector.data, bits, vector.dictionary.data, vector.dictionary.required_offsets]
+    if is_struct(vector.dtype):
+        return [bits]
+    return [vector.data, *([vector.required_offsets] if vector.holds_bytes else []), bits]

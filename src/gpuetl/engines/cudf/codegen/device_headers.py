@@ -9,9 +9,6 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from gpuetl.engines.cudf.columns.vector import Vector
 
 # The header `powers_of_ten.cuh`, with which floats are written and read; it is not a file, since it is calculated.
 
@@ -100,13 +97,3 @@ def common_programs() -> list[str]:
 def closed_source(*programs: str) -> str:
     """Return the text of programs, with each header that they include once."""
     return headers_text(f"{FOLDER}/{program}.cu" for program in programs)
-
-
-def integer_name(array: Any) -> str:
-    """Return the signed integer type of an array's width, as names of kernels have it."""
-    return f"int{8 * array.dtype.itemsize}"
-
-
-def string_arguments(strings: Vector) -> list[Any]:
-    """Return what kernels take of texts that lie in memory: bytes, offsets and validity words, 0 for none."""
-    return [strings.data, strings.offsets, 0 if strings.valid is None else strings.valid]

@@ -14,11 +14,13 @@ import numpy as np
 from gpuetl.engines.cudf.codegen.casts import cast_device
 from gpuetl.engines.cudf.codegen.cuda_types import c_constant, c_type, whole_number
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Device
+from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import NULL, STRING, DataType, is_floating, is_list
+from gpuetl.types.data_types import NULL, STRING, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested, is_struct
 
 # Constants as arguments of kernels: what is compiled for one value serves for all others.
 
@@ -50,11 +52,11 @@ class Constants:
         wanted = literal.declared or (self.strings and literal.dtype == STRING)
         if not wanted or literal.value is None or len(self.values) >= MOST:
             return None
-        if is_decimal(literal.dtype) or is_list(literal.dtype):
+        if is_decimal(literal.dtype) or is_nested(literal.dtype):
             return None
         if literal.dtype == STRING:
             data = literal.value.encode()
-            return f"Text{{{self.add('const char*', data)}, {self.add('int64_t', len(data))}}}"
+            return f"String{{{self.add('const char*', data)}, {self.add('int64_t', len(data))}}}"
         word = self.add("int64_t", word_of(literal.value, literal.dtype))
         bits = f"double_of_bits({word})" if is_floating(literal.dtype) else word
         return f"{c_type(literal.dtype)}({bits})"
@@ -81,7 +83,7 @@ def word_of(value: Any, dtype: DataType) -> int:
 
 
 def arguments(constants: list[Constant], machine: Machine) -> list[Any]:
-    """Return constants as a launch takes them: texts are on the device."""
+    """Return constants as a launch takes them: strings are on the device."""
     return [
         machine.arrays.asarray(np.frombuffer(value or b"\0", np.uint8)) if isinstance(value, bytes) else value
         for value in constants
@@ -120,7 +122,7 @@ class Value:
 
     def maybe(self, dtype: DataType) -> str:
         """Return the text of a `Maybe`; a list's type is its column's."""
-        if is_list(dtype):
+        if is_nested(dtype) and not is_struct(dtype):
             return f"only_if({self.valid}, {self.text})"
         return f"Maybe<{c_type(dtype)}>{{{self.text}, {self.valid}}}"
 
@@ -343,20 +345,20 @@ class Emitter:
         values = [self.value(operand) for operand in operands]
         own = isinstance(expr, Call) and expr.function.nulls == "own"
         guard = "true" if own else all_valid(values)
-        argument_texts = [
+        argument_codes = [
             value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)
         ]
         self.line(f"{valid} = {guard};")
         with self.branch(f"if ({valid})"):
             if device.can_fail(expr):
                 self.site(expr)
-            call = device.text(expr, argument_texts)
+            call = device.text(expr, argument_codes)
             self.line(f"{valid} = {call};" if device.gives == "maybe_text" else f"{call};")
 
 
 def writer_of(expr: Expr) -> Device | None:
     """Return the device function of a call or cast that writes a text."""
-    if isinstance(expr, Cast) and expr.dtype == STRING and expr.operand.dtype not in (STRING, NULL):
+    if isinstance(expr, Cast) and has_bytes(expr.dtype) and expr.operand.dtype not in (expr.dtype, NULL):
         return cast_device(expr)
     if isinstance(expr, Call) and expr.function.name not in ("case", "coalesce"):
         device = DEVICE_FUNCTIONS[expr.function.name]

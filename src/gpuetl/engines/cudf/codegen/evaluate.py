@@ -26,7 +26,7 @@ from gpuetl.engines.cudf.columns.arrays import above, filled, numbers_where
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import to_arrow
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_column, offsets_of_sizes, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.no_result import (
     BEYOND_DATES,
@@ -43,7 +43,8 @@ from gpuetl.engines.no_result import (
 )
 from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
 from gpuetl.messages import recoded
-from gpuetl.types.data_types import STRING, is_list, type_name
+from gpuetl.types.data_types import STRING, type_name
+from gpuetl.types.nested_types import is_nested
 
 # Rows without a result: the reasons that kernels give, in words, with the values that have none.
 
@@ -143,7 +144,7 @@ def constant_parts(expr: Expr) -> Iterator[Expr]:
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
-    """Compute prepared expressions: columns pass, libcudf's and texts one by one, numbers and the like together."""
+    """Compute prepared expressions: columns pass, libcudf's and strings one by one, numbers and the like together."""
     results: dict[str, Vector] = {}
     fixed: dict[str, Expr] = {}
     dictionaries: dict[str, Vector] = {}
@@ -152,8 +153,10 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
             results[name] = known[expr.name]
         elif is_library(expr):
             results[name] = from_library(expr, known, rows, machine)
-        elif is_list(expr.dtype):
+        elif is_nested(expr.dtype):
             results[name] = list_column(expr, known, rows, machine, evaluate)
+        elif has_bytes(expr.dtype) and expr.dtype != STRING:
+            results[name] = written(expr, known, rows, machine)
         elif expr.dtype != STRING:
             found = by_dictionary(expr, known, rows, machine, alone) if matches_patterns(expr) else None
             if found is None:
@@ -238,7 +241,7 @@ def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, mac
 
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
-    """Compute a column of texts: first their sizes, then their bytes."""
+    """Compute a column of strings: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read([expr], known)
     kinds = ColumnKinds.of(columns)
     kernel = text_kernel(kinds, expr)

@@ -15,12 +15,15 @@ from gpuetl.engines.cudf.codegen.coded_strings import (
 from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
 from gpuetl.engines.cudf.codegen.list_columns import listed_columns, numbered, source_of
+from gpuetl.engines.cudf.codegen.nested_columns import kind_of
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
+from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.gpu_operation import Needed
 from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, columns_of
-from gpuetl.types.data_types import STRING, is_list
+from gpuetl.types.data_types import STRING
+from gpuetl.types.nested_types import is_nested
 
 Columns = Mapping[str, Kind]
 
@@ -47,9 +50,11 @@ def computed(exprs: Mapping[str, Expr], known: Columns, rows: float) -> Needed:
             continue
         own = only_dictionary(expr, known, rows)
         if is_library(expr):
-            needed = split(expr, known)
-        elif is_list(expr.dtype):
+            needed = whole(expr, known)
+        elif is_nested(expr.dtype):
             needed = list_column(expr, known, rows)
+        elif has_bytes(expr.dtype) and expr.dtype != STRING:
+            needed = written(expr, known)
         elif expr.dtype != STRING:
             if own is None or not matches_patterns(expr):
                 fixed[name] = expr
@@ -80,9 +85,9 @@ def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
 
 
 def written(expr: Expr, known: Columns) -> Needed:
-    """List the program that writes a column of texts."""
+    """List the program that writes a column of strings."""
     columns = columns_read([expr], columns_of_kinds(known))
-    return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(STRING)})
+    return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(expr.dtype)})
 
 
 def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
@@ -93,8 +98,14 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
     return Needed(written(expr, {name: dictionary}).sources, {"": Kind.coded(dictionary.rows)})
 
 
+def whole(expr: Expr, known: Columns) -> Needed:
+    """List the program of a function of whole columns: only texts that are cut into lists have one."""
+    assert isinstance(expr, Call)
+    return split(expr, known) if expr.function.name == "split" else Needed([], {"": kind_of(expr, known)})
+
+
 def split(expr: Expr, known: Columns) -> Needed:
-    """List the program that cuts texts into lists."""
+    """List the program that cuts strings into lists."""
     assert isinstance(expr, Call)
     text, separator = expr.args
     assert isinstance(separator, Literal)

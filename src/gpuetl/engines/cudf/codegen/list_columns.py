@@ -1,4 +1,4 @@
-"""Columns of lists: strings cut into lists, and a list chosen for each row."""
+"""Columns of lists: strings cut into lists, and a list, a map or a struct chosen for each row."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from gpuetl.engines.cudf.columns.concat import stacked
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_offsets, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.types.data_types import INT64, STRING, is_list
+from gpuetl.types.data_types import INT64, STRING
+from gpuetl.types.nested_types import is_nested
 
-# Texts cut into lists: one kernel counts the parts, one writes them.
+# Strings cut into lists: one kernel counts the parts, one writes them.
 
 
 def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
-    """Return the lists of the texts between separators.
+    """Return the lists of the strings between separators.
 
     Raises
     ------
     EvaluationError
-        Where there are 2^31 texts or more.
+        Where there are 2^31 strings or more.
     """
     text, separator = arguments
     columns = {"text": text} if isinstance(text, Vector) else {}
@@ -45,20 +46,20 @@ def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Mac
     offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
     machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
     elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
-    return with_nulls(Vector(pa.list_(STRING), rows, None, valid, 0, lists, elements), missing)
+    return with_nulls(Vector(pa.list_(STRING), rows, NO_DATA, valid, 0, lists, elements), missing)
 
 
 def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
     """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
-    read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
+    read = "c0[row]" if columns else "none<String>()" if constant is None else f"some({c_text(constant)})"
     passed = "".join(f"{parameter}, " for parameter in column_parameters(columns))
     return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh"])}
 KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
-    const Text separator = {c_text(separator)};
+    const String separator = {c_text(separator)};
     uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{
-        const Maybe<Text> text = row < rows ? {read} : none<Text>();
+        const Maybe<String> text = row < rows ? {read} : none<String>();
         if (text.valid) {{
             counts[row] = parts_of(text.value, separator);
             sizes[row] = text.value.size - (counts[row] - 1) * separator.size;
@@ -69,14 +70,14 @@ KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* c
 }}
 KERNEL write(int64_t rows, {passed}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
 {accessors(columns)}
-    const Text separator = {c_text(separator)};
+    const String separator = {c_text(separator)};
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
-        const Maybe<Text> text = {read};
+        const Maybe<String> text = {read};
         Bytes out{{bytes + starts[row]}};
         int64_t at = 0;
         for (int64_t part = places[row]; part < places[row + 1]; ++part) {{
-            const Text found = part_from(text.value, separator, at);
+            const String found = part_from(text.value, separator, at);
             offsets[part] = out.at - bytes;
             out.put(found);
             at += found.size + separator.size;
@@ -112,12 +113,12 @@ def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Mac
 def listed_columns(expr: Expr) -> list[Column]:
     """Return the columns of lists among which CASE or coalesce chooses, each once."""
     operands = expr.args if isinstance(expr, Call) else ()
-    return list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_list(arg.dtype)))
+    return list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_nested(arg.dtype)))
 
 
 def numbered(case: Call, lists: Sequence[Column]) -> Call:
     """Return CASE with the number of each list in its place, -1 for null."""
-    args = [_number(arg, lists) if is_list(arg.dtype) else arg for arg in case.args]
+    args = [_number(arg, lists) if is_nested(arg.dtype) else arg for arg in case.args]
     return replace(case, args=(*args, *[NO_LIST] * (len(args) % 2 == 0)), dtype=INT64)
 
 

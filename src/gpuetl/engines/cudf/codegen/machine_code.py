@@ -56,7 +56,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Target:
-    """What texts are compiled for, and by which compiler: machine code of an architecture such as sm_90, or PTX."""
+    """What sources are compiled for, and by which compiler: machine code of an architecture such as sm_90, or PTX."""
 
     architecture: str
     compiler: Compiler
@@ -64,7 +64,7 @@ class Target:
 
     @property
     def form(self) -> str:
-        """What is made of texts, as the ending of its file."""
+        """What is made of sources, as the ending of its file."""
         return "ptx" if self.ptx else "cubin"
 
     def options(self, options: tuple[str, ...] = OPTIONS) -> tuple[str, ...]:
@@ -114,9 +114,9 @@ def by_ptx() -> bool:
 
 @cache
 def installed_text() -> str:
-    """Return a digest of the sizes and times of the files that make texts.
+    """Return a digest of the sizes and times of the files that generate sources.
 
-    A version in development has one number for many texts.  To read the files would take a run ten times as long, and
+    A version in development has one number for many sources.  To read the files would take a run ten times as long, and
     `pathlib` takes it 30 ms for the 250 files.
     """
     found: list[tuple[str, int, int]] = []

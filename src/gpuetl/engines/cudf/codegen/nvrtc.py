@@ -139,7 +139,7 @@ NVCC_S = 120
 
 
 class UserKernel(NamedTuple):
-    """A text to compile: a user's CUDA file, or what is generated around the texts of a step, which has no path."""
+    """A text to compile: a user's CUDA file, or what is generated around the sources of a step, which has no path."""
 
     source: str
     path: Path | None
@@ -215,7 +215,7 @@ def by_nvrtc(nvrtc: ctypes.CDLL, kernel: UserKernel) -> str:
 
 
 def newest(nvrtc: ctypes.CDLL) -> int:
-    """Return the newest architecture: texts may use all that it has."""
+    """Return the newest architecture: sources may use all that it has."""
     count = ctypes.c_int()
     nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count))
     numbers = (ctypes.c_int * count.value)()

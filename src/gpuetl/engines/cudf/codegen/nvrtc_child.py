@@ -1,4 +1,4 @@
-"""Compiles texts for the process that started it: run by its path, it imports nothing of gpuetl and needs no GPU.
+"""Compile sources for the process that started it: run by its path, it imports nothing of gpuetl and needs no GPU.
 
 It is asked by its standard input, and answers by its standard output:
 

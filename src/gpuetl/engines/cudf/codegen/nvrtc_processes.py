@@ -73,7 +73,7 @@ class NvrtcProcess:
 
 
 class NvrtcProcesses:
-    """Processes as many as texts are compiled at once, each started when it is needed.
+    """Processes as many as sources are compiled at once, each started when it is needed.
 
     Where one fails, those that are left go on and no other is started.  `library` returns NVRTC's file, or None.
     """

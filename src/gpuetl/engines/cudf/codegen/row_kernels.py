@@ -13,11 +13,13 @@ from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, stored_c_type
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
 from gpuetl.engines.cudf.codegen.emit import CAN_BE, MOST_AHEAD, Constant, Constants, Emitter, writer_of
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, HEADERS, Library, logic
+from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, children, transform, walk
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, STRING, DataType, is_list
+from gpuetl.types.data_types import BOOL, STRING, DataType
+from gpuetl.types.nested_types import is_nested
 from gpuetl.types.time_zones import fixed_offset
 
 # The tables of zones, in the text of the kernels whose calls and casts read their clocks.
@@ -69,7 +71,7 @@ DEVICE Zone {table}() {{ return {{{table}_changes, {table}_offsets, {size}, {rep
 
 
 MOST_KEPT = 1024
-"""Texts of kernels, by what they compute and read: to write one anew takes longer than to launch it."""
+"""Strings of kernels, by what they compute and read: to write one anew takes longer than to launch it."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,8 @@ KERNEL compute({", ".join(parameters)}) {{
 def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> RowKernel:
     """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
 
-    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the constants, the columns'
-    buffers, and sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
+    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all strings), the constants and the
+    columns' buffers, then sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
     constants = Constants(strings=True)
     emitter = Emitter(columns.names, constants)
@@ -190,7 +192,7 @@ KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
 }}
 KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
 {columns.accessors}
-    write_texts(rows, offsets, bytes, [&](int64_t row, char* at) {{
+    write_strings(rows, offsets, bytes, [&](int64_t row, char* at) {{
         Bytes out{{at}};
         write_row(out, row, faults{names and ", " + names});
     }});
@@ -214,7 +216,7 @@ def headers(exprs: Collection[Expr], *more: str) -> str:
     return text + "".join(zone_table(name) for name in zones)
 
 
-# What has to be a column before a kernel can read it: texts that are written, and what libcudf computes.
+# What has to be a column before a kernel can read it: strings that are written, and what libcudf computes.
 
 
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)
@@ -241,8 +243,8 @@ class Preparation:
 
     def root(self, expr: Expr, guard: Expr = TRUE) -> Expr:
         """Return the expression of a whole column: it may be one that is written, or computed by libcudf."""
-        if chooses(expr) and (expr.dtype == STRING or is_list(expr.dtype)):
-            return self.chosen(expr, guard, self.list_operand if is_list(expr.dtype) else self.root)
+        if chooses(expr) and (has_bytes(expr.dtype) or is_nested(expr.dtype)):
+            return self.chosen(expr, guard, self.list_operand if is_nested(expr.dtype) else self.text_operand)
         if writer_of(expr) is not None or is_library(expr):
             return self.operands(expr, guard)
         return self.part(expr, guard)
@@ -264,9 +266,13 @@ class Preparation:
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
 
+    def text_operand(self, expr: Expr, guard: Expr) -> Expr:
+        """Return an operand of CASE or coalesce over strings, which writes its own, or is a column."""
+        return self.column(expr, guard) if is_whole(expr) else self.root(expr, guard)
+
     def list_operand(self, expr: Expr, guard: Expr) -> Expr:
-        """Return an operand of CASE or coalesce over lists."""
-        return self.column(expr, guard) if is_list(expr.dtype) else self.part(expr, guard)
+        """Return an operand of CASE or coalesce over nested values."""
+        return self.column(expr, guard) if is_nested(expr.dtype) else self.part(expr, guard)
 
     def chosen(self, expr: Call, guard: Expr, prepare: Callable[[Expr, Expr], Expr]) -> Expr:
         """Return CASE or coalesce with each operand prepared for the rows that reach it."""
@@ -293,7 +299,7 @@ def is_library(expr: Expr) -> bool:
 
 def is_whole(expr: Expr) -> bool:
     """Return whether the expression is computed for whole columns: by libcudf, or as lists are."""
-    return is_library(expr) or (isinstance(expr, Call) and is_list(expr.dtype))
+    return is_library(expr) or (isinstance(expr, Call) and is_nested(expr.dtype))
 
 
 def chooses(expr: Expr) -> TypeGuard[Call]:
@@ -302,10 +308,17 @@ def chooses(expr: Expr) -> TypeGuard[Call]:
 
 
 def without_cast(expr: Expr) -> Expr:
-    """Return a cast to a list as what it is: a list of that type already, or null."""
-    if isinstance(expr, Cast) and is_list(expr.dtype):
+    """Return a cast to a nested type as what it is: of that type already, or null."""
+    if isinstance(expr, Cast) and is_nested(expr.dtype):
         return expr.operand if expr.operand.dtype == expr.dtype else Literal(None, expr.dtype)
     return expr
+
+
+def flattened(expr: Expr) -> Expr:
+    """Return an expression without casts to nested types, whose maps are lists: see `in_flat_parts`."""
+    from gpuetl.engines.cudf.codegen.nested_columns import in_flat_parts
+
+    return transform(transform(expr, without_cast), in_flat_parts)
 
 
 def case(*args: Expr, dtype: DataType) -> Expr:
@@ -345,5 +358,5 @@ def prepared(exprs: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], Mapping[str
 @lru_cache(MOST_KEPT)
 def _prepared(exprs: tuple[tuple[str, Expr], ...]) -> tuple[Mapping[str, Expr], Mapping[str, Expr]]:
     preparation = Preparation()
-    outputs = {name: preparation.root(transform(expr, without_cast)) for name, expr in exprs}
+    outputs = {name: preparation.root(flattened(expr)) for name, expr in exprs}
     return preparation.columns, outputs

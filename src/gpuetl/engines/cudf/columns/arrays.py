@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
 from gpuetl.types.data_types import is_floating

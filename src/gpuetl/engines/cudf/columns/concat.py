@@ -21,9 +21,10 @@ from gpuetl.engines.cudf.columns.string_dictionaries import (
     strings_by_code,
 )
 from gpuetl.engines.cudf.columns.validity import empty_bits, empty_values, list_offsets, offsets_type, words_of
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.types.data_types import STRING, DataType, is_list
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import is_struct
 
 
 def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Machine) -> Frame:
@@ -86,7 +87,7 @@ def stacked(vectors: Sequence[Vector], machine: Machine) -> Vector:
 
 
 def stacked_fixed(columns: Mapping[str, Sequence[Vector]], machine: Machine) -> dict[str, Vector]:
-    """Put columns below each other, as many of each; texts by their numbers in the dictionary that all of one have."""
+    """Concatenate columns, as many of each; strings stay dictionary codes where all parts share the dictionary."""
     firsts = by_width({name: parts[0] for name, parts in columns.items()})
     pieces = list(zip(*(columns[name] for name in firsts), strict=True))
     ends = np.cumsum([piece[0].rows for piece in pieces])
@@ -114,14 +115,18 @@ def stack(ends: Places, sources: Sequence[Places], outputs: Mapping[str, Vector]
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Put lists below each other, or strings as they lie in memory."""
+    """Put structs, lists and maps below each other, or strings as they lie in memory."""
     dtype = vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
     valid = stacked_valid(vectors, rows, machine) if nulls else None
     vectors = [decoded(vector, machine) for vector in vectors]
-    if is_list(dtype):
+    if is_struct(dtype):
+        fields = zip(*(vector.fields for vector in vectors), strict=True)
+        below = tuple(stacked(field, machine) for field in fields)
+        return Vector(dtype, rows, NO_DATA, valid, nulls, fields=below)
+    if vectors[0].elements is not None:
         elements = stacked([vector.elements for vector in vectors if vector.elements], machine)
-        return Vector(dtype, rows, None, valid, nulls, stacked_offsets(vectors, machine), elements)
+        return Vector(dtype, rows, NO_DATA, valid, nulls, stacked_offsets(vectors, machine), elements)
     data = joined([vector.data for vector in vectors], machine)
     return Vector(dtype, rows, data, valid, nulls, stacked_offsets(vectors, machine))
 
@@ -144,7 +149,7 @@ def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
     start = before = 0
     for vector, size in zip(vectors, sizes, strict=True):
         places = offsets[start + 1 : start + 1 + vector.rows]
-        shifted(vector.offsets[1:], before, places, machine)
+        shifted(vector.required_offsets[1:], before, places, machine)
         start, before = start + vector.rows, before + size
     return offsets if is_text else list_offsets(offsets, before, machine)
 
@@ -155,7 +160,7 @@ def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | No
     Strings get one where each column has one or is null throughout, and all together have few distinct strings.
     """
     dictionaries = dictionaries_of(vectors)
-    if all(vector.offsets is None for vector in vectors) and len(dictionaries) <= 1:
+    if all(vector.is_fixed for vector in vectors) and len(dictionaries) <= 1:
         return list(vectors)
     if not dictionaries or not all(vector.dictionary or vector.nulls == vector.rows for vector in vectors):
         return None

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import iota, scan
 from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.validity import check_elements, empty_bits, empty_values, offsets_of_sizes, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Struct
-from gpuetl.types.data_types import STRING, is_list
+from gpuetl.types.data_types import BOOL
+from gpuetl.types.nested_types import is_struct
 
 # The bytes of strings that are gathered.
 
@@ -26,7 +27,7 @@ def with_bytes(vector: Vector, output: Vector, rows: Any, total: int, machine: M
     if total:
         kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
-        machine.launch(machine.closed("copy_texts"), f"copy_texts_{kinds}", len(rows), arguments)
+        machine.launch(machine.closed("copy_strings"), f"copy_strings_{kinds}", len(rows), arguments)
     return Vector(output.dtype, output.rows, data, output.valid, 0, offsets)
 
 
@@ -63,18 +64,44 @@ def take(
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
+    if any(is_struct(vector.dtype) for vector in vectors.values()):
+        return take_with_structs(vectors, rows, machine, permuted, missing)
     stored = {name: vector.codes for name, vector in vectors.items()}
     outputs = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
     counters = gather_fixed(list(stored.values()), list(outputs.values()), rows, machine)
     results = {}
     for (name, vector), (nulls, total) in zip(stored.items(), counts(stored, counters, permuted), strict=True):
         output = outputs[name]
-        if is_list(vector.dtype):
+        if vector.elements is not None:
             output = with_elements(vector, output, rows, total, machine)
-        elif vector.dtype == STRING:
+        elif vector.holds_bytes:
             output = with_bytes(vector, output, rows, total, machine)
         results[name] = with_nulls(output, nulls).as_codes_of(vectors[name].dictionary)
     return results
+
+
+def take_with_structs(
+    vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: bool, missing: bool
+) -> dict[str, Vector]:
+    """Gather rows of columns of which some are structs: their fields, and their nulls, are columns of their own."""
+    flat: dict[str, Vector] = {}
+    for place, vector in enumerate(vectors.values()):
+        flat[f"{place}"] = presence(vector, machine) if is_struct(vector.dtype) else vector
+        flat |= {f"{place}.{number}": field for number, field in enumerate(vector.fields)}
+    found = take(flat, rows, machine, permuted, missing)
+    results = {}
+    for place, (name, vector) in enumerate(vectors.items()):
+        own = found[f"{place}"]
+        if is_struct(vector.dtype):
+            fields = tuple(found[f"{place}.{number}"] for number in range(len(vector.fields)))
+            own = Vector(vector.dtype, own.rows, NO_DATA, own.valid, own.nulls, fields=fields)
+        results[name] = own
+    return results
+
+
+def presence(vector: Vector, machine: Machine) -> Vector:
+    """Return a column of booleans, all false, that is null where structs are."""
+    return Vector(BOOL, vector.rows, machine.arrays.zeros(vector.rows, "uint8"), vector.valid, vector.nulls)
 
 
 def take_strings(vector: Vector, rows: Array, total: int, machine: Machine) -> Vector:
@@ -97,10 +124,12 @@ def counts(vectors: Mapping[str, Vector], counters: Array | None, permuted: bool
 
 def nothing(vector: Vector, machine: Machine) -> Vector:
     """Return no rows of a column."""
+    if is_struct(vector.dtype):
+        return Vector(vector.dtype, 0, NO_DATA, fields=tuple(nothing(field, machine) for field in vector.fields))
     if vector.offsets is None:
         return Vector(vector.dtype, 0, vector.data[:0], dictionary=vector.dictionary)
     elements = nothing(vector.elements, machine) if vector.elements else None
-    data = None if elements else vector.data[:0]
+    data = NO_DATA if elements else vector.data[:0]
     return Vector(vector.dtype, 0, data, None, 0, machine.arrays.zeros(1, "int32"), elements)
 
 
@@ -161,4 +190,4 @@ def with_elements(vector: Vector, output: Vector, rows: Any, total: int, machine
     arguments = [total, len(rows), offsets, vector.offsets, rows, wanted]
     machine.launch(machine.closed("lists"), f"list_elements_{integer_name(rows)}", total, arguments)
     elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
-    return Vector(output.dtype, output.rows, None, output.valid, 0, offsets, elements)
+    return Vector(output.dtype, output.rows, NO_DATA, output.valid, 0, offsets, elements)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, element_type, field_types, has_bytes
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING, DataType, is_list
+from gpuetl.types.data_types import STRING, DataType
 
 MOST_KEPT = 4096
-NO_OFFSETS = np.empty(0, np.int32)
+NO_OFFSETS = {bits: cast("Buffer", np.empty(0, f"int{bits}")) for bits in (32, 64)}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Kind:
     dictionary
         Of strings that are coded: the kind of their dictionary.
     elements
-        Of lists: the kind of their elements.
+        Of lists and maps: the kind of their elements.
+    fields
+        Of structs: the kinds of their fields.
     offset_bits
         Of strings: 32, or 64 from 2^31 bytes on.
     """
@@ -40,11 +42,13 @@ class Kind:
     dictionary: Kind | None = None
     elements: Kind | None = None
     offset_bits: int = 32
+    fields: tuple[Kind, ...] = ()
 
     @classmethod
     def of(cls, dtype: DataType) -> Kind:
         """Return the kind of a column that no dictionary codes."""
-        return cls(dtype, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
+        inner = element_type(dtype)
+        return cls(dtype, elements=cls.of(inner) if inner else None, fields=tuple(map(cls.of, field_types(dtype))))
 
     @classmethod
     def coded(cls, strings: float) -> Kind:
@@ -68,8 +72,10 @@ def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:
 def column_of_kind(kind: Kind) -> Vector:
     """Return a column of a kind, without rows and without memory."""
     if kind.dictionary is not None:
-        return Vector(kind.dtype, 0, None, dictionary=column_of_kind(kind.dictionary))
+        return Vector(kind.dtype, 0, NO_DATA, dictionary=column_of_kind(kind.dictionary))
     if kind.elements is not None:
-        return Vector(kind.dtype, 0, None, offsets=NO_OFFSETS, elements=column_of_kind(kind.elements))
-    offsets = np.empty(0, f"int{kind.offset_bits}") if kind.dtype == STRING else None
-    return Vector(kind.dtype, 0, None, offsets=offsets)
+        return Vector(kind.dtype, 0, NO_DATA, offsets=NO_OFFSETS[32], elements=column_of_kind(kind.elements))
+    if kind.fields:
+        return Vector(kind.dtype, 0, NO_DATA, fields=tuple(map(column_of_kind, kind.fields)))
+    offsets = NO_OFFSETS[kind.offset_bits] if has_bytes(kind.dtype) else None
+    return Vector(kind.dtype, 0, NO_DATA, offsets=offsets)

@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns, Places, StoredColumn, layout_of
 from gpuetl.engines.cudf.columns.gather import take, take_rows
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 
@@ -28,11 +28,11 @@ Size = TypeVar("Size", int, NDArray[np.int64])
 def split_rows(frame: Frame, order: Array, ends: Sequence[tuple[int, int]], machine: Machine) -> list[Frame]:
     """Return a frame for each of some parts of `order`, row numbers none of which is missing.
 
-    Strings that have no dictionary, and lists, are gathered piece by piece.
+    Strings that have no dictionary, binary values, lists, maps and structs are gathered piece by piece.
     """
     if len(ends) == 1:
         return [take_rows(frame, order[slice(*ends[0])], machine)]
-    others = {name: vector for name, vector in frame.columns.items() if vector.offsets is not None}
+    others = {name: vector for name, vector in frame.columns.items() if not vector.is_fixed}
     if len(others) == len(frame.columns):
         return [Frame(take(others, order[start:end], machine, missing=False), end - start) for start, end in ends]
     pieces = split_fixed(frame.without(others), order, np.array(ends, np.int64), machine)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.arrays import NOT_NEGATIVE, filled, numbers_where, pick, scatter
 from gpuetl.engines.cudf.columns.gather import take, take_strings
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS, codes_of_slots
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
@@ -23,14 +24,14 @@ from gpuetl.types.data_types import STRING
 
 
 CODE_BYTES, MOST_PREFIX = 8, 16
-"""As in device/text_suffixes.cuh."""
+"""As in device/string_suffixes.cuh."""
 SAMPLE = 1 << 16
 """The first rows, which tell how long the prefix is."""
 SLOTS = (1 << 20, 1 << 21, 1 << 22)
 """Sizes of the tables that are tried: they stay in a GPU's cache."""
 MOST_SUFFIX_TRIES = 128
 COUNT_BIT = 40
-"""From here on a sum counts strings, and below that their bytes, as in device/text_suffixes.cuh."""
+"""From here on a sum counts strings, and below that their bytes, as in device/string_suffixes.cuh."""
 TOO_MANY, OTHER_TEXT = 1, 2
 """Why a table fails."""
 
@@ -76,13 +77,13 @@ class TableStatus(NamedTuple):
 
 
 def codes_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
-    """Return strings' numbers (int32) in the order of their bytes, a null's any.
+    """Return the dictionary codes (int32) of strings, in the order of their bytes. The code of a null is undefined.
 
-    None where 8 bytes do not tell them apart.
+    None where 8 bytes cannot distinguish the strings.
 
     Raises
     ------
-    TooManyTexts
+    TooManyStrings
         Where they would, but are more than the largest table takes.
     """
     found = prefix_of(vector, machine)
@@ -108,7 +109,7 @@ def enter_suffixes(
     distinct = table.distinct or (0, 0, 0)
     given = [rows, len(table.codes), MOST_SUFFIX_TRIES, *prefix, table.codes, *distinct, table.found, slots]
     entry = f"enter_suffixes_{integer_name(vector.offsets)}"
-    machine.launch(machine.closed("texts"), entry, rows, [*given, *string_arguments(vector)])
+    machine.launch(machine.closed("strings"), entry, rows, [*given, *string_arguments(vector)])
     reason, listed = table.found.tolist()
     return TableStatus(reason, *divmod(listed, 1 << COUNT_BIT))
 
@@ -119,15 +120,15 @@ def codes_of_distinct(distinct: Distinct, count: int, by_slot: Array, machine: M
     if count:
         order = machine.sorted_order([distinct.codes[:count]])
         arguments = [count, order, distinct.slots, distinct.rows, by_slot, rows]
-        machine.launch(machine.closed("texts"), "number_distinct", count, arguments)
+        machine.launch(machine.closed("strings"), "number_distinct", count, arguments)
     return rows
 
 
 def prefix_of(vector: Vector, machine: Machine) -> tuple[int, int] | None:
-    """Return the bytes of the prefix, and a row that has it, as a sample shows; None where texts are too different."""
+    """Return the size of the prefix in a sample, and a row that has it; None where the strings are too different."""
     sample, found = min(vector.rows, SAMPLE), machine.arrays.zeros(3, "uint64")
     entry = f"find_sizes_{integer_name(vector.offsets)}"
-    machine.launch(machine.closed("texts"), entry, sample, [sample, found, *string_arguments(vector)])
+    machine.launch(machine.closed("strings"), entry, sample, [sample, found, *string_arguments(vector)])
     least, greatest, first = found.tolist()
     if not first:  # all are null
         return 0, 0
@@ -166,7 +167,7 @@ def codes_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> 
     arrays, rows = machine.arrays, vector.rows
     slots, owners = arrays.empty(rows, "int32"), filled(size, -1, "int32", machine)
     hashes, failed = arrays.zeros(size, "uint64"), arrays.zeros(1, "uint64")
-    module, offsets = machine.closed("texts"), integer_name(vector.offsets)
+    module, offsets = machine.closed("strings"), integer_name(vector.offsets)
     given = [rows, size, tries, hashes, owners, slots, failed, *string_arguments(vector)]
     machine.launch(module, f"enter_hashes_{offsets}", rows, given)
     if failed[0]:
@@ -174,7 +175,7 @@ def codes_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) -> 
     strings, by_slot = codes_of_slots(vector, owners, numbers_where(owners, machine, NOT_NEGATIVE), machine)
     numbers, used_slots = arrays.empty(rows, "int32"), integer_name(strings.offsets)
     given = [rows, slots, by_slot, numbers, failed, *string_arguments(vector), strings.data, strings.offsets]
-    machine.launch(module, f"number_texts_{offsets}_{used_slots}", rows, given)
+    machine.launch(module, f"number_strings_{offsets}_{used_slots}", rows, given)
     return None if failed[0] else numbers
 
 
@@ -189,11 +190,12 @@ MOST_ROWS = 1 << 29
 
 
 def dictionary_codes(vector: Vector, machine: Machine) -> Vector:
-    """Return a column of strings as their numbers (int32) in the order of their bytes, any other as it is."""
+    """Return strings, or binary values, as their numbers (int32) in the order of their bytes, any other as it is."""
+    vector = replace(vector, dtype=STRING) if vector.holds_bytes else vector
     if vector.dtype != STRING or vector.dictionary:
         return vector.codes
     numbers = None
-    if chosen("number_texts_by_hash") and 0 < vector.rows < MOST_ROWS:
+    if chosen("number_strings_by_hash") and 0 < vector.rows < MOST_ROWS:
         numbers = codes_by_hash(vector, machine)
     if numbers is None:
         numbers = machine.string_ranks(vector)
@@ -208,7 +210,7 @@ def codes_by_hash(vector: Vector, machine: Machine) -> Array:
     arrays, small_sizes = machine.arrays, SMALL_SLOTS
     full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
     try:
-        if chosen("number_texts_by_suffix") and (numbers := codes_by_suffixes(vector, machine)) is not None:
+        if chosen("number_strings_by_suffix") and (numbers := codes_by_suffixes(vector, machine)) is not None:
             return numbers
     except TooManyStrings:
         small_sizes = ()
@@ -233,14 +235,14 @@ def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, ma
     """
     overflow = machine.arrays.zeros(1, "uint64")
     arguments = [rows, len(owners), tries, owners, slots, overflow, *string_arguments(vector)]
-    machine.launch(machine.closed("texts"), f"enter_{integer_name(vector.offsets)}", rows, arguments)
+    machine.launch(machine.closed("strings"), f"enter_{integer_name(vector.offsets)}", rows, arguments)
     return not overflow[0]
 
 
 # Columns of few distinct strings get a dictionary, as they are read or written: a table by hash finds these.
 
 
-"""So many first rows tell whether a column is worth a dictionary: no more than half of their texts may be distinct."""
+"""Rows of the sample that decides on a dictionary: no more than half of its strings may be distinct."""
 MOST_DICTIONARY_TRIES = 512
 """Places that are tried for a text: in a table that is half full, far fewer are taken in a row."""
 FEW = 1 << 10
@@ -255,7 +257,7 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
     """
     if vector.dtype != STRING or vector.dictionary or not vector.rows:
         return vector
-    if chosen("number_texts_by_suffix") and (prefix := prefix_of(vector, machine)):
+    if chosen("number_strings_by_suffix") and (prefix := prefix_of(vector, machine)):
         vector_coded = by_suffixes(vector, prefix, machine)
         if vector_coded is not None:
             return vector_coded

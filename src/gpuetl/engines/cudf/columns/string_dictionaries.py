@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import choose, count_numbers, pick, scatter
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.types.data_types import STRING
@@ -53,7 +53,7 @@ def decoded_bytes(vector: Vector, machine: Machine) -> int:
 
 
 def sorted_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]:
-    """Return the distinct ones of texts without nulls, in the order of their bytes, and the number (int32) of each."""
+    """Return the distinct strings in the order of their bytes, and the code (int32) of each row; there are no nulls."""
     if not strings.rows:
         return strings, machine.arrays.zeros(0, "int32")
     numbers = machine.string_ranks(strings)
@@ -61,14 +61,14 @@ def sorted_dictionary(strings: Vector, machine: Machine) -> tuple[Vector, Array]
 
 
 def strings_by_code(numbers: Array, strings: Vector, machine: Machine) -> Vector:
-    """Return the text of each number; equal texts have the same one, and there is a text of each up to the greatest."""
+    """Return the string of each code. Equal strings have the same code, and every code up to the greatest occurs."""
     rows = machine.arrays.empty(count_numbers(numbers, machine), "int32")
     scatter(rows, numbers, machine)  # of equal strings any
     return take({"": strings}, rows, machine, missing=False)[""]
 
 
 def codes_of_slots(strings: Vector, owners: Array, used_slots: Array, machine: Machine) -> tuple[Vector, Array]:
-    """Return the texts of the rows that own `used_slots` slots of a table, in order, and each slot's number (int32)."""
+    """Return the strings of the rows that own `used_slots` slots of a table, in order, and each slot's code (int32)."""
     dictionary, numbers = sorted_dictionary(
         take({"": strings}, pick(owners, used_slots, machine), machine, missing=False)[""], machine
     )

@@ -84,7 +84,7 @@ def words_of(valid: Array, machine: Machine, nulls: Array | None = None) -> Arra
 
 
 MOST = 1 << 31
-"""Elements of a column of lists are fewer: its offsets have 32 bits.  Those of texts have 64 from as many bytes on."""
+"""Elements of a list column are fewer: its offsets have 32 bits. From as many bytes on, offsets of strings have 64."""
 
 
 def empty_values(dtype: DataType, rows: int, machine: Machine) -> Array:

@@ -102,13 +102,13 @@ TABLE char MONTH_NAMES[12][10] = {"January", "February", "March", "April", "May"
                                   "October", "November", "December"};
 TABLE char DAY_NAMES[7][10] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-DEVICE Text name_of(const char* letters) {
+DEVICE String name_of(const char* letters) {
     int64_t size = 0;
     while (letters[size]) ++size;
     return {letters, size};
 }
-DEVICE Text day_name(Clock clock) { return name_of(DAY_NAMES[weekday(clock)]); }
-DEVICE Text month_name(Clock clock) { return name_of(MONTH_NAMES[month(clock) - 1]); }
+DEVICE String day_name(Clock clock) { return name_of(DAY_NAMES[weekday(clock)]); }
+DEVICE String month_name(Clock clock) { return name_of(MONTH_NAMES[month(clock) - 1]); }
 
 // ---- counts since 1970: of moments and durations in microseconds, and of dates --------------------------------------
 

@@ -38,25 +38,25 @@ DEVICE bool is_one_of(Members members, uint32_t point) {
 DEVICE bool letter_between(char byte, char first, char last) { return byte >= first && byte <= last; }
 
 // One code point's bytes in another case: `from` is the first letter of ASCII that changes.
-template <class OUT> DEVICE void put_in_case(OUT& out, Text bytes, char from, Mapping mapping) {
+template <class OUT> DEVICE void put_in_case(OUT& out, String bytes, char from, Mapping mapping) {
     if (bytes.size > 1) put_code_point(out, mapped(mapping, code_point(bytes)));
     else out.put(letter_between(bytes[0], from, char(from + 25)) ? char(bytes[0] ^ 0x20) : bytes[0]);
 }
 
-template <class OUT> DEVICE void in_case(OUT& out, Text text, char from, Mapping mapping) {
+template <class OUT> DEVICE void in_case(OUT& out, String text, char from, Mapping mapping) {
     for (int64_t at = 0, end; at < text.size; at = end) {
         end = code_point_end(text, at);
         put_in_case(out, text.cut(at, end), from, mapping);
     }
 }
-template <class OUT> DEVICE void upper(OUT& out, Text text, Mapping upper_case) { in_case(out, text, 'a', upper_case); }
-template <class OUT> DEVICE void lower(OUT& out, Text text, Mapping lower_case) { in_case(out, text, 'A', lower_case); }
+template <class OUT> DEVICE void upper(OUT& out, String text, Mapping upper_case) { in_case(out, text, 'a', upper_case); }
+template <class OUT> DEVICE void lower(OUT& out, String text, Mapping lower_case) { in_case(out, text, 'A', lower_case); }
 
-template <class OUT> DEVICE void initcap(OUT& out, Text text, Mapping upper_case, Mapping lower_case, Members in_word) {
+template <class OUT> DEVICE void initcap(OUT& out, String text, Mapping upper_case, Mapping lower_case, Members in_word) {
     bool inside = false;
     for (int64_t at = 0, end; at < text.size; at = end) {
         end = code_point_end(text, at);
-        const Text bytes = text.cut(at, end);
+        const String bytes = text.cut(at, end);
         put_in_case(out, bytes, inside ? 'A' : 'a', inside ? lower_case : upper_case);
         inside = is_one_of(in_word, code_point(bytes));
     }

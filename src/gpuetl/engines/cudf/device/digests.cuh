@@ -28,21 +28,21 @@ DEVICE uint32_t rotated_left(uint32_t bits, int by) { return bits << by | bits >
 DEVICE uint32_t rotated_right(uint32_t bits, int by) { return bits >> by | bits << (32 - by); }
 
 // The byte of a padded text: behind the text stands 0x80, in the last 8 bytes its size in bits.
-DEVICE uint32_t padded_byte(Text text, int64_t at, int64_t end, bool big_endian) {
+DEVICE uint32_t padded_byte(String text, int64_t at, int64_t end, bool big_endian) {
     if (at < text.size) return uint8_t(text[at]);
     if (at == text.size) return 0x80;
     const int64_t place = end - 1 - at;  // from the end
     return place < 8 ? uint8_t(uint64_t(text.size) << 3 >> 8 * (big_endian ? place : 7 - place)) : 0;
 }
 
-DEVICE void load_block(uint32_t* words, Text text, int64_t start, int64_t end, bool big_endian) {
+DEVICE void load_block(uint32_t* words, String text, int64_t start, int64_t end, bool big_endian) {
     for (int i = 0; i < 64; ++i) {
         const uint32_t byte = padded_byte(text, start + i, end, big_endian) << 8 * (big_endian ? 3 - i % 4 : i % 4);
         words[i / 4] = i % 4 ? words[i / 4] | byte : byte;
     }
 }
 
-DEVICE int64_t padded_size(Text text) { return (text.size + 8) / 64 * 64 + 64; }
+DEVICE int64_t padded_size(String text) { return (text.size + 8) / 64 * 64 + 64; }
 
 template <class OUT> DEVICE void put_hexadecimal(OUT& out, const uint32_t* words, int count, bool big_endian) {
     for (int i = 0; i < 8 * count; ++i) {
@@ -92,7 +92,7 @@ DEVICE void sha256_block(uint32_t* state, const uint32_t* words) {
     for (int i = 0; i < 8; ++i) state[i] += s[i];
 }
 
-template <class OUT> DEVICE void md5(OUT& out, Text text) {
+template <class OUT> DEVICE void md5(OUT& out, String text) {
     uint32_t words[16], state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     for (int64_t start = 0, end = padded_size(text); start < end; start += 64) {
         load_block(words, text, start, end, false);
@@ -100,9 +100,9 @@ template <class OUT> DEVICE void md5(OUT& out, Text text) {
     }
     put_hexadecimal(out, state, 4, false);
 }
-DEVICE void md5(Measure& out, Text) { out.size += 32; }
+DEVICE void md5(Measure& out, String) { out.size += 32; }
 
-template <class OUT> DEVICE void sha256(OUT& out, Text text) {
+template <class OUT> DEVICE void sha256(OUT& out, String text) {
     uint32_t words[16], state[8] = {
         0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
     };
@@ -112,4 +112,4 @@ template <class OUT> DEVICE void sha256(OUT& out, Text text) {
     }
     put_hexadecimal(out, state, 8, true);
 }
-DEVICE void sha256(Measure& out, Text) { out.size += 64; }
+DEVICE void sha256(Measure& out, String) { out.size += 64; }

@@ -1,4 +1,4 @@
-// Texts read as floats: the nearest one to the number as it is written, of any number of digits, ties to even.
+// Strings read as floats: the nearest one to the number as it is written, of any number of digits, ties to even.
 #pragma once
 #include "float_text.cuh"
 
@@ -115,13 +115,13 @@ template <class T> DEVICE uint64_t nearest_bits(const Number& number) {
 // ---- the text -------------------------------------------------------------------------------------------------------
 
 // Returns the bits of infinity or NaN, or 0 where the text, without a sign, is neither.
-template <class T> DEVICE uint64_t named_bits(Text text) {
-    if (equals_in_any_case(text, Text{"nan", 3})) return infinite_bits<T>() | 1ULL << (FloatParts<T>::BITS - 1);
-    const bool infinite = equals_in_any_case(text, Text{"inf", 3}) || equals_in_any_case(text, Text{"infinity", 8});
+template <class T> DEVICE uint64_t named_bits(String text) {
+    if (equals_in_any_case(text, String{"nan", 3})) return infinite_bits<T>() | 1ULL << (FloatParts<T>::BITS - 1);
+    const bool infinite = equals_in_any_case(text, String{"inf", 3}) || equals_in_any_case(text, String{"infinity", 8});
     return infinite ? infinite_bits<T>() : 0;
 }
 
-template <class T> DEVICE Outcome<T> read_float(Text text) {
+template <class T> DEVICE Outcome<T> read_float(String text) {
     const bool sign = has_sign(text);
     const Number number = scan_number(text);
     const uint64_t bits = number.valid ? nearest_bits<T>(number) : named_bits<T>(text.cut(sign, text.size));

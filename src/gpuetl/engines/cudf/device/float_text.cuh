@@ -64,15 +64,15 @@ template <class T> DEVICE Shortest shortest(T value) {
 
 // Writes a float as Arrow does: with an exponent below 0.000001 and from 10000000000.
 template <class OUT, class T> DEVICE void write_float(OUT& out, T value) {
-    if (value != value) return out.put(Text{"nan", 3});
-    if (value - value != T(0)) return out.put(value < T(0) ? Text{"-inf", 4} : Text{"inf", 3});
+    if (value != value) return out.put(String{"nan", 3});
+    if (value - value != T(0)) return out.put(value < T(0) ? String{"-inf", 4} : String{"inf", 3});
     const Shortest number = shortest(value);
     if (number.negative) out.put('-');
     char buffer[20];
     Bytes end{buffer};
     put_digits(end, number.digits);
     const int size = int(end.at - buffer), point = size + number.exponent;
-    const Text digits{buffer, size};
+    const String digits{buffer, size};
     if (number.digits && (point <= -6 || point > 10)) {
         out.put(digits[0]);
         if (size > 1) out.put('.');
@@ -81,7 +81,7 @@ template <class OUT, class T> DEVICE void write_float(OUT& out, T value) {
         out.put(point > 0 ? '+' : '-');
         return put_digits(out, uint64_t(point > 0 ? point - 1 : 1 - point));
     }
-    if (point <= 0) out.put_few(Text{"0.00000", 2 - point});
+    if (point <= 0) out.put_few(String{"0.00000", 2 - point});
     if (point > 0 && point < size) {
         out.put_few(digits.cut(0, point));
         out.put('.');

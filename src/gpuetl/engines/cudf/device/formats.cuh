@@ -21,7 +21,7 @@ struct Writer {
     }
     DEVICE void four_digits(int64_t year) { if (year < 0 || year > 9999) reason = YEAR_DIGITS; }
     template <int WIDTH> DEVICE Writer& number(int64_t value) { put_padded<WIDTH>(out, value); return *this; }
-    DEVICE Writer& put(Text text) { out.put(text); return *this; }
+    DEVICE Writer& put(String text) { out.put(text); return *this; }
 
     DEVICE Writer& Y() { return number<4>(date.year); }
     DEVICE Writer& y() { return number<2>(floor_remainder(date.year, 100)); }
@@ -30,7 +30,7 @@ struct Writer {
     DEVICE Writer& j() { return number<3>(dayofyear(clock)); }
     DEVICE Writer& H() { return number<2>(hour(clock)); }
     DEVICE Writer& I() { return number<2>((hour(clock) + 11) % 12 + 1); }
-    DEVICE Writer& p() { return put(hour(clock) < 12 ? Text{"AM", 2} : Text{"PM", 2}); }
+    DEVICE Writer& p() { return put(hour(clock) < 12 ? String{"AM", 2} : String{"PM", 2}); }
     DEVICE Writer& M() { return number<2>(minute(clock)); }
     DEVICE Writer& S() { return number<2>(second(clock)); }
     DEVICE Writer& f() { return number<6>(microsecond(clock)); }
@@ -45,7 +45,7 @@ struct Writer {
     DEVICE Writer& z(int64_t seconds) {
         if (seconds % 60 && !reason) reason = OFFSET_SECONDS;
         const int64_t minutes = (seconds < 0 ? -seconds : seconds) / 60;
-        put(seconds < 0 ? Text{"-", 1} : Text{"+", 1});
+        put(seconds < 0 ? String{"-", 1} : String{"+", 1});
         return number<2>(minutes / 60).template number<2>(minutes % 60);
     }
 
@@ -60,7 +60,7 @@ template <class OUT> DEVICE Writer<OUT&> write(OUT& out, Clock clock) { return {
 // ---- reading: a text is a timestamp where the format writes it again as it was, so fields are read unchecked -----------
 
 struct Comparison {
-    const Text text;
+    const String text;
     const int64_t ahead;  // the offset that was read, in seconds
     bool same;
     int64_t at;
@@ -69,19 +69,19 @@ struct Comparison {
         same = same && at < text.size && text[at] == byte;
         ++at;
     }
-    DEVICE void put(Text part) { for (int64_t i = 0; i < part.size; ++i) put(part[i]); }
-    DEVICE void put_few(Text part) { put(part); }
+    DEVICE void put(String part) { for (int64_t i = 0; i < part.size; ++i) put(part[i]); }
+    DEVICE void put_few(String part) { put(part); }
 };
 
 struct Reader {
-    const Text text;
+    const String text;
     int64_t at = 0;
     int64_t year = 0, iso_year = 0, day = 0, day_of_year = 0, week = 0;
     int64_t month = 0, weekday = 0;  // from 0
     int64_t hour = 0, minute = 0, second = 0, micros = 0, ahead = 0;
     bool possible = true;
 
-    DEVICE Reader(Text text) : text(text) {}
+    DEVICE Reader(String text) : text(text) {}
 
     DEVICE char next() { const int64_t here = at++; return here < text.size ? text[here] : '\0'; }
     DEVICE int64_t number(int width) {

@@ -21,14 +21,14 @@ DEVICE uint64_t avalanche(uint64_t hash) {
     return hash ^ hash >> 32;
 }
 
-// Texts begin at any byte, and a GPU loads words from multiples of their size only.
-DEVICE uint64_t little_endian(Text text, int64_t at, int bytes) {
+// Strings begin at any byte, and a GPU loads words from multiples of their size only.
+DEVICE uint64_t little_endian(String text, int64_t at, int bytes) {
     uint64_t word = 0;
     for (int i = 0; i < bytes; ++i) word |= uint64_t(uint8_t(text[at + i])) << 8 * i;
     return word;
 }
 
-DEVICE uint64_t hash_stripes(Text text, uint64_t seed) {
+DEVICE uint64_t hash_stripes(String text, uint64_t seed) {
     uint64_t lanes[4] = {seed + XXH_PRIME1 + XXH_PRIME2, seed + XXH_PRIME2, seed, seed - XXH_PRIME1};
     for (int64_t at = 0; at + 32 <= text.size; at += 32)
         for (int i = 0; i < 4; ++i) lanes[i] = xxh_round(lanes[i], little_endian(text, at + 8 * i, 8));
@@ -37,7 +37,7 @@ DEVICE uint64_t hash_stripes(Text text, uint64_t seed) {
     return hash;
 }
 
-DEVICE uint64_t hash_value(Text text, uint64_t seed) {
+DEVICE uint64_t hash_value(String text, uint64_t seed) {
     uint64_t hash = (text.size >= 32 ? hash_stripes(text, seed) : seed + XXH_PRIME5) + uint64_t(text.size);
     int64_t at = text.size / 32 * 32;
     for (; at + 8 <= text.size; at += 8) hash = with_word(hash, little_endian(text, at, 8));

@@ -21,7 +21,7 @@ struct InLowerCase {
 };
 
 // Where a code point does not fit, the last % takes one more: what stood before it fits as well as it ever will.
-template <class FOLD> DEVICE bool like(Text text, LikePattern pattern, FOLD fold) {
+template <class FOLD> DEVICE bool like(String text, LikePattern pattern, FOLD fold) {
     int64_t at = 0, taken = 0;
     int place = 0, after_any = 0;
     while (at < text.size) {

@@ -1,24 +1,24 @@
 // Comparison, three-valued logic and nulls.
 #pragma once
 
-// ---- texts are ordered by their bytes -------------------------------------------------------------------------------
+// ---- strings are ordered by their bytes -------------------------------------------------------------------------------
 
-DEVICE bool operator==(Text x, Text y) {
+DEVICE bool operator==(String x, String y) {
     if (x.size != y.size) return false;
     for (int64_t i = 0; i < x.size; ++i)
         if (x[i] != y[i]) return false;
     return true;
 }
-DEVICE bool operator<(Text x, Text y) {
+DEVICE bool operator<(String x, String y) {
     const int64_t size = x.size < y.size ? x.size : y.size;
     for (int64_t i = 0; i < size; ++i)
         if (x[i] != y[i]) return uint8_t(x[i]) < uint8_t(y[i]);
     return x.size < y.size;
 }
-DEVICE bool operator!=(Text x, Text y) { return !(x == y); }
-DEVICE bool operator>(Text x, Text y) { return y < x; }
-DEVICE bool operator<=(Text x, Text y) { return !(y < x); }
-DEVICE bool operator>=(Text x, Text y) { return !(x < y); }
+DEVICE bool operator!=(String x, String y) { return !(x == y); }
+DEVICE bool operator>(String x, String y) { return y < x; }
+DEVICE bool operator<=(String x, String y) { return !(y < x); }
+DEVICE bool operator>=(String x, String y) { return !(x < y); }
 
 // ---- values that may be null ----------------------------------------------------------------------------------------
 

@@ -1,12 +1,12 @@
-// Truth values, integers and decimals as texts, and back; what of a text is a number.
+// Truth values, integers and decimals as strings, and back; what of a text is a number.
 #pragma once
 #include "casts.cuh"
 
 DEVICE bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-DEVICE bool has_sign(Text text) { return text.size && (text[0] == '-' || text[0] == '+'); }
+DEVICE bool has_sign(String text) { return text.size && (text[0] == '-' || text[0] == '+'); }
 DEVICE char lower_letter(char byte) { return byte >= 'A' && byte <= 'Z' ? char(byte | 32) : byte; }
 
-DEVICE bool equals_in_any_case(Text text, Text lower) {
+DEVICE bool equals_in_any_case(String text, String lower) {
     if (text.size != lower.size) return false;
     for (int64_t i = 0; i < text.size; ++i)
         if (lower_letter(text[i]) != lower[i]) return false;
@@ -22,7 +22,7 @@ template <class OUT> DEVICE void put_digits(OUT& out, uint64_t value, int least 
     char digits[20];
     int at = 20;
     for (; value || 20 - at < least; value /= 10) digits[--at] = char('0' + value % 10);
-    out.put_few(Text{digits + at, 20 - at});
+    out.put_few(String{digits + at, 20 - at});
 }
 
 // The same for 38 digits.
@@ -33,7 +33,7 @@ template <class OUT> DEVICE void put_long_digits(OUT& out, uint128_t value, int 
 }
 
 template <class OUT> DEVICE void write_bool(OUT& out, bool value) {
-    out.put(value ? Text{"true", 4} : Text{"false", 5});
+    out.put(value ? String{"true", 4} : String{"false", 5});
 }
 
 template <class OUT, class T> DEVICE void write_integer(OUT& out, T value) {
@@ -53,14 +53,14 @@ template <class OUT> DEVICE void write_decimal(OUT& out, int128_t units, int128_
 
 // ---- read -----------------------------------------------------------------------------------------------------------
 
-DEVICE Outcome<bool> read_bool(Text text) {
-    if (equals_in_any_case(text, Text{"true", 4}) || equals_in_any_case(text, Text{"1", 1})) return done(true);
-    if (equals_in_any_case(text, Text{"false", 5}) || equals_in_any_case(text, Text{"0", 1})) return done(false);
+DEVICE Outcome<bool> read_bool(String text) {
+    if (equals_in_any_case(text, String{"true", 4}) || equals_in_any_case(text, String{"1", 1})) return done(true);
+    if (equals_in_any_case(text, String{"false", 5}) || equals_in_any_case(text, String{"0", 1})) return done(false);
     return refused<bool>(NOT_A_VALUE);
 }
 
 // An integer is decimal digits, perhaps behind a sign; an unsigned one behind a minus is 0.
-template <class T> DEVICE Outcome<T> read_integer(Text text) {
+template <class T> DEVICE Outcome<T> read_integer(String text) {
     const bool sign = has_sign(text), negative = sign && text[0] == '-';
     const uint64_t greatest = ~0ULL >> (64 - 8 * sizeof(T) + is_signed<T>::value);
     const uint64_t most = !negative ? greatest : is_signed<T>::value ? greatest + 1 : 0;
@@ -78,13 +78,13 @@ template <class T> DEVICE Outcome<T> read_integer(Text text) {
 // A number in a text: a sign or none, digits with or without a point, an exponent or none.
 struct Number {
     bool valid, negative;
-    Text digits;       // from the first to the last digit that is not 0, perhaps with the point in between
+    String digits;       // from the first to the last digit that is not 0, perhaps with the point in between
     int64_t count;     // of these digits; 0 for zero
     int64_t exponent;  // the number is these digits, as an integer, times 10 to this
 };
 
 // Reads an integer with a sign or none, to about 10^16; `valid` becomes whether it is one.
-DEVICE int64_t scan_exponent(Text text, bool& valid) {
+DEVICE int64_t scan_exponent(String text, bool& valid) {
     const bool sign = has_sign(text);
     int64_t value = 0;
     valid = text.size > sign;
@@ -95,7 +95,7 @@ DEVICE int64_t scan_exponent(Text text, bool& valid) {
     return sign && text[0] == '-' ? -value : value;
 }
 
-DEVICE Number scan_number(Text text) {
+DEVICE Number scan_number(String text) {
     const bool sign = has_sign(text);
     int64_t at = sign, point = -1, first = -1, last = -1, digits = 0, exponent = 0;
     for (; at < text.size && (is_digit(text[at]) || (text[at] == '.' && point < 0)); ++at) {
@@ -131,7 +131,7 @@ template <class TAKE> DEVICE void for_each_digit(const Number& number, int64_t m
 }
 
 // A number that a decimal holds exactly, as its units.
-DEVICE Outcome<int128_t> read_decimal(Text text, int precision, int scale) {
+DEVICE Outcome<int128_t> read_decimal(String text, int precision, int scale) {
     const Number number = scan_number(text);
     if (!number.valid) return refused<int128_t>(NOT_A_VALUE);
     if (number.count == 0) return done(int128_t(0));

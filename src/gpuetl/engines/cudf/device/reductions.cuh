@@ -7,7 +7,7 @@
 
 namespace windows {
 
-using ::is_nan;  // beside that of texts
+using ::is_nan;  // beside that of strings
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
@@ -152,10 +152,10 @@ DEVICE double total(Fault, RealProduct state, double) {
 
 // ---- least and greatest ---------------------------------------------------------------------------------------------
 
-DEVICE bool is_nan(Text) { return false; }
+DEVICE bool is_nan(String) { return false; }
 
 template <class T> DEVICE bool is_less(T x, T y) { return x < y; }
-DEVICE bool is_less(Text x, Text y) {
+DEVICE bool is_less(String x, String y) {
     const int64_t both = x.size < y.size ? x.size : y.size;
     for (int64_t i = 0; i < both; ++i)
         if (x[i] != y[i]) return uint8_t(x[i]) < uint8_t(y[i]);
@@ -208,7 +208,7 @@ DEVICE Bound<T, GREATEST> combine(const Bound<T, GREATEST>& earlier, const Bound
 template <class T, bool GREATEST> DEVICE Maybe<T> known(const Extreme<T, GREATEST>& state) {
     return {state.value, state.row >= 0};
 }
-template <bool GREATEST> DEVICE Maybe<int32_t> known(const Extreme<Text, GREATEST>& state) {
+template <bool GREATEST> DEVICE Maybe<int32_t> known(const Extreme<String, GREATEST>& state) {
     return {state.row, state.row >= 0};
 }
 template <class T, bool GREATEST> DEVICE Maybe<T> known(const Bound<T, GREATEST>& state) { return some(state.value); }

@@ -88,7 +88,7 @@ struct RegexMatch {
     int32_t slots[PROGRAM::SLOTS];
 
     DEVICE int64_t start() const { return slots[0]; }
-    DEVICE Text captured(Text text, int place) const {
+    DEVICE String captured(String text, int place) const {
         if (place == 0) return text.cut(start(), end);
         const int32_t from = slots[2 * place - 1];
         return from < 0 ? text.cut(0, 0) : text.cut(from, slots[2 * place]);
@@ -96,7 +96,7 @@ struct RegexMatch {
 };
 
 // Find the leftmost match at or after `from`; with ANY, any match at all.
-template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Text text, int64_t from, PROGRAM program) {
+template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(String text, int64_t from, PROGRAM program) {
     RegexThreads<PROGRAM> lists[2];
     RegexMatch<PROGRAM> match;
     int now = 0;
@@ -128,24 +128,24 @@ template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Text
     return match;
 }
 
-template <class PROGRAM> DEVICE bool regexp_found(Text text, PROGRAM program) {
+template <class PROGRAM> DEVICE bool regexp_found(String text, PROGRAM program) {
     return regexp_search<true>(text, 0, program).end >= 0;
 }
 
 // The last group that is kept, or the whole match where none is.
-template <class PROGRAM> DEVICE Maybe<Text> regexp_extract(Text text, PROGRAM program) {
+template <class PROGRAM> DEVICE Maybe<String> regexp_extract(String text, PROGRAM program) {
     const RegexMatch<PROGRAM> match = regexp_search<false>(text, 0, program);
-    return match.end < 0 ? none<Text>() : some(match.captured(text, PROGRAM::SLOTS / 2));
+    return match.end < 0 ? none<String>() : some(match.captured(text, PROGRAM::SLOTS / 2));
 }
 
-template <class PROGRAM> DEVICE int64_t regexp_count(Text text, PROGRAM program) {
+template <class PROGRAM> DEVICE int64_t regexp_count(String text, PROGRAM program) {
     int64_t count = 0;
     for (int64_t at = 0; (at = regexp_search<false>(text, at, program).end) >= 0;) ++count;
     return count;
 }
 
 // In the replacement, a byte of 0xF5 or more, which no UTF-8 has, is a place that the match kept.
-template <class OUT, class PROGRAM> DEVICE void regexp_replace(OUT& out, Text text, PROGRAM program, Text put) {
+template <class OUT, class PROGRAM> DEVICE void regexp_replace(OUT& out, String text, PROGRAM program, String put) {
     for (int64_t at = 0;;) {
         const RegexMatch<PROGRAM> match = regexp_search<false>(text, at, program);
         out.put(text.cut(at, match.end < 0 ? text.size : match.start()));

@@ -58,12 +58,12 @@ template <class T> DEVICE Maybe<T> none() { return {T{}, false}; }
 template <class T> DEVICE Maybe<T> only_if(bool valid, T value) { return {valid ? value : T{}, valid}; }
 
 // UTF-8 bytes that somebody else owns.
-struct Text {
+struct String {
     const char* data;
     int64_t size;
 
     DEVICE char operator[](int64_t at) const { return data[at]; }
-    DEVICE Text cut(int64_t from, int64_t until) const { return {data + from, until - from}; }
+    DEVICE String cut(int64_t from, int64_t until) const { return {data + from, until - from}; }
 };
 
 // What a call gave: a value, or a value or null.
@@ -110,32 +110,41 @@ struct Fixed {
 };
 
 template <class OFFSET>
-struct Texts {
+struct Strings {
     const char* data;
     const OFFSET* offsets;
     const uint32_t* bits;
-    typedef Text value_type;
+    typedef String value_type;
 
     DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
-    DEVICE Maybe<Text> operator[](int64_t row) const {
+    DEVICE Maybe<String> operator[](int64_t row) const {
         const OFFSET start = offsets[row], end = offsets[row + 1];
-        return only_if(valid(row), Text{data + start, int64_t(end - start)});
+        return only_if(valid(row), String{data + start, int64_t(end - start)});
     }
 };
 
-// Texts by their numbers in a dictionary.
-template <class TEXTS>
-struct CodedTexts {
-    TEXTS dictionary;
+// Strings by their numbers in a dictionary.
+template <class STRINGS>
+struct CodedStrings {
+    STRINGS dictionary;
     const int32_t* numbers;
     const uint32_t* bits;
-    typedef Text value_type;
+    typedef String value_type;
 
     DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
-    DEVICE Maybe<Text> operator[](int64_t row) const {
+    DEVICE Maybe<String> operator[](int64_t row) const {
         const int32_t number = numbers[row];
-        return valid(row) ? dictionary[number] : none<Text>();
+        return valid(row) ? dictionary[number] : none<String>();
     }
+};
+
+// Structs: whether there is one.  Their fields are columns of their own.
+struct Structs {
+    const uint32_t* bits;
+    typedef bool value_type;
+
+    DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
+    DEVICE Maybe<bool> operator[](int64_t row) const { return only_if(valid(row), true); }
 };
 
 // A null list that is in no column; others have the type of their column.
@@ -174,7 +183,7 @@ DEVICE void hold(uint64_t value) { asm volatile("" ::"l"(value)); }
 DEVICE void hold(float value) { asm volatile("" ::"f"(value)); }
 DEVICE void hold(double value) { asm volatile("" ::"d"(value)); }
 DEVICE void hold(int128_t value) { hold(int64_t(value)), hold(int64_t(value >> 64)); }
-DEVICE void hold(Text value) { hold(int64_t(value.data)), hold(value.size); }
+DEVICE void hold(String value) { hold(int64_t(value.data)), hold(value.size); }
 template <class ELEMENTS> DEVICE void hold(List<ELEMENTS> value) { hold(value.start), hold(value.size); }
 #else
 template <class T> DEVICE void hold(const T&) {}
@@ -229,24 +238,24 @@ struct Fault {
     DEVICE void operator()(Reason reason) const { raise_to(place, ~(uint64_t(row) << 8 | (255 - reason))); }
 };
 
-// ---- texts that are written -----------------------------------------------------------------------------------------
+// ---- strings that are written -----------------------------------------------------------------------------------------
 
 // A text is written twice: once for its size, once for its bytes.
 struct Measure {
     int64_t size = 0;
 
     DEVICE void put(char) { ++size; }
-    DEVICE void put(Text text) { size += text.size; }
-    DEVICE void put_few(Text text) { size += text.size; }
+    DEVICE void put(String text) { size += text.size; }
+    DEVICE void put_few(String text) { size += text.size; }
 };
 
 struct Bytes {
     char* at;
 
     DEVICE void put(char byte) { *at++ = byte; }
-    DEVICE void put(Text text) { for (int64_t i = 0; i < text.size; ++i) *at++ = text.data[i]; }
+    DEVICE void put(String text) { for (int64_t i = 0; i < text.size; ++i) *at++ = text.data[i]; }
     // Bytes that are a few, and near, as digits are: loads are not waited for, so none are begun ahead.
-    DEVICE void put_few(Text text) {
+    DEVICE void put_few(String text) {
 #pragma unroll 1
         for (int64_t i = 0; i < text.size; ++i) *at++ = text.data[i];
     }

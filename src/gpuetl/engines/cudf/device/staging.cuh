@@ -1,19 +1,19 @@
-// Texts written side by side: the threads of a block write those of its rows into shared memory, from which the block
+// Strings written side by side: the threads of a block write those of its rows into shared memory, from which the block
 // stores them in whole words; a byte at a time, stores would be many times as many.
 #pragma once
 
 #include "rows.cuh"
-#include "text_words.cuh"
+#include "string_words.cuh"
 
 #ifdef GPUETL_HOST
 template <class OFFSET, class WRITE>
-DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write) {
+DEVICE void write_strings(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write) {
     for (int64_t row = 0; row < rows; ++row)
         if (offsets[row] < offsets[row + 1]) write(row, bytes + offsets[row]);
 }
 template <class OFFSET, class WRITE, class LONG>
-DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write, const LONG&) {
-    write_texts(rows, offsets, bytes, write);
+DEVICE void write_strings(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write, const LONG&) {
+    write_strings(rows, offsets, bytes, write);
 }
 DEVICE void copy_words(char* to, const char* from, int64_t size) { std::memcpy(to, from, size); }
 template <class OFFSET, class SOURCE>
@@ -32,12 +32,12 @@ DEVICE void store_staged(const char* staged, int skew, char* bytes, int size) {
     for (int at = tail + threadIdx.x; at < size; at += blockDim.x) bytes[at] = staged[skew + at];
 }
 
-// Write the texts of all rows that have bytes: `write(row, at)` by a thread.  Where those of a block's rows are too long
+// Write the strings of all rows that have bytes: `write(row, at)` by a thread.  Where those of a block's rows are too long
 // to be staged, all threads of the block call `write_long(first, end)`, which returns whether it has written them.
 //
-// `write` stands here once, for staged and for long texts: it may be most of what is compiled.
+// `write` stands here once, for staged and for long strings: it may be most of what is compiled.
 template <class OFFSET, class WRITE, class LONG>
-DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write, const LONG& write_long) {
+DEVICE void write_strings(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write, const LONG& write_long) {
     __shared__ Word staged_words[STAGED / WORD + 1];
     char* const staged = (char*)staged_words;
     for (int64_t first = int64_t(blockIdx.x) * blockDim.x; first < rows; first += int64_t(gridDim.x) * blockDim.x) {
@@ -55,8 +55,8 @@ DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const 
     }
 }
 template <class OFFSET, class WRITE>
-DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write) {
-    write_texts(rows, offsets, bytes, write, [](int64_t, int64_t) { return false; });
+DEVICE void write_strings(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write) {
+    write_strings(rows, offsets, bytes, write, [](int64_t, int64_t) { return false; });
 }
 
 // Copy bytes by one thread, which loads aligned words.
@@ -71,7 +71,7 @@ DEVICE void copy_words(char* to, const char* from, int64_t size) {
     }
 }
 
-// Copy the texts of a block's rows, each by a warp.
+// Copy the strings of a block's rows, each by a warp.
 template <class OFFSET, class SOURCE>
 DEVICE void copy_by_warps(int64_t first, int64_t end, const OFFSET* offsets, char* bytes, const SOURCE& source) {
     for (int64_t row = first + threadIdx.x / 32; row < end; row += blockDim.x / 32) {

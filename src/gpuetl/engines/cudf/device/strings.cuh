@@ -1,6 +1,6 @@
-// Texts: UTF-8 bytes; lengths and places count code points.  What only cuts returns a view.
+// Strings: UTF-8 bytes; lengths and places count code points.  What only cuts returns a view.
 //
-// Texts are found by their bytes: in UTF-8 a whole code point is never found in the middle of another.
+// Strings are found by their bytes: in UTF-8 a whole code point is never found in the middle of another.
 #pragma once
 
 DEVICE bool begins_code_point(char byte) { return (byte & 0xC0) != 0x80; }
@@ -12,19 +12,19 @@ DEVICE int code_point_size(char byte) {
 }
 
 // Where the code point ends that begins at `at`; in bytes that are no UTF-8, never beyond the text.
-DEVICE int64_t code_point_end(Text text, int64_t at) {
+DEVICE int64_t code_point_end(String text, int64_t at) {
     const int64_t end = at + code_point_size(text[at]);
     return end < text.size ? end : text.size;
 }
 
 // Where the code point begins that ends before `end`.
-DEVICE int64_t code_point_start(Text text, int64_t end) {
+DEVICE int64_t code_point_start(String text, int64_t end) {
     do --end; while (end > 0 && !begins_code_point(text[end]));
     return end;
 }
 
 // The code point of its bytes.
-DEVICE uint32_t code_point(Text bytes) {
+DEVICE uint32_t code_point(String bytes) {
     const uint32_t first = uint8_t(bytes[0]);
     if (bytes.size == 1) return first;
     uint32_t point = first & (0x7F >> bytes.size);
@@ -43,96 +43,96 @@ template <class OUT> DEVICE void put_code_point(OUT& out, uint32_t point) {
 }
 
 // Where so many code points after `at` end, or the text does.
-DEVICE int64_t after_code_points(Text text, int64_t at, int64_t count) {
+DEVICE int64_t after_code_points(String text, int64_t at, int64_t count) {
     for (; count > 0 && at < text.size; --count) at = code_point_end(text, at);
     return at;
 }
 
-DEVICE int64_t length(Text text) {
+DEVICE int64_t length(String text) {
     int64_t count = 0;
     for (int64_t i = 0; i < text.size; ++i) count += begins_code_point(text[i]);
     return count;
 }
-DEVICE int64_t byte_length(Text text) { return text.size; }
+DEVICE int64_t byte_length(String text) { return text.size; }
 
-// ---- texts in texts -------------------------------------------------------------------------------------------------
+// ---- strings in strings -------------------------------------------------------------------------------------------------
 
-DEVICE bool stands_at(Text text, int64_t at, Text part) {
+DEVICE bool stands_at(String text, int64_t at, String part) {
     if (part.size > text.size - at) return false;
     for (int64_t i = 0; i < part.size; ++i) if (text[at + i] != part[i]) return false;
     return true;
 }
 
 // The first byte, at or after `from`, at which the part stands; -1 where it does not.
-DEVICE int64_t place_of(Text text, Text part, int64_t from) {
+DEVICE int64_t place_of(String text, String part, int64_t from) {
     for (; from + part.size <= text.size; ++from) if (stands_at(text, from, part)) return from;
     return -1;
 }
 
-DEVICE bool same_text(Text x, Text y) { return x.size == y.size && stands_at(x, 0, y); }
-DEVICE bool starts_with(Text text, Text prefix) { return stands_at(text, 0, prefix); }
-DEVICE bool ends_with(Text text, Text suffix) {
+DEVICE bool same_text(String x, String y) { return x.size == y.size && stands_at(x, 0, y); }
+DEVICE bool starts_with(String text, String prefix) { return stands_at(text, 0, prefix); }
+DEVICE bool ends_with(String text, String suffix) {
     return suffix.size <= text.size && stands_at(text, text.size - suffix.size, suffix);
 }
-DEVICE bool contains(Text text, Text part) { return place_of(text, part, 0) >= 0; }
-DEVICE int64_t strpos(Text text, Text part) {
+DEVICE bool contains(String text, String part) { return place_of(text, part, 0) >= 0; }
+DEVICE int64_t strpos(String text, String part) {
     const int64_t place = place_of(text, part, 0);
     return place < 0 ? 0 : length(text.cut(0, place)) + 1;
 }
 
-// ---- texts that are cut ---------------------------------------------------------------------------------------------
+// ---- strings that are cut ---------------------------------------------------------------------------------------------
 
-DEVICE Text ltrim(Text text, Text characters) {
+DEVICE String ltrim(String text, String characters) {
     int64_t at = 0;
     while (at < text.size && contains(characters, text.cut(at, code_point_end(text, at)))) at = code_point_end(text, at);
     return text.cut(at, text.size);
 }
-DEVICE Text rtrim(Text text, Text characters) {
+DEVICE String rtrim(String text, String characters) {
     int64_t end = text.size;
     while (end > 0 && contains(characters, text.cut(code_point_start(text, end), end))) end = code_point_start(text, end);
     return text.cut(0, end);
 }
-DEVICE Text trim(Text text, Text characters) { return rtrim(ltrim(text, characters), characters); }
+DEVICE String trim(String text, String characters) { return rtrim(ltrim(text, characters), characters); }
 
 // The code points from one number, from 0, to before another.
-DEVICE Text sliced(Text text, int64_t from, int64_t until) {
+DEVICE String sliced(String text, int64_t from, int64_t until) {
     const int64_t start = after_code_points(text, 0, from);
     return text.cut(start, after_code_points(text, start, until - from));
 }
 
-DEVICE Text last_code_points(Text text, int64_t count) {
+DEVICE String last_code_points(String text, int64_t count) {
     int64_t start = text.size;
     for (; count > 0 && start > 0; --count) start = code_point_start(text, start);
     return text.cut(start, text.size);
 }
 
 // The last code points but for the very last ones.
-DEVICE Text sliced_from_end(Text text, int64_t count, int64_t without) {
-    const Text last = last_code_points(text, count);
+DEVICE String sliced_from_end(String text, int64_t count, int64_t without) {
+    const String last = last_code_points(text, count);
     return last.cut(0, last.size - last_code_points(last, without).size);
 }
 
-DEVICE Text remove_prefix(Text text, Text prefix) {
+DEVICE String remove_prefix(String text, String prefix) {
     return starts_with(text, prefix) ? text.cut(prefix.size, text.size) : text;
 }
-DEVICE Text remove_suffix(Text text, Text suffix) {
+DEVICE String remove_suffix(String text, String suffix) {
     return ends_with(text, suffix) ? text.cut(0, text.size - suffix.size) : text;
 }
 
 // How many parts there are between separators, which are looked for from the left.
-DEVICE int64_t parts_of(Text text, Text separator) {
+DEVICE int64_t parts_of(String text, String separator) {
     int64_t count = 1;
     for (int64_t at = 0; (at = place_of(text, separator, at)) >= 0; at += separator.size) ++count;
     return count;
 }
 
 // The part that begins at a byte.
-DEVICE Text part_from(Text text, Text separator, int64_t at) {
+DEVICE String part_from(String text, String separator, int64_t at) {
     const int64_t end = place_of(text, separator, at);
     return text.cut(at, end < 0 ? text.size : end);
 }
 
-DEVICE Text split_part(Text text, Text separator, int64_t index) {
+DEVICE String split_part(String text, String separator, int64_t index) {
     if (index < 0) index += parts_of(text, separator) + 1;
     int64_t at = index > 0 ? 0 : -1;
     for (; at >= 0 && index > 1; --index) {
@@ -142,39 +142,39 @@ DEVICE Text split_part(Text text, Text separator, int64_t index) {
     return at < 0 ? text.cut(0, 0) : part_from(text, separator, at);
 }
 
-// ---- texts that are written -----------------------------------------------------------------------------------------
+// ---- strings that are written -----------------------------------------------------------------------------------------
 
 template <class OUT> DEVICE void concat(OUT& out) {}
-template <class OUT, class... REST> DEVICE void concat(OUT& out, Text first, REST... rest) {
+template <class OUT, class... REST> DEVICE void concat(OUT& out, String first, REST... rest) {
     out.put(first);
     concat(out, rest...);
 }
 
-constexpr int MOST_IN_LINE = 4;  // more texts than these are copied by calls
+constexpr int MOST_IN_LINE = 4;  // more strings than these are copied by calls
 
-CALLED char* copied(char* to, Text text) {
+CALLED char* copied(char* to, String text) {
     for (int64_t i = 0; i < text.size; ++i) *to++ = text.data[i];
     return to;
 }
-template <class OUT> DEVICE void put_by_call(OUT& out, Text text) { out.put(text); }
-DEVICE void put_by_call(Bytes& out, Text text) { out.at = copied(out.at, text); }
+template <class OUT> DEVICE void put_by_call(OUT& out, String text) { out.put(text); }
+DEVICE void put_by_call(Bytes& out, String text) { out.at = copied(out.at, text); }
 
-template <bool CALLS, class OUT> DEVICE void put_text(OUT& out, Text text) {
+template <bool CALLS, class OUT> DEVICE void put_text(OUT& out, String text) {
     if constexpr (CALLS) put_by_call(out, text);
     else out.put(text);
 }
-template <bool CALLS, class OUT> DEVICE void join_texts(OUT& out, Text separator, bool begun) {}
+template <bool CALLS, class OUT> DEVICE void join_strings(OUT& out, String separator, bool begun) {}
 template <bool CALLS, class OUT, class... REST>
-DEVICE void join_texts(OUT& out, Text separator, bool begun, Maybe<Text> first, REST... rest) {
+DEVICE void join_strings(OUT& out, String separator, bool begun, Maybe<String> first, REST... rest) {
     if (first.valid && begun) put_text<CALLS>(out, separator);
     if (first.valid) put_text<CALLS>(out, first.value);
-    join_texts<CALLS>(out, separator, begun || first.valid, rest...);
+    join_strings<CALLS>(out, separator, begun || first.valid, rest...);
 }
-template <class OUT, class... TEXTS> DEVICE void concat_ws(OUT& out, Maybe<Text> separator, TEXTS... texts) {
-    join_texts<(sizeof...(TEXTS) > MOST_IN_LINE)>(out, separator.value, false, texts...);
+template <class OUT, class... STRINGS> DEVICE void concat_ws(OUT& out, Maybe<String> separator, STRINGS... strings) {
+    join_strings<(sizeof...(STRINGS) > MOST_IN_LINE)>(out, separator.value, false, strings...);
 }
 
-template <class OUT> DEVICE void replace(OUT& out, Text text, Text old, Text put) {
+template <class OUT> DEVICE void replace(OUT& out, String text, String old, String put) {
     int64_t done = 0;
     if (old.size) {
         for (int64_t at = 0; (at = place_of(text, old, at)) >= 0; done = at += old.size) {
@@ -186,33 +186,33 @@ template <class OUT> DEVICE void replace(OUT& out, Text text, Text old, Text put
 }
 
 // What `translate` puts for one code point: itself, that of the same number in `put`, or nothing.
-DEVICE Text translated(Text point, Text old, Text put) {
+DEVICE String translated(String point, String old, String put) {
     const int64_t place = place_of(old, point, 0);
     if (place < 0) return point;
     const int64_t number = length(old.cut(0, place));
     return sliced(put, number, number + 1);
 }
-template <class OUT> DEVICE void translate(OUT& out, Text text, Text old, Text put) {
+template <class OUT> DEVICE void translate(OUT& out, String text, String old, String put) {
     for (int64_t at = 0, end; at < text.size; at = end) {
         end = code_point_end(text, at);
         out.put(translated(text.cut(at, end), old, put));
     }
 }
 
-template <class OUT> DEVICE void repeat(OUT& out, Text text, int64_t count) {
+template <class OUT> DEVICE void repeat(OUT& out, String text, int64_t count) {
     for (; count > 0; --count) out.put(text);
 }
-template <class OUT> DEVICE void reverse(OUT& out, Text text) {
+template <class OUT> DEVICE void reverse(OUT& out, String text) {
     for (int64_t end = text.size, start; end > 0; end = start) {
         start = code_point_start(text, end);
         out.put(text.cut(start, end));
     }
 }
-template <class OUT> DEVICE void lpad(OUT& out, Text text, int64_t width, Text fill) {
+template <class OUT> DEVICE void lpad(OUT& out, String text, int64_t width, String fill) {
     repeat(out, fill, width - length(text));
     out.put(text);
 }
-template <class OUT> DEVICE void rpad(OUT& out, Text text, int64_t width, Text fill) {
+template <class OUT> DEVICE void rpad(OUT& out, String text, int64_t width, String fill) {
     out.put(text);
     repeat(out, fill, width - length(text));
 }

@@ -1,4 +1,4 @@
-// Casts of times: among each other, and from texts in the ISO forms that docs/functions.md lists.
+// Casts of times: among each other, and from strings in the ISO forms that docs/functions.md lists.
 #pragma once
 #include "casts.cuh"
 #include "calendar.cuh"
@@ -8,6 +8,16 @@ DEVICE Outcome<int64_t> timestamp_cast(int32_t date) {
     return micros == int64_t(micros) ? done(int64_t(micros)) : refused<int64_t>(OVERFLOW_);
 }
 
+DEVICE Outcome<int64_t> nanoseconds_cast(int64_t micros) {
+    const int128_t nanos = int128_t(micros) * 1000;
+    const bool fits = nanos == int64_t(nanos);
+    return fits ? done(int64_t(nanos)) : refused<int64_t>(OVERFLOW_);
+}
+
+DEVICE Outcome<int64_t> microseconds_cast(int64_t nanos) {
+    return nanos % 1000 ? refused<int64_t>(OVERFLOW_) : done(nanos / 1000);
+}
+
 DEVICE Outcome<int32_t> date_cast(int64_t timestamp) {
     const Clock clock = clock_of(timestamp);
     return clock.micros ? refused<int32_t>(HAS_TIME_OF_DAY) : done(int32_t(clock.days));
@@ -15,7 +25,7 @@ DEVICE Outcome<int32_t> date_cast(int64_t timestamp) {
 
 // Reads a text from its beginning; `good` says whether it was as expected so far.
 struct IsoText {
-    const Text text;
+    const String text;
     int64_t at;
     bool good;
 
@@ -79,13 +89,20 @@ struct IsoText {
     }
 };
 
-DEVICE Outcome<int32_t> date_cast(Text text) {
+DEVICE Outcome<int32_t> date_cast(String text) {
     IsoText iso{text, 0, true};
     const int64_t days = iso.date();
     return iso.good && iso.ends() ? done(int32_t(days)) : refused<int32_t>(NOT_A_VALUE);
 }
 
-DEVICE Outcome<int64_t> timestamp_cast(Text text, bool zoned) {
+// `HH:MM`, and seconds with a fraction.
+DEVICE Outcome<int64_t> time_cast(String text) {
+    IsoText iso{text, 0, true};
+    const int64_t micros = iso.time_of_day();
+    return iso.good && iso.ends() && text.size > 2 ? done(micros) : refused<int64_t>(NOT_A_VALUE);
+}
+
+DEVICE Outcome<int64_t> timestamp_cast(String text, bool zoned) {
     IsoText iso{text, 0, true};
     int64_t micros = iso.date() * DAY;
     if (zoned || !iso.ends()) {

@@ -1,9 +1,9 @@
-// Which texts are not UTF-8 (Unicode 15, table 3-7), of any column.
+// Which strings are not UTF-8 (Unicode 15, table 3-7), of any column.
 #pragma once
 
 DEVICE bool continues(char byte) { return (byte & 0xC0) == 0x80; }
 
-DEVICE bool is_utf8(Text text) {
+DEVICE bool is_utf8(String text) {
     int64_t at = 0;
     while (at < text.size) {
         const uint8_t lead = text[at];

@@ -136,7 +136,7 @@ def levels_of(vectors: Mapping[str, Vector], page_rows: int, group_pages: int, m
     arrays, rows = machine.arrays, next(iter(vectors.values())).rows
     words, pages = -(-rows // 32), -(-rows // page_rows)
     nullable = [name for name, vector in vectors.items() if vector.nulls]
-    through = valid_through([vectors[name].valid[:words] for name in nullable], rows, machine)
+    through = valid_through([vectors[name].required_valid[:words] for name in nullable], rows, machine)
     d_starts = arrays.empty((1 + len(nullable), pages + 1), "int64")
     arguments = [d_starts.size, pages + 1, page_rows, rows, words, through, d_starts]
     machine.launch(machine.closed("pages"), "page_starts", d_starts.size, arguments)

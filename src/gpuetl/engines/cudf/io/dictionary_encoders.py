@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.engines.cudf.codegen.device_headers import integer_name
 from gpuetl.engines.cudf.columns.arrays import every, filled, host_numbers, iota
 from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.encoded_columns import (
@@ -109,7 +109,7 @@ class Lengths:
         texts, levels = column.vector, column.levels
         made = self.machine.arrays.empty(texts.rows, "int32")
         valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls[place : place + 1]]
-        entry = f"measure_{'valid_' if valid else ''}texts_{integer_name(texts.offsets)}"
+        entry = f"measure_{'valid_' if valid else ''}strings_{integer_name(texts.offsets)}"
         self.machine.launch(self.machine.closed("pages"), entry, texts.rows, [texts.rows, texts.offsets, *valid, made])
         return made
 
@@ -134,7 +134,7 @@ class Lengths:
 
 def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
     """Return where each page's bytes begin, and where the last one's end (int64)."""
-    return every(texts.offsets, 0, page_rows, -(-texts.rows // page_rows) + 1, machine)
+    return every(texts.required_offsets, 0, page_rows, -(-texts.rows // page_rows) + 1, machine)
 
 
 # Dictionaries of row groups of few distinct values, found by tables of their bits.

@@ -26,7 +26,7 @@ class HostTexts(Sequence[bytes]):
 
     def __init__(self, texts: Vector, machine: Machine) -> None:
         self.machine = machine
-        self.offsets = machine.host(texts.offsets).astype(np.int64)
+        self.offsets = machine.host(texts.required_offsets).astype(np.int64)
         self.data = machine.host(texts.data)
 
     def __len__(self) -> int:

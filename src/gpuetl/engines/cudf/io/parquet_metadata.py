@@ -160,12 +160,12 @@ def stored_as(dtype: DataType) -> Stored:
 MAGIC = b"PAR1"
 OPTIONAL = 1
 PLAIN, RLE, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY = 0, 3, 5, 6, 8
-UNCOMPRESSED = 0
+UNCOMPRESSED, SNAPPY, ZSTD, LZ4_RAW = 0, 1, 6, 7
 Limits = tuple[bytes, bytes]
 
 
 class ChunkPlace(NamedTuple):
-    """Where a column chunk lies in the file, and what is known of it."""
+    """Where a column chunk lies in the file, and what is known of it; `nulls` is -1 without statistics."""
 
     dtype: pa.DataType
     name: str
@@ -176,25 +176,37 @@ class ChunkPlace(NamedTuple):
     start: int
     size: int
     dictionary_size: int
+    codec: int = UNCOMPRESSED
+    plain_size: int = -1
+    """The size without compression, if that is another one."""
+
+    @property
+    def uncompressed_size(self) -> int:
+        """The size of the pages without compression."""
+        return self.size if self.plain_size < 0 else self.plain_size
 
     def metadata(self) -> Value:
         """Return the struct ColumnChunk."""
-        size, coded = i64(self.size), self.dictionary_size > 0
+        coded = self.dictionary_size > 0
         placed = fields(
             {
                 5: i64(self.rows),
-                6: size,
-                7: size,
+                6: i64(self.uncompressed_size),
+                7: i64(self.size),
                 9: i64(self.start + self.dictionary_size),
                 11: i64(self.start) if coded else None,
                 12: self.statistics(),
             },
             after=4,
         )
-        return Value(STRUCT, b"".join((chunk_head(self.dtype, self.name, self.encoding, coded), placed, b"\0\0")))
+        return Value(
+            STRUCT, b"".join((chunk_head(self.dtype, self.name, self.encoding, coded, self.codec), placed, b"\0\0"))
+        )
 
-    def statistics(self) -> Value:
-        """Return the struct Statistics, with limits where they are known."""
+    def statistics(self) -> Value | None:
+        """Return the struct Statistics, with limits where they are known; None where none are to be written."""
+        if self.nulls < 0:
+            return None
         least, greatest = self.limits or (None, None)
         return struct({
             3: i64(self.nulls),
@@ -204,13 +216,13 @@ class ChunkPlace(NamedTuple):
 
 
 @lru_cache(1 << 12)
-def chunk_head(dtype: pa.DataType, name: str, encoding: int, dictionary: bool) -> bytes:
+def chunk_head(dtype: pa.DataType, name: str, encoding: int, dictionary: bool, codec: int) -> bytes:
     """Return how the struct ColumnChunk begins, with the first fields of its struct ColumnMetaData."""
     metadata = fields({
         1: i32(stored_as(dtype).physical),
         2: encodings(encoding, dictionary),
         3: list_of(BINARY, [binary(name.encode())]),
-        4: i32(UNCOMPRESSED),
+        4: i32(codec),
     })  # fmt: skip
     return fields({2: i64(0), 3: Value(STRUCT, metadata)})
 
@@ -225,7 +237,7 @@ def row_group(ordinal: int, chunks: Sequence[ChunkPlace]) -> Value:
     size = sum(chunk.size for chunk in chunks)
     return struct({
         1: list_of(STRUCT, [chunk.metadata() for chunk in chunks]),
-        2: i64(size),
+        2: i64(sum(chunk.uncompressed_size for chunk in chunks)),
         3: i64(chunks[0].rows),
         5: i64(chunks[0].start),
         6: i64(size),

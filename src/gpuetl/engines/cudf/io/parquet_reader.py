@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,29 +11,33 @@ import pyarrow as pa
 
 from gpuetl import messages
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.codegen.device_headers import integer_name, string_arguments
 from gpuetl.engines.cudf.codegen.evaluate import row_and_reason
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
+from gpuetl.engines.cudf.columns.kernel_arguments import integer_name, string_arguments
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.io.host_columns import chunks_of, host_columns, verify_checksums
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.nested_arrays import in_type
 from gpuetl.formats.parquet import footers_of
 from gpuetl.formats.parquet_options import parquet_options
 from gpuetl.formats.parquet_pages import BadPages
+from gpuetl.formats.parquet_parts import chunks_here
 from gpuetl.formats.parquet_rows import read_columns
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.lost_device import is_fault, lose_device
-from gpuetl.places.open_file import read_by_path
+from gpuetl.places.open_file import opened, read_by_path
+from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import STRING, DataType, is_list, language_type, type_name
+from gpuetl.types.data_types import STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
+from gpuetl.types.nested_types import is_list, is_nested
 
 # Times of files that count other units than microseconds: converted exactly, or refused with their row.
 
@@ -53,6 +58,31 @@ def type_as_read(stored: DataType) -> DataType:
     return stored if counts_units(stored) else language_type(stored) or stored
 
 
+def type_reason(stored: DataType, planned: DataType) -> str:
+    """Return why Arrow reads columns of a type, empty where libcudf does: flat ones, and lists of these."""
+    flat = stored.value_type if is_list(stored) else stored
+    dtype = language_type(flat)
+    if planned == TIMESTAMP_NS or dtype == TIME or pa.types.is_float16(flat) or pa.types.is_run_end_encoded(flat):
+        return f"it has type {type_name(planned)}"
+    if dtype is None or is_nested(dtype) or is_opaque(dtype) or (has_bytes(dtype) and dtype != STRING):
+        return f"it has type {type_name(planned)}"
+    return ""
+
+
+def as_copied(column: pa.ChunkedArray, planned: DataType) -> pa.ChunkedArray:
+    """Return a column that Arrow has read in the type in which it is copied to the device.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        For a value that the type does not hold.
+    """
+    if not type_reason(column.type, planned):
+        return column.cast(type_as_read(column.type))
+    nanoseconds = planned == TIMESTAMP_NS and counts_units(column.type)
+    return in_type(column, planned if nanoseconds else language_type(column.type) or column.type)
+
+
 def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     """Return times, or lists of them, in microseconds; any other column as it is.  16 bytes a row, and one wait.
 
@@ -61,7 +91,7 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     ValueError
         With the first row whose time is no whole number of microseconds that int64 holds.
     """
-    if vector.elements is not None:
+    if vector.elements is not None and not is_nested(vector.elements.dtype) and is_list(vector.dtype):
         elements = in_microseconds(vector.elements, name, machine)
         return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
     if not counts_units(vector.dtype) or vector.dtype.unit == "us":
@@ -93,9 +123,10 @@ def refuse_other_bytes(columns: Mapping[str, Vector], machine: Machine) -> None:
 
 
 def texts_of(vector: Vector) -> Iterator[Vector]:
-    """Yield the texts of a column, those of its elements first."""
-    if vector.elements is not None:
-        yield from texts_of(vector.elements)
+    """Yield the texts of a column, those of its elements and fields first."""
+    for inner in (vector.elements, *vector.fields):
+        if inner is not None:
+            yield from texts_of(inner)
     if vector.dtype == STRING:
         yield vector
 
@@ -112,7 +143,7 @@ def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int |
         if texts.rows:
             entry = f"find_other_bytes_{integer_name(texts.offsets)}"
             machine.launch(
-                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
+                machine.closed("strings"), entry, texts.rows, [texts.rows, states[place:], *string_arguments(texts)]
             )
     return [row_and_reason(found)[0] if found else None for found in states.tolist()]
 
@@ -168,27 +199,27 @@ def read_parquet(
     DatasetError
         For a file that has changed since it was planned: libcudf opens files by their paths.
     """
-    with read_by_path(file for file, _ in files):
-        columns = read_unchanged(read, files, machine)
+    with read_by_path(file for file, _ in files), ExitStack() as copies:
+        columns = read_unchanged(read, files, copies, machine)
     return columns, sum(group.rows for _, groups in files for group in groups)
 
 
-def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
-    """Read files that do not change meanwhile; see `read_parquet`."""
+def read_unchanged(read: Read, files: Sequence[Piece], copies: ExitStack, machine: Machine) -> dict[str, Vector]:
+    """Read files that do not change meanwhile; `copies` holds local copies of those of stores.  See `read_parquet`."""
     types, reasons = stored_types(read, files[0][0]), dict[str, str]()
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (parquet_options(read.dataset).verify_pages or sooner):
-        return read_on_host(read.dataset, files, types, machine)
-    if types and any(local_path(file.path) is None for file, _ in files):
-        note(f"{read.origin}: {files[0][0].path} was read on the CPU: it is not on a disk of this machine")
-        return read_on_host(read.dataset, files, types, machine)
+        return read_on_host(read, files, types, machine)
+    paths = {piece[0].path: path_here(read.dataset, piece, list(types), copies) for piece in files}
+    reasons |= {name: reason for name, stored in types.items() if (reason := type_reason(stored, read.schema[name]))}
+    others = [name for name in types if name not in reasons]
     for file, own in files:
-        reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
+        reasons |= host_reasons(read.dataset, file, paths[file.path], [group.index for group in own], others)
     for name, reason in reasons.items():
         note(f"{read.origin}: column '{name}' was read on the CPU: {reason}")
-    columns = read_on_device(read, files, {name: t for name, t in types.items() if name not in reasons}, machine)
+    columns = read_on_device(read, files, paths, {name: types[name] for name in types if name not in reasons}, machine)
     if reasons:
-        columns |= read_on_host(read.dataset, files, {name: types[name] for name in reasons}, machine)
+        columns |= read_on_host(read, files, {name: types[name] for name in reasons}, machine)
     return {name: columns[name] for name in types}
 
 
@@ -206,23 +237,27 @@ def are_small(dataset: Dataset, files: Sequence[Piece], names: Iterable[str], ma
     return sum(chunk.uncompressed_bytes for chunk in chunks) <= most * BYTES_OF_A_VALUE
 
 
-def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names: Sequence[str]) -> dict[str, str]:
+def host_reasons(
+    dataset: Dataset, file: DataFile, path: Path, groups: Sequence[int], names: Sequence[str]
+) -> dict[str, str]:
     """Return the columns that Arrow has to read, with reasons, and verify the others' checksums if that is wanted."""
     footer = footers_of(dataset).footer(file)
     try:
-        reasons = host_columns(path_here(file), footer, groups, names)
+        reasons = host_columns(path, footer, groups, names)
         if parquet_options(dataset).verify_checksums:
-            verify_checksums(path_here(file), footer, groups, [name for name in names if name not in reasons])
+            verify_checksums(path, footer, groups, [name for name in names if name not in reasons])
     except (OSError, BadPages) as error:
         raise unreadable(file, groups, error) from error
     return reasons
 
 
-def path_here(file: DataFile) -> Path:
-    """Return the path by which libcudf reads a file; Arrow reads those that have none."""
-    path = local_path(file.path)
-    assert path is not None
-    return path
+def path_here(dataset: Dataset, piece: Piece, names: Sequence[str], copies: ExitStack) -> Path:
+    """Return the path by which libcudf reads columns of a file: of one in a store, of a copy of their chunks."""
+    file, groups = piece
+    if (path := local_path(file.path)) is not None:
+        return path
+    footer, opened_file = footers_of(dataset).footer(file), copies.enter_context(opened(file.path, file.state))
+    return copies.enter_context(chunks_here(opened_file, footer, [group.index for group in groups], names))
 
 
 def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
@@ -232,7 +267,7 @@ def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFa
 
 
 def read_on_device(
-    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+    read: Read, files: Sequence[Piece], paths: Mapping[FilePath, Path], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
     """Let the machine read columns of row groups, and check that texts are UTF-8; see `read_parquet`.
 
@@ -242,7 +277,7 @@ def read_on_device(
         return {}
     rows = sum(group.rows for _, own in files for group in own)
     try:
-        columns = machine.read_parquet({path_here(file): [group.index for group in own] for file, own in files}, types)
+        columns = machine.read_parquet({paths[file.path]: [group.index for group in own] for file, own in files}, types)
         for name, vector in columns.items():
             check_count(name, vector.rows, rows)
         columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)
@@ -253,8 +288,8 @@ def read_on_device(
             lose_device()
             raise stopped_by(files) from error
         if len(files) > 1:
-            return read_apart(read, files, types, machine)
-        columns = read_on_host(read.dataset, files, types, machine)
+            return read_apart(read, files, paths, types, machine)
+        columns = read_on_host(read, files, types, machine)
         note(f"{read.origin}: {files[0][0].path} was read on the CPU: libcudf cannot read it")
     return columns
 
@@ -276,21 +311,21 @@ def check_count(name: str, found: int, rows: int) -> None:
 
 
 def read_apart(
-    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+    read: Read, files: Sequence[Piece], paths: Mapping[FilePath, Path], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
     """Read files that cannot be read together one by one; raise `RunFailed` for the one that cannot be read at all."""
     frames = [
-        Frame(read_on_device(read, [(file, own)], types, machine), sum(group.rows for group in own))
+        Frame(read_on_device(read, [(file, own)], paths, types, machine), sum(group.rows for group in own))
         for file, own in files
     ]
     return dict(concat(frames, {name: vector.dtype for name, vector in frames[0].columns.items()}, machine).columns)
 
 
 def read_on_host(
-    dataset: Dataset, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
     """Let Arrow read columns of row groups, and copy them to the device."""
-    tables = []
+    tables, dataset, planned = [], read.dataset, read.schema
     for file, own in files:
         groups, footer = [group.index for group in own], footers_of(dataset).footer(file)
         try:
@@ -302,8 +337,10 @@ def read_on_host(
     try:
         whole = pa.concat_tables(tables)
         stored = {name: whole.column(name) for name in types}
-        vectors = {name: from_arrow(column.cast(type_as_read(column.type)), machine) for name, column in stored.items()}
-        return checked({name: in_microseconds(v, name, machine) for name, v in vectors.items()}, machine)
+        vectors = {name: from_arrow(as_copied(column, planned[name]), machine) for name, column in stored.items()}
+        kept = [name for name in vectors if planned[name] == TIMESTAMP_NS]
+        whole = {n: v if n in kept else in_microseconds(v, n, machine) for n, v in vectors.items()}
+        return checked(whole, machine)
     except (ValueError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(files[0][0].path), error) from error
 
@@ -323,4 +360,4 @@ def checked(columns: Mapping[str, Vector], machine: Machine) -> dict[str, Vector
 
 def coded(vector: Vector, machine: Machine) -> Vector:
     """Return a column, texts by numbers where few are distinct and that is chosen."""
-    return with_dictionary(vector, machine) if chosen("text_codes") else vector
+    return with_dictionary(vector, machine) if chosen("string_codes") else vector

@@ -20,18 +20,22 @@ from gpuetl.engines.cudf.columns.interchange import to_arrow, to_table
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded, decoded_bytes, most_decoded_bytes
 from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.io.compressed_pages import compressed
 from gpuetl.engines.cudf.io.parquet_metadata import MAGIC, ChunkPlace, footer
 from gpuetl.engines.cudf.io.row_groups import DEFAULT, Groups, Layout, Rows, between
 from gpuetl.engines.cudf.machine import Array, Machine, WrittenFile
 from gpuetl.formats import parquet_rows
+from gpuetl.formats.compression import Compression
 from gpuetl.formats.format import Format
 from gpuetl.formats.parquet import ParquetFormat
+from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
 from gpuetl.io.partition_folders import folder_names
 from gpuetl.io.staging import MOST_PARTS, FileWriter
 from gpuetl.places.target import Target
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import NULL, is_floating, is_list
+from gpuetl.telemetry.recorder import note
+from gpuetl.types.data_types import NULL, TIME, TIMESTAMP_NS, DataType, can_be_key, is_binary, is_floating
 from gpuetl.types.schema import Schema
 
 # Parquet files written from device memory: encoded there, some row groups at a time, and copied by threads.
@@ -39,11 +43,26 @@ from gpuetl.types.schema import Schema
 
 def writes(schema: Schema) -> bool:
     """Tell whether there is an encoding for each column; there must be one."""
-    return bool(schema) and not any(is_list(dtype) or dtype == NULL for dtype in schema.values())
+    return bool(schema) and all(map(has_encoding, schema.values()))
+
+
+def has_encoding(dtype: DataType) -> bool:
+    """Tell whether columns of a type are encoded on the device; Arrow writes others, and all that are beside them."""
+    return can_be_key(dtype) and not is_binary(dtype) and dtype not in (NULL, TIME, TIMESTAMP_NS)
+
+
+NO_COMPRESSION = Compression("none")
 
 
 def write_parquet(
-    frame: Frame, schema: Schema, path: Path, machine: Machine, *, alone: bool = True, layout: Layout = DEFAULT
+    frame: Frame,
+    schema: Schema,
+    path: Path,
+    machine: Machine,
+    *,
+    alone: bool = True,
+    layout: Layout = DEFAULT,
+    compression: Compression = NO_COMPRESSION,
 ) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
@@ -64,17 +83,23 @@ def write_parquet(
         end, places = len(MAGIC), list[list[ChunkPlace]]()
         for start in range(0, frame.rows, layout.batch_rows):
             (groups,) = rows.encoded(start, layout.batch_rows, layout.batch_rows, end)
-            end = written(file, groups)
-            places += groups.places
+            end, stored = written(file, groups, end, compression, machine)
+            places += stored
             del groups  # its memory is another batch's when its threads are done
         file.write(end, footer(rows.schema, frame.rows, places))
 
 
-def written(file: WrittenFile, groups: Groups) -> int:
-    """Hand the bytes of row groups to a file's threads; return where they end."""
+def written(
+    file: WrittenFile, groups: Groups, start: int, compression: Compression, machine: Machine
+) -> tuple[int, list[list[ChunkPlace]]]:
+    """Hand the bytes of row groups to a file's threads; return where they end, and where their column chunks lie."""
+    if compression.codec != "none":
+        stored = compressed(groups, compression, start, machine)
+        file.write(start, stored.data)
+        return stored.end, stored.places
     assert groups.data is not None
     file.write(groups.start, groups.data)
-    return groups.end
+    return groups.end, groups.places
 
 
 # A frame as the Parquet files of a folder, which are written at the same time, and encoded a few together.
@@ -146,7 +171,9 @@ class Part:
 
 def parts_of(frame: Frame, schema: Schema, machine: Machine, layout: Layout = DEFAULT) -> Sequence[Part | Frame]:
     """Return what goes into each file of a folder, all of it on the memory of the frame."""
-    rows = max(LEAST_PART_ROWS, -(-frame.rows // (MOST_PARTS * layout.group_rows)) * layout.group_rows)
+    rows = max(
+        LEAST_PART_ROWS, layout.group_rows, -(-frame.rows // (MOST_PARTS * layout.group_rows)) * layout.group_rows
+    )
     if frame.rows <= rows:
         return [frame]
     if rows > layout.batch_rows:
@@ -155,7 +182,7 @@ def parts_of(frame: Frame, schema: Schema, machine: Machine, layout: Layout = DE
     return [Part(whole, number) for number in range(whole.files)]
 
 
-def write_part(part: Part, path: Path) -> None:
+def write_part(part: Part, path: Path, compression: Compression = NO_COMPRESSION) -> None:
     """Write one of the files, whole when this returns.
 
     Raises
@@ -168,7 +195,8 @@ def write_part(part: Part, path: Path) -> None:
     groups, whole = part.whole.groups(part.number), part.whole
     with whole.machine.written_file(path, alone=False) as file:
         file.write(0, MAGIC)
-        file.write(written(file, groups), footer(whole.rows.schema, part.rows, groups.places))
+        end, places = written(file, groups, len(MAGIC), compression, whole.machine)
+        file.write(end, footer(whole.rows.schema, part.rows, places))
     whole.let_go(part.number)
 
 
@@ -219,6 +247,8 @@ LEAST_BYTES = 1 << 20
 """Of a file's rows in device memory, that it is encoded there, if it is the only one."""
 MOST_AT_ONCE = 8
 """Files that Arrow writes at a time: of as many, each must be as many times as large."""
+LEAST_GROUP_ROWS = 1 << 10
+"""Of a row group that is encoded on the device."""
 MOST_HOST_BYTES = (1 << 31) - 1
 """Of the rows of small files that are copied to the host at once: one column of Arrow's has no more bytes of texts."""
 FileRows: TypeAlias = Frame | pa.Table
@@ -238,16 +268,47 @@ def fits_host(frame: Frame, machine: Machine) -> bool:
     )
 
 
-def write_file(rows: FileRows | Part, schema: Schema, path: Path, machine: Machine, alone: bool) -> None:
-    """Write a file; `alone` and errors are those of `parquet.write_parquet`."""
+def write_file(
+    rows: FileRows | Part,
+    schema: Schema,
+    path: Path,
+    machine: Machine,
+    alone: bool,
+    options: ParquetWriteOptions = PARQUET_DEFAULTS,
+) -> None:
+    """Write a file; `alone` and errors are those of `write_parquet`."""
     if isinstance(rows, Frame) and are_small(rows, 1, machine):
         rows = on_host(rows, machine)
     if isinstance(rows, Part):
-        write_part(rows, path)
+        write_part(rows, path, options.codec)
     elif isinstance(rows, Frame):
-        write_parquet(rows, schema, path, machine, alone=alone)
+        layout = layout_of(options)
+        write_parquet(rows, schema, path, machine, alone=alone, layout=layout, compression=options.codec)
     else:
-        parquet_rows.write_parquet(rows.select(list(schema)), path)
+        parquet_rows.write_parquet(rows.select(list(schema)), path, options)
+
+
+def layout_of(options: ParquetWriteOptions) -> Layout:
+    """Return how rows are cut for options that `left_to_arrow` finds nothing in."""
+    rows = options.row_group_rows
+    return Layout(min(rows, DEFAULT.page_rows), rows, max(rows, DEFAULT.batch_rows), options.statistics)
+
+
+def left_to_arrow(options: ParquetWriteOptions) -> str:
+    """Return the first option that only Arrow's writer has; nothing where there is none.
+
+    Pages are cut in halves where strings are long, so that row groups have a power of two of rows.
+    """
+    rows = options.row_group_rows
+    reasons = {
+        "page_index: true": options.page_index,
+        "bloom_filters": bool(options.bloom_filters),
+        "dictionary: false": not options.dictionary,
+        f"row_group_rows: {rows}, which is not a power of two from {LEAST_GROUP_ROWS}": (
+            rows < LEAST_GROUP_ROWS or rows & (rows - 1) != 0
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def split_by_value(frame: Frame, keys: tuple[str, ...], machine: Machine) -> Sequence[tuple[str, FileRows]]:
@@ -282,18 +343,23 @@ def on_host(frame: Frame, machine: Machine) -> pa.Table:
 def parquet_file_writer(target: Target, schema: Schema, machine: Machine) -> FileWriter | None:
     """Return what writes a sink's files; None where a column has a type that is not encoded here."""
     written, alone = schema.select(name for name in schema if name not in target.partition_by), target.is_file
+    options = ParquetWriteOptions.of(target.options)
     if not writes(written):
         return None
+    if reason := left_to_arrow(options):
+        note(f"sink '{target.name}': Arrow writes it on the CPU: {reason}")
+        return None
+    layout = layout_of(options)
 
     def write(rows: FileRows | Part, path: Path) -> None:
         with machine.stage(f"sink '{target.name}': write", "writing"):
-            write_file(rows, written, path, machine, alone)
+            write_file(rows, written, path, machine, alone, options)
 
     def split(frame: Frame, keys: tuple[str, ...]) -> Sequence[tuple[str, FileRows]]:
         with machine.stage(f"sink '{target.name}': split"):
             return split_by_value(frame, keys, machine)
 
-    return FileWriter(write, lambda frame: parts_of(frame, written, machine), split)
+    return FileWriter(write, lambda frame: parts_of(frame, written, machine, layout), split)
 
 
 WRITERS: dict[type[Format], Callable[[Target, Schema, Machine], FileWriter | None]] = {

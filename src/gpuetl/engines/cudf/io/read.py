@@ -92,7 +92,7 @@ def read_on_cpu(
 
     file, groups = files[0]
     try:
-        table = on_cpu.read_table(read.dataset, file, [group.index for group in groups], names)
+        table = on_cpu.read_table(read.dataset, file, groups, names)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     return read_table(table, names, machine)

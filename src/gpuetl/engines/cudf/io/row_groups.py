@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import field, replace
 from functools import lru_cache
 from threading import BoundedSemaphore, RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from gpuetl.engines.cudf.io.dictionary_encoders import (
     few_distinct,
     page_offsets,
 )
-from gpuetl.engines.cudf.io.encoded_columns import Column, Dictionary, Encoded, Encoder, HostTexts
+from gpuetl.engines.cudf.io.encoded_columns import Column, Encoded, Encoder, HostTexts
 from gpuetl.engines.cudf.io.parquet_metadata import (
     MAGIC,
     PLAIN,
@@ -109,10 +109,27 @@ def encoder_class(dtype: DataType) -> type[Encoder]:
 DATA_PAGE, DICTIONARY_PAGE = 0, 2
 
 
-def data_header(rows: int, size: int, encoding: int) -> bytes:
-    """Return the header of a data page."""
-    known = i32(size)
-    return fields({1: i32(DATA_PAGE), 2: known, 3: known}) + page_of(rows, encoding)
+class Page(NamedTuple):
+    """A page of a column chunk: its values, their encoding, and the sizes of its header and of what follows it.
+
+    The encoding of a dictionary's page is None.
+    """
+
+    values: int
+    encoding: int | None
+    header_size: int
+    size: int
+
+    def header(self, stored_size: int) -> bytes:
+        """Return its header, given the size of what follows as it is stored."""
+        if self.encoding is None:
+            return dictionary_header(self.values, self.size, stored_size)
+        return data_header(self.values, self.size, stored_size, self.encoding)
+
+
+def data_header(rows: int, size: int, stored_size: int, encoding: int) -> bytes:
+    """Return the header of a data page, of a size without compression and as it is stored."""
+    return fields({1: i32(DATA_PAGE), 2: i32(size), 3: i32(stored_size)}) + page_of(rows, encoding)
 
 
 @lru_cache(1 << 10)
@@ -122,31 +139,47 @@ def page_of(rows: int, encoding: int) -> bytes:
     return fields({5: header}, after=3) + b"\0"
 
 
-def dictionary_pieces(dictionary: Dictionary) -> list[Piece]:
-    """Return a dictionary page."""
-    size = i32(piece_bytes(dictionary.data))
-    page = struct({1: i32(dictionary.entries), 2: i32(PLAIN), 3: boolean(True)})
-    return [struct({1: i32(DICTIONARY_PAGE), 2: size, 3: size, 7: page}).data, dictionary.data]
+def dictionary_header(entries: int, size: int, stored_size: int) -> bytes:
+    """Return the header of a dictionary page."""
+    page = struct({1: i32(entries), 2: i32(PLAIN), 3: boolean(True)})
+    return struct({1: i32(DICTIONARY_PAGE), 2: i32(size), 3: i32(stored_size), 7: page}).data
 
 
-def chunk(field: pa.Field, encoded: Encoded, levels: Levels, group: int, offset: int) -> tuple[list[Piece], ChunkPlace]:
+class LaidOut(NamedTuple):
+    """A column chunk: its pieces, without compression, the pages that they are, and its place in the file."""
+
+    pieces: list[Piece]
+    pages: list[Page]
+    place: ChunkPlace
+
+
+def chunk(field: pa.Field, encoded: Encoded, levels: Levels, group: int, offset: int, layout: Layout) -> LaidOut:
     """Return the column chunk of a row group, which is to lie at an offset of the file."""
     found, pages = encoded.dictionary(group), levels.pages_of(group)
-    pieces, encoding = (dictionary_pieces(found), RLE_DICTIONARY) if found else (list[Piece](), encoded.encoding)
-    size = dictionary_size = total_bytes(pieces)
+    pieces, laid, dictionary_size = list[Piece](), list[Page](), 0
+    if found:
+        size = piece_bytes(found.data)
+        header = dictionary_header(found.entries, size, size)
+        pieces += (header, found.data)
+        laid.append(Page(found.entries, None, len(header), size))
+        dictionary_size = len(header) + size
+    encoding = RLE_DICTIONARY if found else encoded.encoding
     for page in pages:
         content = levels.pieces(page) + encoded.pages[page]
-        page_size = total_bytes(content)
-        header = data_header(levels.rows_of(page), page_size, encoding)
+        size, rows = total_bytes(content), levels.rows_of(page)
+        header = data_header(rows, size, size, encoding)
         pieces += (header, *content)
-        size += len(header) + page_size
+        laid.append(Page(rows, encoding, len(header), size))
     rows = levels.rows_before(pages.stop) - levels.rows_before(pages.start)
-    nulls = rows - levels.starts[pages.stop] + levels.starts[pages.start]
-    limits = encoded.limits_between(pages)
-    return pieces, ChunkPlace(field.type, field.name, rows, nulls, encoding, limits, offset, size, dictionary_size)
+    nulls = rows - levels.starts[pages.stop] + levels.starts[pages.start] if layout.statistics else -1
+    limits = encoded.limits_between(pages) if layout.statistics else None
+    size = sum(page.header_size + page.size for page in laid)
+    return LaidOut(
+        pieces, laid, ChunkPlace(field.type, field.name, rows, nulls, encoding, limits, offset, size, dictionary_size)
+    )
 
 
-# Rows of a frame encoded as the row groups of Parquet files, uncompressed: what makes them small is the encoding.
+# Rows of a frame encoded as the row groups of Parquet files, without compression: see compressed_pages.py.
 #
 # Some row groups at a time, a batch, are measured, the host waits for the measures, and their encoding is begun.  To
 # encode a batch costs the interpreter milliseconds, hardly more of one that is larger, so it may be of several files.
@@ -158,11 +191,15 @@ MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
 
 @dataclass(frozen=True)
 class Layout:
-    """How rows are cut: page rows are a multiple of 32, a row group is whole pages, a file's batch whole row groups."""
+    """How rows are cut: page rows are a multiple of 32, a row group is whole pages, a file's batch whole row groups.
+
+    `statistics` says whether column chunks have their least and greatest value, and their nulls.
+    """
 
     page_rows: int = 1 << 20
     group_rows: int = 1 << 20
     batch_rows: int = 1 << 23
+    statistics: bool = True
 
 
 DEFAULT = Layout()
@@ -175,11 +212,12 @@ MEASURED = BoundedSemaphore(2)
 
 @dataclass
 class Groups:
-    """Row groups of one file: where their column chunks lie in it, and their bytes, from `start` to `end`."""
+    """Row groups of one file: where their column chunks lie in it, their pages and bytes, from `start` to `end`."""
 
     start: int
     end: int
     places: list[list[ChunkPlace]] = field(default_factory=list)
+    pages: list[list[list[Page]]] = field(default_factory=list)
     data: Span | None = None
 
 
@@ -259,10 +297,13 @@ class Rows:
     ) -> Iterator[Piece]:
         """Yield the pieces of a row group, which goes to the end of its file."""
         file.places.append([])
+        file.pages.append([])
         for column in self.schema:
-            own, place = chunk(column, encoded[column.name], levels[column.name], group, file.end)
+            name = column.name
+            own, pages, place = chunk(column, encoded[name], levels[name], group, file.end, self.layout)
             file.end += place.size
             file.places[-1].append(place)
+            file.pages[-1].append(pages)
             yield from own
 
 
@@ -311,7 +352,7 @@ def between(frame: Frame, start: int, most: int) -> Frame:
 def rows_between(vector: Vector, start: int, most: int) -> Vector:
     """Return those rows of a column; whether any is null is known later."""
     rows = min(most, vector.rows - start)
-    valid = vector.valid[start // 32 :] if vector.nulls else None
+    valid = vector.required_valid[start // 32 :] if vector.nulls else None
     if vector.offsets is not None:
         return replace(vector, rows=rows, valid=valid, offsets=vector.offsets[start : start + rows + 1])
     return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])

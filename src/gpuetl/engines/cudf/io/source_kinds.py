@@ -84,7 +84,7 @@ def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
 def read_kind(scan: Scan, name: str, groups: Sequence[RowGroup]) -> Kind:
     """Return the kind of one column."""
     dataset, dtype = scan.read.dataset, scan.schema[name]
-    if dtype != STRING or not chosen("text_codes"):
+    if dtype != STRING or not chosen("string_codes"):
         return Kind.of(dtype)
     count = DISTINCT_TEXTS.get(type(dataset.file_format))
     distinct = FEW if count is None else count(dataset, name, groups)

@@ -10,7 +10,7 @@ import numpy as np
 from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.cudf.columns.arrays import pick, scan
 from gpuetl.engines.cudf.columns.validity import empty_column, with_nulls
-from gpuetl.engines.cudf.columns.vector import Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Array, Machine, Module, Struct
 from gpuetl.engines.cudf.relational.aggregate_states import MEMORY, RESULT_OF, RESULTS, SUMS, WIDE, WORDS, Result, State
 from gpuetl.engines.cudf.relational.grouping import Groups
@@ -18,7 +18,8 @@ from gpuetl.engines.no_result import sum_overflow
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import INT64, STRING, is_list
+from gpuetl.types.data_types import INT64
+from gpuetl.types.nested_types import is_nested
 
 # Columns that are read in the order of groups, laid side by side first: a record of 16 or 32 bytes for each row.
 #
@@ -57,7 +58,7 @@ def stored_code(vector: Vector) -> int:
 def term(vector: Vector, machine: Machine, kind: int = 0, first: int = 0) -> list[int]:
     """Return the words of a `Term` that reads a column."""
     bits = 0 if vector.valid is None else machine.address(vector.valid)
-    if is_list(vector.dtype) or vector.dtype == STRING:  # only counted
+    if is_nested(vector.dtype) or has_bytes(vector.dtype):  # only counted
         return [0, bits, kind, 0, first]
     return [machine.address(vector.data), bits, kind, stored_code(vector), first]
 
@@ -67,7 +68,7 @@ def uses_records(columns: Sequence[Vector], rows: int) -> bool:
     if len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
         return False
     return len(columns) <= fields_of(columns) and not any(
-        is_list(vector.dtype) or vector.dtype == STRING for vector in columns
+        is_nested(vector.dtype) or has_bytes(vector.dtype) for vector in columns
     )
 
 
@@ -379,4 +380,4 @@ def result_words(groups: Groups, result: Result, states: Mapping[State, GroupSta
         memory = WIDE.get(result.state.kind, "narrow")
     stored = RESULT_TYPES.index(storage_type(output.dtype).removeprefix("u"))
     kinds = [RESULTS.index(result.kind), list(MEMORY).index(memory), stored, result.detail]
-    return [at, machine.address(output.data), machine.address(output.valid), *kinds]
+    return [at, machine.address(output.data), machine.address(output.required_valid), *kinds]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gpuetl.engines.cudf.columns.vector import storage_type
+from gpuetl.engines.cudf.columns.vector import has_bytes, storage_type
 from gpuetl.expressions.ir import Call, Expr
-from gpuetl.types.data_types import DURATION, STRING, DataType, is_floating
+from gpuetl.types.data_types import DURATION, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 WORDS = {
@@ -140,5 +140,5 @@ RESULT_OF: dict[str, Callable[[Call], Result]] = {
 
 
 def has_state(call: Call) -> bool:
-    """Return whether a state computes the call: not for extremes of texts, whose bytes lie elsewhere."""
-    return call.function.name in RESULT_OF and not (call.function.name in ("min", "max") and call.dtype == STRING)
+    """Return whether a state computes the call: not for extremes of strings, whose bytes lie elsewhere."""
+    return call.function.name in RESULT_OF and not (call.function.name in ("min", "max") and has_bytes(call.dtype))

@@ -15,12 +15,12 @@ from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.order import sorted_order
 from gpuetl.engines.cudf.columns.pieces import split_rows
 from gpuetl.engines.cudf.columns.string_dictionaries import with_shared_dictionaries
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.plan.node import SortKey
-from gpuetl.types.data_types import INT64, STRING
+from gpuetl.types.data_types import INT64
 
 
 def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machine) -> list[Frame]:
@@ -64,5 +64,5 @@ def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Fr
 
 
 def below(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Return keys below each other; texts as their numbers."""
-    return stacked(shared_codes(vectors, machine) if vectors[0].dtype == STRING else vectors, machine)
+    """Return keys below each other; strings as their numbers."""
+    return stacked(shared_codes(vectors, machine) if has_bytes(vectors[0].dtype) else vectors, machine)

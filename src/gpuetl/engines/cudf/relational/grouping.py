@@ -267,7 +267,7 @@ class Groups:
         return Key(column, column.valid is not None, descending)
 
     def numbered(self, argument: Expr) -> Vector:
-        """Return an argument's values, texts as their numbers."""
+        """Return an argument's values, strings as their numbers."""
         return self.once(("numbered", argument), lambda: dictionary_codes(self.column(argument), self.machine))
 
 

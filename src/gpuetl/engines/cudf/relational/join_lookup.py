@@ -28,12 +28,12 @@ from gpuetl.engines.cudf.columns.keys import MOST_DIGITS, Key, Keys, Layout, Wor
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.order import sort_keys
 from gpuetl.engines.cudf.columns.packed_keys import launch_placed, measured
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.plan.nodes import Join
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import NULL, STRING, DataType, common_type
+from gpuetl.types.data_types import NULL, DataType, common_type
 
 # Which rows of two sides go together.
 
@@ -127,12 +127,12 @@ def join_keys(operation: Join, left: Frame, right: Frame, machine: Machine) -> J
 
 
 def comparable(left: Vector, right: Vector, machine: Machine) -> tuple[Vector, Vector]:
-    """Return a key of both sides as numbers that compare as the values do: texts are numbered together."""
+    """Return a key of both sides as numbers that compare as the values do: strings are numbered together."""
     dtype = common_type(left.dtype, right.dtype)
     assert dtype is not None
     if not same_digits(left.dtype, right.dtype):
         left, right = as_type(left, dtype, machine), as_type(right, dtype, machine)
-    if dtype != STRING:
+    if not has_bytes(dtype):
         return left, right
     ours, theirs = shared_codes([left, right], machine)
     return ours, theirs

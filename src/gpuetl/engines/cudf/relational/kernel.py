@@ -104,7 +104,7 @@ def run_generated(
     operation: Kernel, contract: KernelCode, inputs: dict[str, Vector], new_group: Array | None, rows: int,
     machine: Machine,
 ) -> dict[str, Vector]:  # fmt: skip
-    """Run what is generated around a user's texts; `new_group` marks (uint8) where the groups of a scan begin."""
+    """Run what is generated around a user's sources; `new_group` marks (uint8) where the groups of a scan begin."""
     arguments = argument_columns(operation, machine)
     if new_group is None:
         return elementwise(operation, contract, inputs, arguments, rows, machine)

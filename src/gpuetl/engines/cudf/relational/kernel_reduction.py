@@ -36,7 +36,7 @@ def reduce_by_kernel(operation: KernelReduction, machine: Machine, frame: Frame)
     Raises
     ------
     EvaluationError
-        Where `forbid` meets a null, or the user's texts do not compile.
+        Where `forbid` meets a null, or the user's sources do not compile.
     """
     inputs = {name: frame.columns[name] for name in operation.reads}
     if operation.nulls == "forbid":

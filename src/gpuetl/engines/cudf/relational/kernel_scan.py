@@ -47,7 +47,7 @@ def scanned(
     module = machine.user_module(scan_source(operation, contract, inputs, arguments), contract.entry)
     vectors = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
     flags = [arrays.empty(rows, "uint8") for _ in vectors] if masks else []
-    outputs = [*(vector.data for vector in vectors.values()), *flags]
+    outputs: list[Array] = [*(vector.data for vector in vectors.values()), *flags]
     if rows:
         with user_kernel(operation, machine):
             given = [new_group, *buffers_of(inputs), *outputs]

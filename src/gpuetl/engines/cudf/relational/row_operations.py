@@ -150,7 +150,7 @@ def stack_programs(operation: Union, left: Kinds, right: Kinds) -> Needed:
 
 
 def below(above: Kind, kind: Kind) -> Kind:
-    """Return the kind of a column below another one: texts are coded where both are, or one is null throughout."""
+    """Return the kind of a column below another one: strings are coded where both are, or one is null throughout."""
     if above.dictionary is None or kind.dictionary is None:
         return replace(above, dictionary=None)
     return Kind.coded(above.dictionary.rows + kind.dictionary.rows)

@@ -79,7 +79,7 @@ class Runs:
         return edges(self.codes, groups.count, last, groups.machine)
 
 
-# Aggregates that pick a row of each group after sorting: first, last, min_by, max_by, mode, and extremes of texts.
+# Aggregates that pick a row of each group after sorting: first, last, min_by, max_by, mode, and extremes of strings.
 
 
 def values_at(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:

@@ -17,7 +17,7 @@ from gpuetl.engines.cudf.columns.interchange import single_row, to_arrow
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.columns.order import note_ties, sort_rows
 from gpuetl.engines.cudf.columns.validity import valid_rows
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.window_frames import KernelOutput, WindowRows, frame_source, run_frames
@@ -39,8 +39,9 @@ from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
 from gpuetl.plan.nodes import Window
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, STRING, DataType, is_list, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, DataType, is_temporal, type_name
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 # The outputs of all calls, each once: passes in both directions, then frames.
 
@@ -177,7 +178,7 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
 
 @programs.register
 def window_programs(operation: Window, frame: Kinds) -> Needed:
-    """List those of constants, of passes and frames, and of defaults of texts that are moved."""
+    """List those of constants, of passes and frames, and of defaults of strings that are moved."""
     calls, constants = with_constants(operation.calls)
     needed = evaluated(constants, frame)
     kinds, nothing = {**frame.columns, **needed.columns}, cast("Any", None)
@@ -249,10 +250,10 @@ def column_of(operation: Window, name: str, call: Call, plan: CallPlan, results:
 
 
 def output_of(plan: CallPlan, rows: WindowRows) -> Output:
-    """Return what a kernel writes for a call: of texts and lists that are moved, the row numbers."""
+    """Return what a kernel writes for a call: of strings and lists that are moved, the row numbers."""
     if isinstance(plan, ShiftedValues):
         dtype = rows.columns[plan.column].dtype
-        return RowNumbers(plan.step) if dtype == STRING or is_list(dtype) else plan
+        return RowNumbers(plan.step) if has_bytes(dtype) or is_nested(dtype) else plan
     return plan
 
 

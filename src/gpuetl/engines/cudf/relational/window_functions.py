@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.relational.window_steps import (
     FIRST_ROW,
     LAST_ROW,
@@ -28,7 +29,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
     unit,
 )
 from gpuetl.expressions.ir import Column, Literal
-from gpuetl.types.data_types import DURATION, FLOAT64, INT64, STRING, DataType, is_floating
+from gpuetl.types.data_types import DURATION, FLOAT64, INT64, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 # What the rows of a group so far, or of a frame, come to: counts, sums, products, means, extremes, variances.
@@ -91,7 +92,7 @@ def greatest_of(call: WindowCall, counted: bool = False) -> Fold:
 
 def extreme_of(call: WindowCall, greatest: str, counted: bool) -> Fold:
     """Return the fold of least or greatest values."""
-    if call.x.dtype == STRING:
+    if has_bytes(call.x.dtype):
         return Fold(f"ExtremeOf<{{0}}, Extreme, {greatest}>", (call.x.name,), state_bytes=24)
     state, size = ("Extreme", 32) if counted else ("Bound", 16)
     return Fold(f"ExtremeOf<{{0}}, {state}, {greatest}>", (call.x.name,), call.dtype, state_bytes=size)
@@ -112,7 +113,7 @@ def running(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
 
     def plan(call: WindowCall) -> CallPlan:
         fold = fold_of(call)
-        if call.dtype == STRING:
+        if has_bytes(call.dtype):
             return ShiftedValues(call.x.name, PerRow("row_if_valid", (call.x.name,), (Scan(fold),)))
         return Values(Scan(fold), null_where=(call.x.name,))
 
@@ -124,7 +125,7 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
 
     def plan(call: WindowCall) -> CallPlan:
         step = framed(fold_of(call), call)
-        return ShiftedValues(call.x.name, step) if call.dtype == STRING else Values(step)
+        return ShiftedValues(call.x.name, step) if has_bytes(call.dtype) else Values(step)
 
     return plan
 

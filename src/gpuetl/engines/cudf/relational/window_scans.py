@@ -28,7 +28,7 @@ from gpuetl.engines.cudf.relational.window_frames import (
 from gpuetl.engines.cudf.relational.window_steps import Fold, Output, PerRow, PresentRows, Scan, Step
 from gpuetl.records import dataclass
 
-# Launches of the kernels that scan.cuh makes of a fold: those of window functions, and of users' texts.
+# Launches of the kernels that scan.cuh makes of a fold: those of window functions, and of users' sources.
 
 
 TILE_ROWS = 1024
@@ -180,7 +180,7 @@ def segment_bytes(work: Pass) -> int:
 
 
 def pass_sources(work: Pass) -> list[str]:
-    """Return the texts of a pass: two, which are compiled side by side, or one where all rows are in one tile."""
+    """Return the sources of a pass: two, which are compiled side by side, or one where all rows are in one tile."""
     return [scan_source(work), *([reduce_source(work)] if work.rows.rows > TILE_ROWS else [])]
 
 
@@ -257,7 +257,7 @@ struct Scanned {{
 
 
 def step_code(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
-    """Return the texts of what steps give for the `row`, in terms of folds' results `v0`, `v1` and so on."""
+    """Return the sources of what steps give for the `row`, in terms of folds' results `v0`, `v1` and so on."""
     known = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
     rows: dict[Step, str] = {each: f"{text}[row]" for each, text in known.items() if isinstance(each, Scan)}
     rows |= {scan: f"v{place}" for place, scan in enumerate(work.scans)}

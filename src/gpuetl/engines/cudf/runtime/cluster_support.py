@@ -13,7 +13,7 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Buffer, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.runtime import packed_frames
-from gpuetl.engines.interface import FrameSize, PackedFrames
+from gpuetl.engines.interface import EngineClusterSupport, FrameSize, PackedFrames
 from gpuetl.physical.nodes import Scan
 from gpuetl.types.data_types import INT64
 
@@ -21,7 +21,7 @@ ROWS = 1 << 20
 """8 MB: enough that UCX takes the way of large messages."""
 
 
-class CudfClusterSupport:
+class CudfClusterSupport(EngineClusterSupport[Frame, Buffer]):
     """See `ClusterSupport`.  Nothing here imports CuPy before a device is needed."""
 
     frame_type: type = Frame
@@ -42,7 +42,8 @@ class CudfClusterSupport:
 
     def copy_to_host(self, buffer: Buffer) -> memoryview:
         """Return the bytes of a buffer in host memory."""
-        host: Any = buffer if isinstance(buffer, np.ndarray) else buffer.get()
+        array: Any = buffer  # CuPy's have `get`, NumPy's in tests have not
+        host: Any = array if isinstance(array, np.ndarray) else array.get()
         return memoryview(host)
 
     def copy_to_device(self, buffer: NDArray[np.uint8]) -> Buffer:
@@ -50,11 +51,12 @@ class CudfClusterSupport:
         with self.stage("copy to device"):
             return machine_here().arrays.asarray(buffer)
 
-    def received_on_device(self, buffer: Any) -> Buffer:
+    def received_on_device(self, buffer: object) -> Buffer:
         """Return what UCX has received as an array on it."""
         import cupy
 
-        return cupy.asarray(buffer).view("uint8")
+        array: Buffer = cupy.asarray(buffer)
+        return array.view("uint8")
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Return a stage of this process's machine."""

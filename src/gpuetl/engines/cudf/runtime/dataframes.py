@@ -8,6 +8,8 @@ import pyarrow as pa
 
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.types.data_types import TIME, TIMESTAMP_NS, DataType, can_be_key, is_binary
+from gpuetl.types.nested_types import is_list
 
 
 def to_dataframe(frame: Frame) -> Any:
@@ -16,6 +18,12 @@ def to_dataframe(frame: Frame) -> Any:
 
     columns = {name: to_series(vector) for name, vector in frame.columns.items()}
     return cudf.DataFrame(columns, index=cudf.RangeIndex(frame.rows))
+
+
+def is_shared(dtype: DataType) -> bool:
+    """Return whether cuDF holds columns of a type as the engine does: flat ones, and lists of these."""
+    flat = dtype.value_type if is_list(dtype) else dtype
+    return can_be_key(flat) and not is_binary(flat) and flat not in (TIME, TIMESTAMP_NS)
 
 
 def to_series(vector: Vector) -> Any:

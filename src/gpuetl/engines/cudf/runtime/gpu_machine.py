@@ -137,9 +137,9 @@ class GpuMachine:
         kernel_cache.load_ahead(entries)
         return False
 
-    def expect(self, plan: str, strings: Iterable[KernelSource]) -> None:
+    def expect(self, plan: str, sources: Iterable[KernelSource]) -> None:
         """Take them from the cache, or compile them by processes of NVRTC's, and leave a mark."""
-        kernel_cache.make_ahead(strings, self.compiled_kernel, kernel_cache.mark_of(plan))
+        kernel_cache.make_ahead(sources, self.compiled_kernel, kernel_cache.mark_of(plan))
 
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""

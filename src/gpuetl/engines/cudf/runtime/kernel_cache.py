@@ -63,7 +63,7 @@ def loaded(source: str) -> Any:
 
 
 def make_ahead(kernel_sources: Iterable[KernelSource], compile_user_kernel: CompileUserKernel, mark: Path) -> None:
-    """Begin to load or to compile texts that will be asked for, on other threads; return when all are compiled.
+    """Begin to load or to compile sources that will be asked for, on other threads; return when all are compiled.
 
     The mark then tells later processes which entries to load.  It does not name users' kernels, which CuPy keeps.
     """
@@ -195,7 +195,7 @@ def own_path(source: str) -> Path:
 
 
 def target() -> Target:
-    """Return what texts are compiled for: the current device."""
+    """Return what sources are compiled for: the current device."""
     return Target(f"sm_{device.Device().compute_capability}", nvrtc_here(), by_ptx())
 
 

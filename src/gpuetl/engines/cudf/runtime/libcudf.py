@@ -12,11 +12,12 @@ import pylibcudf as plc
 
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.columns.validity import words_of
-from gpuetl.engines.cudf.columns.vector import Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector, storage_type
 from gpuetl.engines.cudf.io.parquet_reader import counts_units
 from gpuetl.engines.cudf.machine import Machine
-from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, is_list, language_type
+from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, language_type
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_list
 
 Id = plc.types.TypeId
 NUMBERS = {
@@ -45,7 +46,7 @@ def libcudf_type(dtype: DataType) -> Any:
 
 
 def to_libcudf(vector: Vector, machine: Machine) -> Any:
-    """Return the column as libcudf's; no byte is copied, but for texts of a dictionary."""
+    """Return the column as libcudf's; no byte is copied, but for strings of a dictionary."""
     if vector.dictionary is not None:
         vector = decoded(vector, machine)
     mask = view(vector.valid) if vector.valid is not None else None
@@ -100,7 +101,7 @@ def from_libcudf(column: Any, dtype: DataType) -> Vector:
     if is_list(dtype):
         offsets, elements = column.children()
         places = offsets_array(offsets)
-        return Vector(dtype, rows, None, valid, nulls, places, from_libcudf(elements, dtype.value_type))
+        return Vector(dtype, rows, NO_DATA, valid, nulls, places, from_libcudf(elements, dtype.value_type))
     if dtype == STRING:
         places = offsets_array(column.child(0)) if rows else cupy.zeros(1, "int32")
         return Vector(dtype, rows, span_array(column.data(), column), valid, nulls, places)
@@ -111,7 +112,7 @@ def from_libcudf(column: Any, dtype: DataType) -> Vector:
 
 
 def offsets_array(column: Any) -> Any:
-    """Return the offsets of texts or lists."""
+    """Return the offsets of strings or lists."""
     wide = column.type().id() == Id.INT64
     return span_array(column.data(), column).view("int64" if wide else "int32")[: column.size()]
 
@@ -180,4 +181,4 @@ def list_column(column: Any, stored: DataType, machine: Machine) -> Vector:
     valid = span_array(column.null_mask(), column).view("uint32") if column.null_count() else None
     places = span_array(offsets.data(), offsets).view("int32")[: offsets.size()]
     inner = as_language(elements, stored.value_type, machine)
-    return Vector(pa.list_(inner.dtype), column.size(), None, valid, column.null_count(), places, inner)
+    return Vector(pa.list_(inner.dtype), column.size(), NO_DATA, valid, column.null_count(), places, inner)

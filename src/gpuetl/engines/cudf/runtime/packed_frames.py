@@ -163,7 +163,8 @@ def taken_apart(places: Places, whole: Buffer) -> list[Buffer]:
 
 def as_bytes(buffer: Buffer) -> Buffer:
     """Return an array's bytes."""
-    return arrays_of([buffer]).ascontiguousarray(buffer).reshape(-1).view("uint8")
+    array: Buffer = arrays_of([buffer]).ascontiguousarray(buffer)
+    return array.reshape(-1).view("uint8")
 
 
 def arrays_of(buffers: Sequence[Buffer]) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import cast
 
 import numpy as np
 
 from gpuetl.engines.cudf.columns.frame import Frame, PieceColumns
 from gpuetl.engines.cudf.columns.interchange import packed_frame, unpacked_frame
-from gpuetl.engines.cudf.columns.vector import Buffer
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.io.spill_space import Room, SpillSpace
 from gpuetl.records import dataclass
@@ -47,11 +48,11 @@ class SpilledFrame:
         return self.frame_of(arrays)
 
     def on_host(self) -> Frame:
-        """Return the frame in host memory, where it lies; dictionaries of texts stay on the device."""
-        views, start = [], 0
+        """Return the frame in host memory, where it lies; dictionaries of strings stay on the device."""
+        views, start = list[Buffer](), 0
         for dtype, shape in self.buffers:
             end = start + prod(shape) * np.dtype(dtype).itemsize
-            views.append(self.room.memory[start:end].view(dtype).reshape(shape))
+            views.append(cast("Buffer", self.room.memory[start:end].view(dtype).reshape(shape)))
             start = end
         return self.frame_of(views)
 
@@ -69,7 +70,7 @@ def spilled(frame: Frame, space: SpillSpace, machine: Machine) -> SpilledFrame:
 def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
     """Return what makes a frame of its buffers, and these.
 
-    Dictionaries of texts stay where they are: they are small, and other frames share them.
+    Dictionaries of strings stay where they are: they are small, and other frames share them.
     """
     dictionaries = {name: v.dictionary for name, v in frame.columns.items() if v.dictionary is not None}
     header, buffers = packed_frame(Frame({n: v.codes for n, v in frame.columns.items()}, frame.rows))
@@ -83,5 +84,5 @@ def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
 
 def of_piece(piece: PieceColumns) -> tuple[FrameOf, list[Buffer]]:
     """Return what makes a piece of an exchange of the buffer in which it lies, and that."""
-    header = piece.on(None)
+    header = piece.on(NO_DATA)
     return lambda buffers: Frame(header.on(buffers[0]), header.rows), [piece.memory]

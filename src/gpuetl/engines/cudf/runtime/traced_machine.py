@@ -116,8 +116,8 @@ class TracedMachine:
             return self.machine.sorted_order(words)
 
     def string_ranks(self, strings: Vector) -> Array:
-        """Trace the numbering of texts."""
-        with self.launched("number texts", "libcudf", rows=strings.rows):
+        """Trace the numbering of strings."""
+        with self.launched("number strings", "libcudf", rows=strings.rows):
             return self.machine.string_ranks(strings)
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:

@@ -50,7 +50,12 @@ def canonical(column: Column) -> Column:
 
 
 def text_bytes(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the UTF-8 bytes of a string array, where each value starts in them, and how many are its own."""
+    """Return the bytes of a string or binary array, where each value starts in them, and how many are its own."""
+    if pa.types.is_fixed_size_binary(column.type):
+        width, rows = column.type.byte_width, len(column)
+        start = column.offset * width
+        own = np.frombuffer(column.buffers()[1] or b"", np.uint8)[start : start + rows * width]
+        return own, np.arange(rows, dtype=np.int64) * width, np.full(rows, width, np.int64)
     _, offsets, data = column.buffers()
     if not len(column):  # there may be no offsets
         return np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64)

@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import canonical, has_numbers, to_masked, to_words, whole
-from gpuetl.engines.pandas.columns.order import argsort_words, measured
+from gpuetl.engines.pandas.columns.order import argsort_packed, measured
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import is_floating
+from gpuetl.types.data_types import is_binary, is_floating
 
 Codes = NDArray[np.int64]
 MAX_SIZE = 1 << 62
@@ -68,7 +68,7 @@ def encode_column(column: Any) -> tuple[Codes, int]:
 
 
 def fits_table(size: int, rows: int) -> bool:
-    """Return whether a table by code is worth its size for so many rows."""
+    """Return whether a table by code is worth its size for this number of rows."""
     return size <= max(SMALL_TABLE, TABLE_SLOTS * rows)
 
 
@@ -84,7 +84,7 @@ def ranked(values: Codes) -> tuple[Codes, Codes]:
     Where most values differ, this takes 40 to 55 bytes a row.  Arrow's hash table grows fourfold at once, and takes up
     to 240 bytes a row and up to five times as long.
     """
-    rows = argsort_words([measured(values)])
+    rows = argsort_packed([measured(values)])
     ordered = values[rows]
     is_new = np.append(np.ones(min(1, len(rows)), np.bool_), ordered[1:] != ordered[:-1])
     del ordered
@@ -131,8 +131,10 @@ def _column_bits(column: Any) -> NDArray[np.uint64]:
         numbers = to_words(column)
         bits: NDArray[np.uint64] = numbers.values
         return bits ^ np.where(numbers.valid, np.uint64(0), np.uint64(0xD6E8FEB86659FD93))
-    encoded = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
-    words = [0 if value is None else zlib.crc32(value.encode()) for value in encoded.dictionary.to_pylist()]
+    plain = column if is_binary(column.type) else column.cast(pa.string())
+    encoded = plain.dictionary_encode(null_encoding="encode")
+    values = (value.encode() if isinstance(value, str) else value for value in encoded.dictionary.to_pylist())
+    words = [0 if value is None else zlib.crc32(value) for value in values]
     hashes: NDArray[np.uint64] = np.array(words or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
     return hashes
 

@@ -1,4 +1,4 @@
-"""Sorting: keys as integers whose order is the contract's, packed into 64-bit words."""
+"""Sorting: keys as integers whose order is the contract's, packed into 64-bit integer columns."""
 
 from __future__ import annotations
 
@@ -17,64 +17,64 @@ from gpuetl.telemetry.recorder import note
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import STRING, is_floating
 
-# Sort keys packed into 64-bit words by their measured ranges, and sorted by.
+# Sort keys packed into 64-bit integer columns by their measured ranges.
 
 
 Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
+UInts = NDArray[np.uint64]
 WORD_BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Word:
+class PackedColumn:
     """Rows' keys, or a part of them, as unsigned integers of `bits` bits that have the keys' order."""
 
-    values: Words
+    values: UInts
     bits: int
 
-    def joined(self, less: Word) -> Word:
-        """Return this word with one that weighs less after it."""
-        return Word((self.values << np.uint64(less.bits)) | less.values, self.bits + less.bits)
+    def joined(self, less: PackedColumn) -> PackedColumn:
+        """Return this column with a less significant one packed below it."""
+        return PackedColumn((self.values << np.uint64(less.bits)) | less.values, self.bits + less.bits)
 
 
-def packed_words(digits: Sequence[Ints]) -> list[Word]:
-    """Pack keys, the first of which weighs most, into as few words as their ranges need."""
-    words: list[Word] = []
-    for digit in digits:
-        word = measured(digit)
-        if words and words[-1].bits + word.bits <= WORD_BITS:
-            words[-1] = words[-1].joined(word)
+def pack_keys(keys: Sequence[Ints]) -> list[PackedColumn]:
+    """Pack keys, the most significant first, into as few 64-bit columns as their ranges need."""
+    columns: list[PackedColumn] = []
+    for key in keys:
+        column = measured(key)
+        if columns and columns[-1].bits + column.bits <= WORD_BITS:
+            columns[-1] = columns[-1].joined(column)
         else:
-            words.append(word)
-    return words
+            columns.append(column)
+    return columns
 
 
-def measured(digit: Ints) -> Word:
+def measured(key: Ints) -> PackedColumn:
     """Return a key less its least value, and the bits that its range needs."""
-    if not len(digit):
-        return Word(digit.view(np.uint64), 0)
-    low = digit.min()
-    span = int(digit.max()) - int(low)
-    return Word(digit.view(np.uint64) - low.view(np.uint64), span.bit_length())
+    if not len(key):
+        return PackedColumn(key.view(np.uint64), 0)
+    low = key.min()
+    span = int(key.max()) - int(low)
+    return PackedColumn(key.view(np.uint64) - low.view(np.uint64), span.bit_length())
 
 
-def argsort_words(words: Sequence[Word]) -> Ints:
-    """Return the row numbers that sort stably by words, the first of which weighs most.
+def argsort_packed(columns: Sequence[PackedColumn]) -> Ints:
+    """Return the row numbers that sort stably by columns, the most significant first.
 
     Least significant part first, as a radix sort: each pass sorts values that hold as many bits of the key as the
     row's place leaves room for.  NumPy sorts values with vector instructions, many times as fast as it finds an order.
     """
-    count = len(words[0].values)
+    count = len(columns[0].values)
     place_bits = max(count - 1, 1).bit_length()
     part_bits = WORD_BITS - place_bits
     places = np.arange(count, dtype=np.uint64)
     rows: Ints | None = None
-    for word in reversed(words):
-        for shift in range(0, word.bits, part_bits):
-            values = word.values if rows is None else word.values[rows]
+    for column in reversed(columns):
+        for shift in range(0, column.bits, part_bits):
+            values = column.values if rows is None else column.values[rows]
             part = (values >> np.uint64(shift)) << np.uint64(place_bits)
-            moved = (np.sort(part | places) & np.uint64((1 << place_bits) - 1)).view(np.int64)
-            rows = moved if rows is None else rows[moved]
+            permuted = (np.sort(part | places) & np.uint64((1 << place_bits) - 1)).view(np.int64)
+            rows = permuted if rows is None else rows[permuted]
     return places.view(np.int64) if rows is None else rows
 
 
@@ -108,7 +108,7 @@ class SortedRows:
 
 
 def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
-    """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine.
+    """Note rows that tie in the order: their order may differ from engine to engine.
 
     Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
     """
@@ -121,39 +121,39 @@ def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presor
     """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
 
     `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  Keys are
-    packed into words by their measured ranges, so that there are few to sort by.
+    packed into integer columns by their measured ranges, so that there are few to sort by.
     """
-    digits = in_threads(lambda key: ordinal(frame.column(key.column), key), keys)
-    words = packed_words(digits)
-    rows = None if presorted or _in_order(words) else argsort_words(words)
+    ordinals = in_threads(lambda key: ordinal(frame.column(key.column), key), keys)
+    columns = pack_keys(ordinals)
+    rows = None if presorted or _in_order(columns) else argsort_packed(columns)
     if rows is not None:
-        digits = in_threads(lambda digit: digit[rows], digits)
+        ordinals = in_threads(lambda values: values[rows], ordinals)
     same = np.ones(frame.num_rows, bool)
     same[:1] = False
-    for digit in digits[:leading]:
-        same[1:] &= digit[1:] == digit[:-1]
+    for values in ordinals[:leading]:
+        same[1:] &= values[1:] == values[:-1]
     new_group = ~same
-    for digit in digits[leading:]:
-        same[1:] &= digit[1:] == digit[:-1]
+    for values in ordinals[leading:]:
+        same[1:] &= values[1:] == values[:-1]
     return SortedRows(rows, new_group, ~same)
 
 
 def sorted_order(frame: pa.Table, keys: Sequence[SortKey]) -> Ints:
     """Return the row numbers that sort stably."""
-    return argsort_words(packed_words(in_threads(lambda key: ordinal(frame.column(key.column), key), keys)))
+    return argsort_packed(pack_keys(in_threads(lambda key: ordinal(frame.column(key.column), key), keys)))
 
 
 def least_rows(frame: pa.Table, keys: Sequence[SortKey], count: int) -> pa.Table:
     """Return, in the order of the frame, the rows that may be among the first `count`; O(rows)."""
     if count >= frame.num_rows or not keys:
         return frame
-    weighty = packed_words([ordinal(frame.column(key.column), key) for key in keys])[0].values
+    weighty = pack_keys([ordinal(frame.column(key.column), key) for key in keys])[0].values
     greatest = np.partition(weighty, count - 1)[count - 1] if count else 0
     return take_rows(frame, np.flatnonzero(weighty <= greatest) if count else np.zeros(0, np.int64))
 
 
 def ordinal(column: Any, key: SortKey) -> Ints:
-    """Return integers in the order that the key asks for; the nulls are an integer beyond all values."""
+    """Return integers in the order of the key; nulls are an integer beyond all values."""
     column = whole(column)
     values, valid = _values(column)
     if key.descending:
@@ -272,6 +272,6 @@ def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:
     return result
 
 
-def _in_order(words: Sequence[Word]) -> bool:
-    """Return whether rows are in order already, where one word holds the keys or there are none."""
-    return not words or (len(words) == 1 and bool((words[0].values[1:] >= words[0].values[:-1]).all()))
+def _in_order(columns: Sequence[PackedColumn]) -> bool:
+    """Return whether rows are in order already, where one column holds the keys or there are none."""
+    return not columns or (len(columns) == 1 and bool((columns[0].values[1:] >= columns[0].values[:-1]).all()))

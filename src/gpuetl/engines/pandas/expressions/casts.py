@@ -19,7 +19,19 @@ from gpuetl.engines.pandas.expressions.decimals import fitted, from_text, to_flo
 from gpuetl.engines.pandas.expressions.functions.formats import iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name
+from gpuetl.types.data_types import (
+    BOOL,
+    DATE,
+    NULL,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    DataType,
+    is_floating,
+    is_integer,
+    is_temporal,
+    type_name,
+)
 from gpuetl.types.decimal_types import integer_decimal, is_decimal
 
 
@@ -52,10 +64,8 @@ def _exact(value: Any, dtype: DataType) -> Any:
         return _as_float(value, dtype)
     if dtype == STRING and is_temporal(value.type):
         return iso_text(value)
-    if value.type == STRING and is_integer(dtype):
-        return _integers_from_text(value, dtype)
-    if value.type == STRING and is_floating(dtype):
-        return _floats_from_text(value, dtype)
+    if value.type == STRING and (read := _reader_of(dtype)):
+        return read(value, dtype)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
@@ -97,6 +107,24 @@ def _floats_from_text(text: Any, dtype: DataType) -> Any:
     return result
 
 
+def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
+    """Return what reads a type from strings otherwise than Arrow does."""
+    if is_integer(dtype):
+        return _integers_from_text
+    if is_floating(dtype):
+        return _floats_from_text
+    return _times_from_text if dtype == TIME else None
+
+
+def _times_from_text(text: Any, dtype: DataType) -> Any:
+    """Read `HH:MM`, and seconds with a fraction of up to 6 digits."""
+    _refuse_where(pc.invert(pc.match_substring_regex(text, CLOCK)), "it is not a valid time")
+    return pc.cast(pc.cast(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), dtype)
+
+
+CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?$"
+
+
 def _as_float(value: Any, dtype: DataType) -> Any:
     result = pc.cast(value, dtype, safe=False)
     try:
@@ -136,9 +164,10 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_integer, "^[-+]?[0-9]+$"),
     (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
     (is_decimal, "^[-+0-9.eE]+$"),
+    (lambda dtype: dtype == TIME, CLOCK),
     (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
-"""What strings that convert look like: the many that do not are told at once."""
+"""Pattern of strings that convert: most invalid strings are found by it at once."""
 
 
 def _where_exact(values: Any, dtype: DataType) -> Any:

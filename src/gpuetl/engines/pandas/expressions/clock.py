@@ -33,14 +33,14 @@ class Clock:
 
     @classmethod
     def of(cls, values: Ints, dtype: DataType) -> Clock:
-        """Return the clock of a date's days or a timestamp's microseconds: of its zone, where it has one."""
+        """Return the clock of a date's days, or of microseconds of a timestamp, in its zone, or of a time."""
         if dtype == DATE:
             days = values.astype(np.int64)
             return cls(days, np.zeros_like(days))
         days, micros = np.divmod(values, DAY)
         return (
             cls(days, micros).moved(zone_clock(dtype.tz).offsets_at(values // SECOND))
-            if dtype.tz
+            if getattr(dtype, "tz", None)
             else cls(days, micros)
         )
 

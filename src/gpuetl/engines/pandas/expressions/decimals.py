@@ -21,7 +21,7 @@ from gpuetl.types.decimal_types import HALF_DIGITS, MAX_DIGITS, product_type, qu
 
 WIDE_DIGITS = 76
 UNIT = Decimal(10**HALF_DIGITS)
-EXACT_DIGITS = 15  # integers of so many digits, and 10 to their number, are exact in float64
+EXACT_DIGITS = 15  # integers of this number of digits, and that power of 10, are exact in float64
 
 
 def relabelled(value: Any, dtype: DataType) -> Any:
@@ -169,7 +169,7 @@ def to_float(value: Any, dtype: DataType) -> Any:
 
 
 def from_text(text: Any, dtype: DataType) -> Any:
-    """Read decimals, exactly; raise `EvaluationError` for text that is no number or that `dtype` cannot hold."""
+    """Read decimals, exactly; raise `EvaluationError` for invalid numbers and those beyond `dtype`."""
     text = over_columns(without_long_forms, text)
     magnitude = pc.abs(pc.cast(text, FLOAT64))
     limit = pa.scalar(1.01 * 10.0 ** (dtype.precision - dtype.scale))  # else Arrow's rescaling may wrap

@@ -18,6 +18,7 @@ from gpuetl.engines.pandas.expressions.functions import SCALARS
 from gpuetl.engines.pandas.expressions.text_sizes import check_sizes
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expressions.syntax import STRUCT
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.types.data_types import NULL
@@ -71,7 +72,8 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
         return pa.scalar(None, expr.dtype)
 
     def handler(*values: Any) -> Any:
-        result = SCALARS[expr.function.name](*values)
+        typed = (expr.dtype, *values) if expr.function.name == STRUCT else values
+        result = SCALARS[expr.function.name](*typed)
         return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
 
     values = [evaluate(argument, frame) for argument in expr.args]

@@ -24,7 +24,7 @@ from gpuetl.memory_limits import host_memory
 from gpuetl.messages import coded
 
 SMALL_BYTES = 1 << 28
-"""Results of at most so many bytes fit everywhere: nothing is counted for them."""
+"""Results of at most this number of bytes always fit: nothing is counted for them."""
 Sizes = NDArray[np.int64]
 
 

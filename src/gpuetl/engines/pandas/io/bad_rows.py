@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -13,23 +13,21 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Column
-from gpuetl.engines.pandas.io.csv_values import LARGEST_BLOCK, advice, read_texts, reads, values_of
+from gpuetl.engines.pandas.io.csv_values import LARGEST_BLOCK, Written, advice, read_texts, reads, values_of
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.csv_records import (
-    BYTE_ORDER_MARK,
-    CsvBlocks,
     CsvRecords,
     fields_with_text_after,
     shortened,
     text_after_quote,
+    without_comments,
 )
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import COLUMNS
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded, recoded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.filesystem import OpenFile
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import warn
 from gpuetl.types.data_types import STRING, DataType, type_name
@@ -39,9 +37,16 @@ SHOWN = 3
 VALUE_CHARACTERS = 80
 
 
+class CsvText(NamedTuple):
+    """Whole records, and the line in which they begin, from 1."""
+
+    data: bytes
+    line: int
+
+
 @dataclass(frozen=True)
 class CsvRows:
-    """The rows of a file as bytes: row i of `texts` is record `records[i]` of the file, whose header is record 0.
+    """The rows of a piece of a file as bytes: row i of `texts` is record `records[i]` of the piece, from 0.
 
     `broken` has the records with too few or too many fields, and how many those are; they are among the rows only
     where bad rows are read as null.  `text_after_quote` has the records with fields that go on after their closing
@@ -58,53 +63,56 @@ class CsvRows:
     text_after_quote: Mapping[int, tuple[int, ...]]
 
     @classmethod
-    def read(cls, dataset: Dataset, file: DataFile, types: Mapping[str, DataType], source: OpenFile) -> Self:
-        """Read a file on one thread, which knows the number of each record.
+    def read(cls, dataset: Dataset, file: DataFile, types: Mapping[str, DataType], text: CsvText) -> Self:
+        """Read records on one thread, which knows the number of each.
 
         Raises
         ------
         pyarrow.ArrowInvalid
-            For what is not a CSV file.
+            For what is not CSV.
         """
-        header, broken = header_of(dataset, file).names, dict[int, int]()
+        header, broken, options = header_of(dataset, file).names, dict[int, int](), csv_options(dataset)
 
         def skip(row: Any) -> str:
             broken[row.number - 1] = row.actual_columns
             return "skip"
 
-        places = CsvRecords(source, csv_options(dataset).delimiter, empty_lines=len(header) == 1)
+        places = CsvRecords(text.data, options.dialect, empty_lines=len(header) == 1, first_line=text.line)
         is_utf8 = places.is_utf8()
-        text = CsvBlocks(source) if is_utf8 else pa.BufferReader(as_latin_1(places.data))
-        block = min(LARGEST_BLOCK, max(1 << 20, 2 * len(places.data)))  # a record must fit a block
-        texts = read_texts(dataset, text, header, list(types), skip, block_size=block)
+        data = without_comments(text.data, options.dialect)
+        data = data if is_utf8 else as_latin_1(data)
+        block = min(LARGEST_BLOCK, max(1 << 20, 2 * len(data)))  # a record must fit a block
+        texts = read_texts(dataset, data, header, list(types), skip, block)
         if not is_utf8:
             texts = pa.table({name: of_latin_1(texts.column(name)) for name in texts.column_names})
-        numbers = np.arange(1, texts.num_rows + len(broken) + 1)
+        rows = texts.num_rows if types else len(places) - len(broken)
+        numbers = np.arange(rows + len(broken))
         records = numbers[~np.isin(numbers, list(broken))]
         after = {
-            record: fields_with_text_after(places.fields(record), csv_options(dataset).delimiter)
-            for record in places.text_after_quote
+            record: fields_with_text_after(places.fields(record), options.dialect) for record in places.text_after_quote
         }
-        rows = cls(dataset, file, types, texts, records, broken, places, after)
-        return rows.repaired() if broken and csv_options(dataset).on_bad_row == "null" else rows
+        made = cls(dataset, file, types, texts, records, broken, places, after)
+        return made.repaired() if broken and options.on_bad_row == "null" else made
 
     def repaired(self) -> Self:
         """Return the rows with those that have too few or too many fields, which get nulls or lose the last ones."""
-        header, delimiter = header_of(self.dataset, self.file).names, csv_options(self.dataset).delimiter.encode()
-        null = csv_options(self.dataset).nulls[0].encode()
-        lines = []
+        header, options = header_of(self.dataset, self.file).names, csv_options(self.dataset)
+        delimiter, lines = options.delimiter.encode(), []
         for record in self.broken:
             fields = self.places.fields(record)[: len(header)]
-            lines.append(delimiter.join([*fields, *[null] * (len(header) - len(fields))]))
-        buffer, none = b"\n".join(lines) + b"\n", lambda row: "error"
-        added = read_texts(
-            self.dataset, pa.BufferReader(buffer), header, list(self.types), none, column_names=list(header),
-            block_size=max(1 << 20, len(buffer)),
-        )  # fmt: skip
+            missing = (self.null(name) for name in header[len(fields) :])
+            lines.append(delimiter.join([*fields, *missing]))
+        buffer = b"\n".join(lines) + b"\n"
+        size = max(1 << 20, len(buffer))
+        added = read_texts(self.dataset, buffer, header, list(self.types), lambda row: "error", size)
         records = np.concatenate([self.records, np.array(list(self.broken), np.int64)])
         order = np.argsort(records, kind="stable")
-        texts = pa.concat_tables([self.texts, added]).take(order)
+        texts = pa.concat_tables([self.texts, added]).take(order) if self.types else self.texts
         return replace(self, texts=texts, records=records[order])
+
+    def null(self, name: str) -> bytes:
+        """Return how null is written in a column."""
+        return next(iter(csv_options(self.dataset).nulls.of(name)), "").encode()
 
     @cached_property
     def converted(self) -> tuple[dict[str, Column], dict[str, NDArray[np.bool_]]]:
@@ -112,7 +120,7 @@ class CsvRows:
         values, bad = {}, {}
         for name, dtype in self.types.items():
             text, other = decoded(self.texts.column(name))
-            values[name], wrong = (text, None) if dtype == STRING else values_of(text, dtype)
+            values[name], wrong = (text, None) if dtype == STRING else values_of(text, dtype, self.written(name))
             masks = [mask for mask in (other, wrong) if mask is not None]
             irregular = self.goes_on(name)
             if masks:
@@ -122,6 +130,10 @@ class CsvRows:
             if irregular.any():
                 values[name] = pc.if_else(pa.array(irregular), pa.scalar(None, values[name].type), values[name])
         return values, bad
+
+    def written(self, name: str) -> Written:
+        """Return how the values of a column are written."""
+        return Written.of(csv_options(self.dataset), name, self.types[name])
 
     def goes_on(self, name: str) -> NDArray[np.bool_]:
         """Tell in which rows the field of a column goes on after its closing quote."""
@@ -203,7 +215,16 @@ class CsvRows:
             "GE1410",
             f"column '{name}': '{self.value(name, row)}' is not a valid {type_name(dtype)}, which is {reads(dtype)}",
         )
-        return DatasetError(recoded(f"{at}: {told}", told), advice(name, decoded(self.texts.column(name))[0], dtype))
+        return DatasetError(recoded(f"{at}: {told}", told), self.advice(name))
+
+    def advice(self, name: str) -> str:
+        """Return the next step for a column that has a value which is not of its type."""
+        options = csv_options(self.dataset)
+        told = advice(name, decoded(self.texts.column(name))[0], self.types[name], options)
+        rows = self.dataset.inferred_rows
+        if not rows:
+            return told
+        return f"The type was inferred from the first {rows:,} rows: write out the schema.  {told}"
 
     def warning(self) -> str:
         """Count what was read as null, or left out, with the first places."""
@@ -235,7 +256,7 @@ class CsvRows:
 
 def as_latin_1(data: bytes) -> bytes:
     """Return bytes that are not UTF-8 as UTF-8 in which each stands for itself: Arrow hands bad rows over as text."""
-    return data.removeprefix(BYTE_ORDER_MARK).decode("latin-1").encode()
+    return data.decode("latin-1").encode()
 
 
 def of_latin_1(column: Column) -> Column:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,8 +13,10 @@ from pyarrow import csv
 
 from gpuetl.engines.pandas.columns.column import Column
 from gpuetl.engines.pandas.expressions.casts import cast_value
+from gpuetl.engines.pandas.expressions.functions.parsing import try_strptime
 from gpuetl.errors import EvaluationError
-from gpuetl.formats.csv_options import csv_options
+from gpuetl.formats.csv_options import CsvOptions, csv_options
+from gpuetl.formats.csv_records import CsvBlocks
 from gpuetl.formats.dataset import Dataset
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
@@ -42,13 +45,13 @@ BLOCK_BYTES = 1 << 20
 
 def read_texts(
     dataset: Dataset,
-    source: Any,
+    text: bytes,
     header: Sequence[str],
     columns: Sequence[str],
     bad_row: Callable[[Any], str] | None = None,
-    **options: Any,
+    block_size: int = 0,
 ) -> pa.Table:
-    """Read columns as they are written: nulls are null, quotes are undone.
+    """Read columns of records as they are written: nulls are null, quotes are undone.
 
     `bad_row` is called with each row that has too few or too many fields, in order.  With it, texts are bytes, which
     may not be UTF-8.  Without columns the result still has the rows.
@@ -58,22 +61,39 @@ def read_texts(
     pyarrow.ArrowInvalid
         Where that is not there, and a row has too few or too many fields or a text is not UTF-8.
     """
-    counted = [name for name in header if header.count(name) == 1][:1]
-    convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(columns or counted, pa.binary() if bad_row else STRING),
-        include_columns=list(columns) or counted, strings_can_be_null=True,
-        null_values=list(csv_options(dataset).nulls),
-        quoted_strings_can_be_null=False,
-    )  # fmt: skip
+    options = csv_options(dataset)
+    wanted = list(columns) or [name for name in header if header.count(name) == 1][:1]
+    if not text or (len(header) > 1 and not text.strip(b"\r\n")):
+        return pa.schema(dict.fromkeys(wanted, pa.binary() if bad_row else STRING)).empty_table()
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in wanted:  # Arrow takes one list of nulls
+        groups.setdefault(options.nulls.of(name), []).append(name)
     parse = csv.ParseOptions(
-        delimiter=csv_options(dataset).delimiter, ignore_empty_lines=len(header) > 1, newlines_in_values=True,
-        invalid_row_handler=bad_row,
+        delimiter=options.delimiter, quote_char=options.quote or False, escape_char=options.escape or False,
+        ignore_empty_lines=len(header) > 1, newlines_in_values=True, invalid_row_handler=bad_row,
     )  # fmt: skip
-    read = csv.ReadOptions(use_threads=bad_row is None, **{"block_size": BLOCK_BYTES, **options})
-    return csv.read_csv(source, read_options=read, parse_options=parse, convert_options=convert)
+    places = [str(place) for place in range(len(header))]  # names may be there twice
+    read = csv.ReadOptions(use_threads=bad_row is None, block_size=block_size or BLOCK_BYTES, column_names=places)
+    found = dict[str, Column]()
+    for nulls, names in groups.items():
+        own = [str(header.index(name)) for name in names]
+        convert = csv.ConvertOptions(
+            column_types=dict.fromkeys(own, pa.binary() if bad_row else STRING), include_columns=own,
+            strings_can_be_null=True, null_values=list(nulls), quoted_strings_can_be_null=False,
+        )  # fmt: skip
+        rows = csv.read_csv(arrow_text(text, options), read, parse, convert)
+        found.update(zip(names, rows.columns, strict=True))
+        parse.invalid_row_handler = (lambda row: "skip") if bad_row else None  # each row is reported once
+    return pa.table(found)
 
 
-def typed(texts: pa.Table, types: Mapping[str, DataType]) -> pa.Table:
+def arrow_text(text: bytes, options: CsvOptions) -> Any:
+    """Return records as Arrow reads them."""
+    mixed = text.find(b"\r\n") >= 0 and bool(options.quote) and text.find(options.quote.encode()) >= 0
+    return CsvBlocks(text) if mixed else pa.BufferReader(text)
+
+
+def typed(texts: pa.Table, types: Mapping[str, DataType], options: CsvOptions) -> pa.Table:
     """Return columns of texts in their types.
 
     Raises
@@ -83,24 +103,80 @@ def typed(texts: pa.Table, types: Mapping[str, DataType]) -> pa.Table:
     """
     for place, (name, dtype) in enumerate(types.items()):
         if dtype != STRING:
-            column, bad = values_of(texts.column(name), dtype)
+            column, bad = values_of(texts.column(name), dtype, Written.of(options, name, dtype))
             if bad is not None:
                 raise EvaluationError(coded("GE1410", f"column '{name}' has other texts than {dtype}"))
             texts = texts.set_column(place, name, column)
     return texts
 
 
-def values_of(text: Column, dtype: DataType) -> tuple[Column, Column | None]:
+class Written(NamedTuple):
+    """How the values of a column are written: marks of numbers, and a format of dates and times."""
+
+    decimal: str = "."
+    thousands: str = ""
+    form: str = ""
+
+    @classmethod
+    def of(cls, options: CsvOptions, name: str, dtype: DataType) -> Written:
+        """Return how a source writes a column."""
+        is_number = is_integer(dtype) or is_floating(dtype) or is_decimal(dtype) or dtype == DURATION
+        if is_number:
+            return cls(options.decimal, options.thousands)
+        is_time = dtype == DATE or pa.types.is_timestamp(dtype)
+        return cls(form=options.format_of(name, dtype)) if is_time else cls()
+
+
+PLAIN_VALUES = Written()
+NO_VALUE = "?"
+"""A text that stands for no value of any type but string."""
+
+
+def values_of(text: Column, dtype: DataType, written: Written = PLAIN_VALUES) -> tuple[Column, Column | None]:
     """Return a column of texts as CAST reads them, and where they are not values, if anywhere: null then.
 
     Spaces and tabs around a value do not count.
     """
-    try:
-        return cast_text(text, dtype, lenient=False), None
-    except (pa.ArrowInvalid, EvaluationError):
-        values = cast_text(pc.utf8_trim(text, " \t"), dtype, lenient=True)
+    if written.form:
+        values = by_format(text, dtype, written.form)
+    else:
+        try:
+            return cast_text(plain_numbers(text, written), dtype, lenient=False), None
+        except (pa.ArrowInvalid, EvaluationError):
+            values = cast_text(plain_numbers(pc.utf8_trim(text, " \t"), written), dtype, lenient=True)
     bad = pc.and_(pc.is_null(values), pc.is_valid(text))
     return values, bad if pc.any(bad).as_py() else None
+
+
+def by_format(text: Column, dtype: DataType, form: str) -> Column:
+    """Return dates or timestamps that are written in a format; null for other texts."""
+    values = try_strptime(pc.utf8_trim(text, " \t"), pa.scalar(form))
+    return pc.cast(values, dtype)
+
+
+def plain_numbers(text: Column, written: Written) -> Column:
+    """Return texts of numbers with a point and without marks between thousands.
+
+    A text with such marks at other places than between groups of three digits, or with another decimal mark, stands for
+    no value.
+    """
+    decimal, thousands, _ = written
+    if decimal == "." and not thousands:
+        return text
+    marks = f"[{re.escape(decimal + thousands)}.]"
+    regular = grouped_number(decimal, thousands)
+    has_mark = pc.match_substring_regex(text, marks)
+    without = pc.replace_substring(text, thousands, "") if thousands else text
+    number = pc.replace_substring(without, decimal, ".")
+    marked = pc.if_else(pc.match_substring_regex(text, regular), number, NO_VALUE)
+    return pc.if_else(has_mark, marked, text)
+
+
+def grouped_number(decimal: str, thousands: str) -> str:
+    """Return the pattern of a number with its own marks."""
+    mark, digits = re.escape(decimal), "[0-9]+"
+    grouped = rf"[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|{digits}" if thousands else digits
+    return rf"^[ \t]*[-+]?(?:(?:{grouped})(?:{mark}[0-9]*)?|{mark}{digits})(?:[eE][-+]?{digits})?[ \t]*$"
 
 
 def cast_text(text: Column, dtype: DataType, lenient: bool) -> Column:
@@ -135,23 +211,23 @@ def reads(dtype: DataType) -> str:
     return examples.get(dtype, f"written {zoned}" if pa.types.is_timestamp(dtype) else "text in UTF-8")
 
 
-def advice(name: str, texts: Column, dtype: DataType) -> str:
+def advice(name: str, texts: Column, dtype: DataType, options: CsvOptions) -> str:
     """Return the one next step for a column that has a text that is not of its type.
 
     That is a type that holds all values of the file, or of its first million; else what stands for null elsewhere; else
     to set bad rows aside.
     """
     if dtype == STRING:
-        return "Save the file as UTF-8.  on_bad_row: quarantine sets such rows aside."
+        return "Save the file as UTF-8, or declare its encoding.  on_bad_row: quarantine sets such rows aside."
     seen = texts.slice(0, MOST_VALUES).drop_null()
     values = f"{'first ' * (len(texts) > MOST_VALUES)}{len(seen):,} values" if len(seen) > 1 else "one value"
     such = f"{values} of the column in this file"
     for candidate in candidates(seen, dtype):
-        if values_of(seen, candidate)[1] is None:
+        if values_of(seen, candidate, Written.of(options, name, candidate))[1] is None:
             kind = type_name(candidate)
             valid = f"The {such} {'are' if len(seen) > 1 else 'is a'} valid {kind}"
             return f"{valid}: declare {name}: {kind}."
-    _, bad = values_of(seen, dtype)
+    _, bad = values_of(seen, dtype, Written.of(options, name, dtype))
     others = pc.unique(seen.filter(bad)) if bad is not None else pa.array([], pa.string())
     if 0 < len(others) <= 2 and all(text.strip().lower() in MARKS for text in others.to_pylist()):
         nulls = ", ".join(f"'{text}'" for text in others.to_pylist())

@@ -34,7 +34,7 @@ def scaled(values: NDArray[np.float64]) -> States:
 
 
 def multiply_scaled(left: States, right: States) -> States:
-    """Return the products of `scaled` numbers, which neither overflow nor underflow."""
+    """Return the products of `scaled` numbers, without overflow or underflow."""
     mantissas, shifts = scaled(left[0] * right[0])
     return mantissas, left[1] + right[1] + shifts
 

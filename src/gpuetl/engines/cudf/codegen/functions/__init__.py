@@ -14,6 +14,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     logic,
     mathematics,
     means,
+    nested,
     regex,
     strings,
     timestamps,
@@ -24,8 +25,8 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, means, timestamps,
-    regex, strings, zones,
+    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, means, nested,
+    timestamps, regex, strings, zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -1,4 +1,4 @@
-"""Texts in another case."""
+"""Strings in another case."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from gpuetl.expressions.ir import Call, Cast
 from gpuetl.records import dataclass
 
 Spelling = Callable[[Any, Sequence[str]], str]
-"""Gives the C++ code of a call or cast from its arguments' texts."""
+"""Gives the C++ code of a call or cast from the code of its arguments."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Device:
     Parameters
     ----------
     spelling
-        The C++ function's name; or what gives the text of the whole call from the texts of its arguments, in which
+        The C++ function's name; or what gives the code of the whole call from the code of its arguments, in which
         `at` is the `Fault` and `out` the text that is written.
     gives
         `value`; `maybe` where the C++ function returns a `Maybe`; `text` where it writes a text, as

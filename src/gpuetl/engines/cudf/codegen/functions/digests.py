@@ -1,4 +1,4 @@
-"""Digests of texts: of the family `hashing`, in a header of their own."""
+"""Digests of strings: of the family `hashing`, in a header of their own."""
 
 from __future__ import annotations
 

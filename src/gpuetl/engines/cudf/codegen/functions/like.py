@@ -76,7 +76,7 @@ WORDS = {Wildcard.ONE: 0x110000, Wildcard.ANY: 0x110001}
 
 
 def parts_of(call: Call) -> Sequence[Part]:
-    """Return the constant pattern's texts and wildcards."""
+    """Return the constant pattern's literal parts and wildcards."""
     return parse_like(*(arg.value for arg in call.args[1:] if isinstance(arg, Literal)))
 
 

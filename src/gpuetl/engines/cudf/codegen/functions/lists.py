@@ -11,7 +11,7 @@ from gpuetl.expressions.ir import Call, Literal
 
 
 def split(call: Call, arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
-    """Cut texts at every separator, by kernels whose writers import this table."""
+    """Cut strings at every separator, by kernels whose writers import this table."""
     from gpuetl.engines.cudf.codegen.list_columns import split_strings
 
     return split_strings(arguments, rows, machine)
@@ -22,5 +22,6 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_length": Device("list_length"),
     "list_contains": Device("list_contains"),
     "list_get": Device("list_get", gives="maybe"),
+    "list_extract": Device("list_extract", gives="maybe"),
     "split": Library(split),
 }

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from gpuetl.engines.cudf.codegen.cuda_types import c_constant, c_type, unscaled, whole_number
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
+from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.expressions.ir import Call, Cast, Literal
-from gpuetl.types.data_types import STRING, DataType, is_floating
+from gpuetl.types.data_types import DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 # What decimals of two scales gain where they are compared, since no decimal of 38 digits holds both.
@@ -69,7 +70,7 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
 
 
 def table(constants: Sequence[Any], dtype: DataType) -> tuple[str, list[str]]:
-    """Return the C++ type of a table's entries, and their texts in its order."""
+    """Return the C++ type of a table's entries, and their C++ code in its order."""
     if is_floating(dtype):  # by their bits; NaN equals nothing, so its bits are not met
         code, kind, suffix = ("<f", "uint32_t", "u") if dtype == pa.float32() else ("<d", "uint64_t", "ULL")
         size = struct.calcsize(code)
@@ -81,8 +82,8 @@ def table(constants: Sequence[Any], dtype: DataType) -> tuple[str, list[str]]:
 
 def sort_key(value: Any, dtype: DataType) -> Any:
     """Return what orders constants as C++ orders their values."""
-    if dtype == STRING:
-        return value.encode()
+    if has_bytes(dtype):
+        return value.encode() if isinstance(value, str) else value
     return unscaled(value, dtype) if is_decimal(dtype) else whole_number(value, dtype)
 
 

@@ -31,7 +31,7 @@ def local_time(expr: Call, arguments: Sequence[str]) -> str:
 
 
 def constants(expr: Call) -> list[str]:
-    """Return the texts that follow the first argument."""
+    """Return the arguments in C++ that follow the first argument."""
     return [str(arg.value) for arg in expr.args[1:] if isinstance(arg, Literal)]
 
 

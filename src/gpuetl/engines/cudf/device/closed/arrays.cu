@@ -136,7 +136,7 @@ KERNEL count_numbers(int64_t rows, const int32_t* numbers, uint64_t* count) {
     most.store(count);
 }
 
-// The bytes of texts by their numbers in a dictionary, that of 0 in the place of nulls.
+// The bytes of strings by their numbers in a dictionary, that of 0 in the place of nulls.
 #define SIZES(OFFSET)                                                                                                \
     KERNEL add_sizes_##OFFSET(int64_t rows, const int32_t* numbers, const uint32_t* words,                           \
                               const OFFSET##_t* offsets, uint64_t* bytes) {                                          \

@@ -32,7 +32,7 @@ DEVICE void add_in_block(uint32_t* sum, uint32_t count) { if ((threadIdx.x & 31)
 namespace bytecode {
 constexpr int NUMBERS = 16, OUTPUTS = 32, WORDS = 440, NONE = 255;
 
-// Instructions of two words, and data behind them: where texts lie, constants, lists.
+// Instructions of two words, and data behind them: where strings lie, constants, lists.
 struct Code {
     int64_t words[WORDS];
 };
@@ -53,17 +53,17 @@ enum Operation : int {
 };
 
 // A text of a column or a constant, which lies in the code itself.
-DEVICE Maybe<Text> text_at(const Code& code, int64_t place, int64_t row) {
+DEVICE Maybe<String> text_at(const Code& code, int64_t place, int64_t row) {
     const int64_t* const words = code.words + place;
     const char* const data = (const char*)words[1];
     const uint32_t* const bits = (const uint32_t*)words[4];
     const int32_t* const numbers = (const int32_t*)words[3];
-    const Texts<int32_t> narrow{data, (const int32_t*)words[2], numbers ? nullptr : bits};
-    const Texts<int64_t> wide{data, (const int64_t*)words[2], numbers ? nullptr : bits};
-    if (words[0] == 0) return some(Text{(const char*)(code.words + words[1]), words[2]});
+    const Strings<int32_t> narrow{data, (const int32_t*)words[2], numbers ? nullptr : bits};
+    const Strings<int64_t> wide{data, (const int64_t*)words[2], numbers ? nullptr : bits};
+    if (words[0] == 0) return some(String{(const char*)(code.words + words[1]), words[2]});
     if (!numbers) return words[0] == 4 ? narrow[row] : wide[row];
-    return words[0] == 4 ? CodedTexts<Texts<int32_t>>{narrow, numbers, bits}[row]
-                         : CodedTexts<Texts<int64_t>>{wide, numbers, bits}[row];
+    return words[0] == 4 ? CodedStrings<Strings<int32_t>>{narrow, numbers, bits}[row]
+                         : CodedStrings<Strings<int64_t>>{wide, numbers, bits}[row];
 }
 
 // Whether values compare as an operation says; `first` is the first of the six.
@@ -107,7 +107,7 @@ DEVICE int64_t computed_int(int operation, Fault at, int64_t x, int64_t y) {
     }
 }
 
-DEVICE bool searched(int operation, Text text, Text pattern) {
+DEVICE bool searched(int operation, String text, String pattern) {
     switch (operation) {
         case STARTS_WITH: return starts_with(text, pattern);
         case ENDS_WITH: return ends_with(text, pattern);

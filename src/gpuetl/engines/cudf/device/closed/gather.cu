@@ -1,4 +1,4 @@
-// Rows gathered by number: values of any fixed width, and the sizes of texts and lists.
+// Rows gathered by number: values of any fixed width, and the sizes of strings and lists.
 //
 // A warp gathers a tile of one column, so its code knows the width, and each lane has several loads under way whatever
 // the columns are.  Tiles come column by column within chunks of rows: a chunk's row numbers are read from memory once
@@ -173,7 +173,7 @@ DEVICE void gather(int64_t rows, int64_t tile_rows, const NUMBER* from, uint64_t
 }  // namespace gathering
 
 // A negative number in `from` gives null, and nulls are written as zeros.  `counters` has two numbers a column, to which are
-// added its nulls, and its texts' bytes or lists' elements; none are where no column has words or sizes.  The rows of a
+// added its nulls, and its strings' bytes or lists' elements; none are where no column has words or sizes.  The rows of a
 // tile are a multiple of 256.
 KERNEL gather_int32(int64_t rows, int64_t tile_rows, const int32_t* from, uint64_t* counters,
                     const gathering::Columns columns) {

@@ -54,7 +54,7 @@ template <class OFFSET> DEVICE int32_t text_bytes(const OFFSET* offsets, int64_t
 }
 
 template <class OFFSET>
-DEVICE void measure_texts(int64_t rows, const OFFSET* offsets, int32_t* lengths) {
+DEVICE void measure_strings(int64_t rows, const OFFSET* offsets, int32_t* lengths) {
     FOR_EACH_ROW(row, rows) {
         if (row >= rows) break;
         lengths[row] = text_bytes(offsets, row);
@@ -63,7 +63,7 @@ DEVICE void measure_texts(int64_t rows, const OFFSET* offsets, int32_t* lengths)
 
 // Also sees whether a null has bytes.
 template <class OFFSET>
-DEVICE void measure_valid_texts(int64_t rows, const OFFSET* offsets, const parquet::Ranks& ranks, uint64_t* in_nulls,
+DEVICE void measure_valid_strings(int64_t rows, const OFFSET* offsets, const parquet::Ranks& ranks, uint64_t* in_nulls,
                                 int32_t* lengths) {
     FOR_EACH_ROW(row, rows) {
         if (row >= rows) break;
@@ -111,13 +111,13 @@ KERNEL page_starts(int64_t items, int64_t starts_a_column, int64_t page_rows, in
                        const int64_t* widths, uint32_t* words) {                                                     \
         pages::pack<TYPE##_t>(groups, groups_a_page, column_pages, table, widths, words);                            \
     }
-#define TEXTS(OFFSET)                                                                                                \
-    KERNEL measure_texts_##OFFSET(int64_t rows, const OFFSET##_t* offsets, int32_t* lengths) {                       \
-        pages::measure_texts(rows, offsets, lengths);                                                                \
+#define STRINGS(OFFSET)                                                                                              \
+    KERNEL measure_strings_##OFFSET(int64_t rows, const OFFSET##_t* offsets, int32_t* lengths) {                     \
+        pages::measure_strings(rows, offsets, lengths);                                                              \
     }                                                                                                                \
-    KERNEL measure_valid_texts_##OFFSET(int64_t rows, const OFFSET##_t* offsets, const uint32_t* valid,              \
+    KERNEL measure_valid_strings_##OFFSET(int64_t rows, const OFFSET##_t* offsets, const uint32_t* valid,            \
                                         const int64_t* through, uint64_t* in_nulls, int32_t* lengths) {              \
-        pages::measure_valid_texts(rows, offsets, {valid, through}, in_nulls, lengths);                              \
+        pages::measure_valid_strings(rows, offsets, {valid, through}, in_nulls, lengths);                            \
     }
 
 COMPACT(1, uint8_t)
@@ -131,8 +131,8 @@ RANGES(uint8, uint8_t)
 RANGES(uint32, uint32_t)
 PACK(uint8)
 PACK(int32)
-TEXTS(int32)
-TEXTS(int64)
+STRINGS(int32)
+STRINGS(int64)
 
 // Values of 16 bytes, written with the highest one first.
 KERNEL turn_bytes(int64_t rows, const uint64_t* values, uint64_t* turned) {

@@ -14,6 +14,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     logic,
     mathematics,
     means,
+    nested,
     parsing,
     regex,
     strings,
@@ -24,7 +25,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
-    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **hashing.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **nested.HANDLERS, **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: timestamps.in_microseconds(SCALARS[name], dtype) for name, dtype in timestamps.OPERATORS.items()}

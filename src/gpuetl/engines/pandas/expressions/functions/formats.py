@@ -24,7 +24,7 @@ HOUR, MINUTE = 3600 * SECOND, 60 * SECOND
 
 @cache
 def digits(width: int) -> Any:
-    """Return the strings of the numbers of so many digits, each at its place."""
+    """Return the strings of all numbers of this number of digits, each at its position."""
     return pa.array([f"{number:0{width}}" for number in range(10**width)])
 
 
@@ -70,7 +70,7 @@ def _written(times: Any, form: str) -> Any:
 
 
 def compose(form: str, clock: Clock, valid: Any, strings: Mapping[str, Any]) -> Any:
-    """Return the texts of a clock, null where not `valid` or a year has not 4 digits; `strings` has other fields."""
+    """Return the strings of a clock, null where not `valid` or a year lacks 4 digits; `strings` has other fields."""
     pieces: list[Any] = []
     for part in parse_format(form):
         if isinstance(part, str):

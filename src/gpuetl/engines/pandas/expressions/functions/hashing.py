@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import over_columns, text_bytes, to_words
-from gpuetl.types.data_types import NULL, STRING
+from gpuetl.types.data_types import NULL, STRING, is_binary
 
 # XXH64 of many values at once (Y. Collet, xxHash fast digest algorithm, specification 0.1.1).
 #
@@ -151,7 +151,7 @@ def hash_column(column: Any, seeds: Words) -> Words:
 
 def hash_values(column: Any, seeds: Words) -> Words:
     """Hash the values that are not null; the hash of the others is any."""
-    if column.type == STRING:
+    if column.type == STRING or is_binary(column.type):
         return hash_bytes(*text_bytes(column), seeds)
     if pa.types.is_decimal(column.type):
         halves = np.frombuffer(column.buffers()[1], "<u8").reshape(-1, 2)[column.offset : column.offset + len(column)]

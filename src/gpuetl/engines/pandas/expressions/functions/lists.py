@@ -9,7 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.pandas.columns.column import Masked, list_parts, over_columns, repeated, take_or_null, to_masked
+from gpuetl.engines.pandas.columns.column import (
+    Masked,
+    from_masked,
+    list_parts,
+    over_columns,
+    repeated,
+    take_or_null,
+    to_masked,
+)
+from gpuetl.types.data_types import INT64
+from gpuetl.types.nested_types import is_map
 
 
 def contains_value(lists: Any, value: Any) -> Any:
@@ -33,6 +43,28 @@ def element_at(lists: Any, index: Any) -> Any:
     return over_columns(_element, lists, index)
 
 
+def element_from_one(lists: Any, index: Any) -> Any:
+    """The element at the row's index, where the first has 1, from the end where it is negative."""
+    return over_columns(_element_from_one, lists, index)
+
+
+def _element_from_one(lists: Any, index: Any) -> Any:
+    asked = to_masked(index)
+    beyond = np.iinfo(np.int64).max  # for 0, which is no element's
+    places = np.where(asked.values > 0, asked.values - 1, np.where(asked.values < 0, asked.values, beyond))
+    return _element(lists, from_masked(Masked(places, asked.valid), INT64))
+
+
+def length_of(lists: Any) -> Any:
+    """The number of elements, or of the entries of a map."""
+    return pc.list_value_length(lists) if not is_map(lists.type) else over_columns(_map_lengths, lists)
+
+
+def _map_lengths(maps: Any) -> Any:
+    entry = pa.struct([("key", maps.type.key_type), ("value", maps.type.item_type)])
+    return pc.list_value_length(maps.cast(pa.list_(entry)))
+
+
 def _element(lists: Any, index: Any) -> Any:
     parts, asked = list_parts(lists), to_masked(index)
     position = np.where(asked.values < 0, asked.values + parts.lengths, asked.values)
@@ -46,7 +78,8 @@ def split_text(text: Any, separator: Any) -> Any:
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "list_length": pc.list_value_length,
+    "list_length": length_of,
+    "list_extract": element_from_one,
     "list_contains": contains_value,
     "list_get": element_at,
     "split": split_text,

@@ -1,4 +1,4 @@
-"""Text to dates and times.  A text is read by fixed widths; it counts where the format writes it again as it was."""
+"""Text to dates and times: strings are read by fixed widths, and valid if the format writes them the same again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PIVOT = 69  # %y is a year of 1969 to 2068, as in POSIX
 
 
 def strptime(text: Any, form: Any) -> Any:
-    """The timestamp of which the format writes this text; an error where there is none."""
+    """The timestamp that the format writes as this string; an error if there is none."""
     result = try_strptime(text, form)
     lost = pc.and_(pc.is_valid(text), pc.is_null(result))
     if (lost if isinstance(lost, pa.Scalar) else pc.any(lost)).as_py():
@@ -34,7 +34,7 @@ def strptime(text: Any, form: Any) -> Any:
 
 
 def try_strptime(text: Any, form: Any) -> Any:
-    """The timestamp of which the format writes this text; null where there is none."""
+    """The timestamp that the format writes as this string; null if there is none."""
     return over_columns(lambda column: _parsed(column, form.as_py()), text)
 
 

@@ -80,7 +80,7 @@ def compose(year: Ints, month: Ints, day: Ints, hour: Ints, minute: Ints, *secon
 
 
 def measured(length: int, returns: DataType) -> Callable[..., Any]:
-    """Return the handler of a number of units of so many microseconds."""
+    """Return the handler of a number of units, each of these microseconds."""
     return lambda x: by_row(lambda values: whole_micros(values, length), returns, x)
 
 
@@ -98,12 +98,12 @@ def whole_micros(values: NDArray[Any], length: int) -> Ints:
 
 
 def add_days(x: Any, n: Any) -> Any:
-    """So many days later."""
+    """A number of days later."""
     return moved(x, n, lambda clock, days: Clock(clock.days + checked(days, DAYS), clock.micros))
 
 
 def add_months(x: Any, n: Any) -> Any:
-    """So many months later, on its last day where it has no such day."""
+    """A number of months later; the last day of the month if it has no such day."""
 
     def later(clock: Clock, months: Ints) -> Clock:
         month = clock.months + checked(months, 12 * YEARS)

@@ -20,7 +20,7 @@ from gpuetl.engines.cudf.codegen.compile_ahead import most_threads
 from gpuetl.engines.cudf.codegen.machine_code import SHIPPED, Compiler, Target, by_ptx, read_entry, write_entry
 from gpuetl.engines.cudf.codegen.nvrtc import library_paths, users_lines
 from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcess, loaded_library, version_of
-from gpuetl.engines.cudf.codegen.plan_programs import Program, closed_set
+from gpuetl.engines.cudf.programs.plan_programs import Program, closed_set
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed, system_reason
 from gpuetl.messages import coded
 

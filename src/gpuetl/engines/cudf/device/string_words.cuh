@@ -1,4 +1,4 @@
-// Texts read by words: fewer loads than by bytes.  Nothing beyond a text is read.
+// Strings read by words: fewer loads than by bytes.  Nothing beyond a text is read.
 #pragma once
 
 #include "rows.cuh"

@@ -93,6 +93,6 @@ def test_groups_joins_and_orders_of_texts_are_those_of_the_oracle(source, pipeli
     rows.sort("k desc", "x").stage("sorted")
     others = source(pa.table({"k": [f"id{number:010}" for number in range(0, 600, 3)], "y": range(200)}), "u")
     rows.join(others, "k", "left").stage("joined")
-    ways = {"suffixes": RunOptions(), "hashes": RunOptions(skip_passes=("number_texts_by_suffix", "text_codes"))}
-    ways["without codes"] = RunOptions(skip_passes=("text_codes",))
+    ways = {"suffixes": RunOptions(), "hashes": RunOptions(skip_passes=("number_strings_by_suffix", "string_codes"))}
+    ways["without codes"] = RunOptions(skip_passes=("string_codes",))
     assert_same(pipeline, "cudf-on-cpu", partitions=ways)

@@ -1,4 +1,4 @@
-"""A line on a terminal that says how far a long look at files is, for commands that run nothing."""
+"""A terminal line with the progress of a long scan of files, for commands that run nothing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gpuetl.messages import printable, redacted
 from gpuetl.places.watching import watching
 
 AFTER_S = 2.0
-"""Looks are shown when the command has taken this long."""
+"""The line appears when the command has taken this long."""
 CLEAR_LINE = "\r\x1b[K"
 
 
 @contextmanager
-def long_looks() -> Iterator[None]:
-    """Show on stderr, where that is a terminal, how far a long look at files of the block is; leave nothing there."""
+def scan_progress() -> Iterator[None]:
+    """Show the progress of scans of files in the block on stderr, if that is a terminal; remove it at the end."""
     if not sys.stderr.isatty():
         yield
         return
@@ -31,7 +31,7 @@ def long_looks() -> Iterator[None]:
 
 
 class _Line:
-    """Draws the line, and takes it away when the look ends."""
+    """Draws the line, and removes it when the scan ends."""
 
     def __init__(self) -> None:
         self.started, self.is_drawn = time.monotonic(), False

@@ -1,7 +1,7 @@
-// Texts told apart by at most 8 bytes: those after a prefix that all of them have.
+// Strings told apart by at most 8 bytes: those after a prefix that all of them have.
 #pragma once
 
-#include "text_table.cuh"
+#include "string_table.cuh"
 
 DEVICE uint64_t first_byte_highest(uint64_t word) {
     word = (word & 0x00ff00ff00ff00ffULL) << 8 | (word >> 8 & 0x00ff00ff00ff00ffULL);
@@ -13,13 +13,13 @@ struct Suffixes {
     int64_t prefix;  // bytes, at most 16
     uint64_t first, second;
 
-    DEVICE Suffixes(Text model, int64_t prefix) : prefix(prefix), first(0), second(0) {
+    DEVICE Suffixes(String model, int64_t prefix) : prefix(prefix), first(0), second(0) {
         if (prefix > 0) first = word_of(model.cut(0, prefix), 0);
         if (prefix > 8) second = word_of(model.cut(0, prefix), 8);
     }
-    // One more than the bytes after the prefix as a number, which sorts as the texts do.  0 for a text that has another
+    // One more than the bytes after the prefix as a number, which sorts as the strings do.  0 for a text that has another
     // prefix or more bytes, or ends with a byte 0: a shorter one would have the same number.
-    DEVICE uint64_t code(Text text) const {
+    DEVICE uint64_t code(String text) const {
         const int64_t left = text.size - prefix;
         if (left < 0 || left > 8) return 0;
         if (prefix > 0 && word_of(text.cut(0, prefix), 0) != first) return 0;
@@ -30,8 +30,8 @@ struct Suffixes {
     }
 };
 
-// The distinct texts of a table in no order, each with its slot, and the row that was first to have it.
-struct DistinctTexts {
+// The distinct strings of a table in no order, each with its slot, and the row that was first to have it.
+struct DistinctStrings {
     uint64_t* codes;  // nullptr: they are not listed
     int32_t* slots;
     int32_t* rows;
@@ -43,8 +43,8 @@ struct CodeTable {
     uint64_t* codes;
     uint64_t mask;
     int64_t most_tries;
-    DistinctTexts distinct;
-    uint64_t* found;  // why the table fails; how many texts are listed, from bit 40 on, and their bytes
+    DistinctStrings distinct;
+    uint64_t* found;  // why the table fails; how many strings are listed, from bit 40 on, and their bytes
 
     // The slot of a code.  Different codes have different hashes, but may begin at the same slot.
     DEVICE int32_t enter(uint64_t code, int32_t row, int64_t bytes) const {

@@ -71,7 +71,7 @@ def test_more_texts_than_the_sample_shows_stay_as_they_are(monkeypatch):
 
 def test_the_choice_can_be_left_out():
     """Then texts are as they were read."""
-    with skipping(["text_codes"]):
+    with skipping(["string_codes"]):
         assert checked({"s": plain(TEXTS)}, HOST)["s"].dictionary is None
     assert checked({"s": plain(TEXTS)}, HOST)["s"].dictionary
 
@@ -91,7 +91,7 @@ def test_the_first_column_with_other_bytes_is_refused():
     assert list(checked({"r": columns["r"]}, HOST)) == ["r"]
     with pytest.raises(ValueError, match="column 'l' is not UTF-8 in row 1"):
         checked(columns, HOST)
-    with skipping(["text_codes"]), pytest.raises(ValueError, match="column 'w' is not UTF-8 in row 1"):
+    with skipping(["string_codes"]), pytest.raises(ValueError, match="column 'w' is not UTF-8 in row 1"):
         checked({"w": columns["w"], "l": columns["l"]}, HOST)
 
 
@@ -196,7 +196,7 @@ def test_expressions_read_and_give_numbers(text):
     types = {"s": STRING, "t": STRING, "p": STRING, "b": BOOL}
     columns = {name: from_arrow(pa.array(values[name], dtype), HOST) for name, dtype in types.items()}
     expr = resolve(parse_expression(text), Scope(types, {}))
-    with skipping(["text_codes"]):
+    with skipping(["string_codes"]):
         expected = evaluate({"": expr}, columns, 52, HOST)[""]
     assert expected.dictionary is None
     got = evaluate({"": expr}, columns | {name: coded(values[name]) for name in "st"}, 52, HOST)[""]

@@ -11,7 +11,7 @@ from tables import table
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ENGINE = "cudf-on-cpu"
-WAYS = {"plain": RunOptions(skip_passes=("text_codes",)), **LAYOUTS}
+WAYS = {"plain": RunOptions(skip_passes=("string_codes",)), **LAYOUTS}
 """In partitions of 2 rows, each has a dictionary of its own."""
 TYPES = {"i": "int64", "g": "string", "s": "string", "u": "string"}
 

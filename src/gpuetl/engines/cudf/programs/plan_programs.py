@@ -37,7 +37,7 @@ from gpuetl.types.data_types import FLOAT64, INT64, NAMED, STRING
 
 # Programs that many pipelines ask for and that contain nothing of a pipeline: they are built with the closed set.
 #
-# Their texts are what a plan's list would have, so a run finds them in the wheel or in the cache as it finds its own.
+# Their sources are what a plan's list would have, so a run finds them in the wheel or in the cache as it finds its own.
 
 
 INT32 = NAMED["int32"]
@@ -85,7 +85,7 @@ def usual_name(sql: str, kind: Kind) -> str:
 
 
 def window_sources(sql: str, kind: Kind) -> list[str]:
-    """Return the texts of a call of a window function."""
+    """Return the sources of a call of a window function."""
     call = resolve(parse_expression(sql), Scope({"x": kind.dtype}, {}, ("window",)))
     assert isinstance(call, Call)
     nothing = cast("Any", None)
@@ -150,7 +150,7 @@ def plan_programs(physical: PhysicalPlan, file: str) -> ProgramList:
 
 
 def user_kernels(operation: Kernel | KernelReduction) -> list[UserKernel]:
-    """Return what a step would have compiled of its user's texts, by the schema of its input.
+    """Return what a step would have compiled of its user's sources, by the schema of its input.
 
     Raises
     ------

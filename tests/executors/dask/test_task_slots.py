@@ -15,9 +15,9 @@ pytest.importorskip("distributed")
 from conftest import COMPILER, ON_CPU, workers_here
 from gpuetl import RunOptions, col, row_number
 from gpuetl.engines.registry import ENGINES, ClusterEngine
-from gpuetl.executors.dask import cluster_sinks, tasks, turns
+from gpuetl.executors.dask import cluster_sinks, task_slots, tasks
 from gpuetl.executors.dask.job import TaskRunner
-from gpuetl.executors.dask.turns import Turn, Turns
+from gpuetl.executors.dask.task_slots import SlotCounts, TaskSlot
 from tables import write_source
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -34,7 +34,7 @@ class Scene:
 @pytest.fixture(autouse=True)
 def scene(monkeypatch):
     """Nobody has said anything, and no task has a turn."""
-    monkeypatch.setattr(turns, "TURNS", Turns())
+    monkeypatch.setattr(task_slots, "SLOTS", SlotCounts())
     monkeypatch.setattr(Scene, "said", {}, raising=False)
 
 
@@ -55,11 +55,11 @@ def heard(what, seconds=LONG):
     return Scene.said.setdefault(what, threading.Event()).wait(seconds)
 
 
-def task(name, *steps, shares=True, reads_ahead=True):
+def task(name, *steps, is_concurrent=True, reads_ahead=True):
     """Do steps in turns: after each say that it is being done, and wait until that may end."""
-    with Turn(shares, reads_ahead) as turn:
+    with TaskSlot(is_concurrent, reads_ahead) as slot:
         for step in steps:
-            getattr(turn, step)()
+            getattr(slot, step)()
             say(f"{name} {step}")
             if not heard(f"end {name} {step}"):
                 return "waited in vain"
@@ -123,8 +123,8 @@ def test_nothing_is_read_ahead_where_there_is_no_memory_for_it(worker):
 
 def test_a_task_that_shares_nothing_keeps_its_thread(worker):
     """As on a processor, and where memory is measured task by task."""
-    first = begin(worker, "a", "read", "compute", "write", shares=False)
-    second = begin(worker, "b", "read", shares=False)
+    first = begin(worker, "a", "read", "compute", "write", is_concurrent=False)
+    second = begin(worker, "b", "read", is_concurrent=False)
     end("a", "read", "compute")
     assert heard("a write")
     assert not heard("b read", 0.1)
@@ -135,12 +135,12 @@ def test_a_task_that_shares_nothing_keeps_its_thread(worker):
 
 def test_who_computes_does_not_go_back_to_reading():
     """It reads as a part of that."""
-    with Turn(True, True) as turn:
-        turn.compute()
-        turn.read()
-        assert turn.kind == "computing"
-        assert turns.TURNS.taken["reading"] == 0
-    assert turns.TURNS.taken["computing"] == 0
+    with TaskSlot(True, True) as slot:
+        slot.compute()
+        slot.read()
+        assert slot.kind == "computing"
+        assert task_slots.SLOTS.in_use["reading"] == 0
+    assert task_slots.SLOTS.in_use["computing"] == 0
 
 
 def test_room_is_made_when_files_are_written_and_the_one_that_computes_has_ended():
@@ -182,12 +182,12 @@ def test_who_makes_room_holds_others_up_until_it_has_computed():
 
 def test_who_made_room_may_write():
     """Nobody holds itself up."""
-    with Turn(True, True) as turn:
-        turn.compute()
-        turn.make_room()
-        turn.write()
-        assert turns.TURNS.alone is None
-    assert not any(turns.TURNS.taken.values())
+    with TaskSlot(True, True) as slot:
+        slot.compute()
+        slot.make_room()
+        slot.write()
+        assert task_slots.SLOTS.exclusive is None
+    assert not any(task_slots.SLOTS.in_use.values())
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def taken(monkeypatch):
 
     def noted(name, do):
         def noted_do(runner, *given):
-            found[name].add(runner.turn.kind)
+            found[name].add(runner.slot.kind)
             return do(runner, *given)
 
         return noted_do
@@ -247,21 +247,21 @@ def test_a_partition_that_was_split_is_gone_when_others_may_compute(monkeypatch)
     """Its pieces are what is left of it.  Without a worker: dask's profiler holds what a thread works with for a while."""
     partition, alive = type("Partition", (), {})(), []
     part = weakref.ref(partition)
-    turn = SimpleNamespace(compute=lambda: None)
+    slot = SimpleNamespace(compute=lambda: None)
     opened = lambda origin, results: list(results)  # noqa: E731
     split = lambda node, index, frames: ["piece", *frames[1:]]  # noqa: E731
 
     @contextmanager
     def runner(name):
-        yield SimpleNamespace(turn=turn, opened=opened, split=split)
+        yield SimpleNamespace(slot=slot, opened=opened, split=split)
         alive.append(part() is not None)
 
     node = SimpleNamespace(origin="stage")
     here = SimpleNamespace(runner=runner, exchange=lambda number: node, support=None)
     results = [[partition]]
     del partition
-    monkeypatch.setattr(tasks, "computed", lambda *given: results.pop())
-    monkeypatch.setattr(tasks, "giving_worker", lambda: None)
+    monkeypatch.setattr(tasks, "run_fragment", lambda *given: results.pop())
+    monkeypatch.setattr(tasks, "serving_worker", lambda: None)
     job, fragment = SimpleNamespace(opened=lambda: here), SimpleNamespace(name="split")
     assert tasks.split(job, fragment, 0, 0) == "piece"
     assert alive == [False]
@@ -270,7 +270,7 @@ def test_a_partition_that_was_split_is_gone_when_others_may_compute(monkeypatch)
 @needs_compiler
 def test_room_is_made_for_a_step_that_finds_no_memory(pieces, monkeypatch):
     """By the task's own turn."""
-    made, apply, make_room = [], TaskRunner.apply, Turn.make_room
+    made, apply, make_room = [], TaskRunner.apply, TaskSlot.make_room
 
     def short(self, node, index, frames):
         backend, once = self.backend, []
@@ -290,7 +290,7 @@ def test_room_is_made_for_a_step_that_finds_no_memory(pieces, monkeypatch):
         return make_room(self)
 
     monkeypatch.setattr(TaskRunner, "apply", short)
-    monkeypatch.setattr(Turn, "make_room", noted)
+    monkeypatch.setattr(TaskSlot, "make_room", noted)
     pieces(partition_rows=6)
     assert "computing" in made
 
@@ -299,13 +299,13 @@ def test_a_failure_gives_up_the_turn():
     """Others go on, also where threads are not dask's, which cannot be left."""
 
     def fail_to_write():
-        with Turn(True, True) as turn:
-            turn.read()
-            turn.compute()
-            turn.write()
+        with TaskSlot(True, True) as slot:
+            slot.read()
+            slot.compute()
+            slot.write()
             raise OSError("no room")
 
     for _ in range(5):
         with pytest.raises(OSError, match="no room"):
             fail_to_write()
-    assert not any(turns.TURNS.taken.values())
+    assert not any(task_slots.SLOTS.in_use.values())

@@ -1,0 +1,106 @@
+"""`gpuetl schema`: the columns and types of files, as sources of a pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuetl.errors import InvalidPipeline
+from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError
+
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
+    from gpuetl.formats.format import Format
+    from gpuetl.spec.model import SourceSpec
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    text = schema.__doc__ or ""
+    command = commands.add_parser("schema", description=text, help=text.partition(".")[0], allow_abbrev=False)
+    command.set_defaults(command=schema)
+    command.add_argument("paths", metavar="FILE", nargs="+", help="a file, a glob or a folder")
+    command.add_argument("--format", help="the format of the files; default: by their suffix")
+
+
+def schema(paths: Sequence[str], format: str | None) -> None:  # noqa: A002
+    """Print the columns and types of files as sources of a pipeline, to copy into its file.
+
+    For CSV the types are inferred from the first rows, and so are the delimiter, the encoding and whether there is a
+    header.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a path whose format is not known, and for a file that cannot be read.
+    """
+    from gpuetl.spec.model import PipelineSpec
+    from gpuetl.spec.write import write_pipeline
+
+    sources: dict[str, SourceSpec] = {}
+    notes: list[str] = []
+    for path in paths:
+        source, note = described(path, format)
+        sources[next(name for name in names_for(path) if name not in sources)] = source
+        notes += [f"# {path}: types of {note}"] if note else []
+    text = write_pipeline(PipelineSpec("schema", sources=sources))
+    print("\n".join([*notes, text[text.index("sources:") :].rstrip()]))
+
+
+def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa: A002
+    """Return the source of a path, and from which rows its types are, where the files do not state them."""
+    from gpuetl.formats.dataset import Dataset
+    from gpuetl.formats.registry import FORMATS
+    from gpuetl.places.registry import path_of
+    from gpuetl.spec.model import SourceSpec
+    from gpuetl.spec.values import Text
+
+    if format is not None and format not in FORMATS:
+        message = coded("GE3004", f"--format: '{format}' is not a format")
+        raise InvalidPipeline.because(message, f"Formats: {', '.join(FORMATS)}.")
+    try:
+        form = FORMATS[format] if format else format_of(path)
+        dataset, note = Dataset("schema", form.name, path_of(path, Path())), ""
+        if not form.states_types:
+            dataset = replace(dataset, options=form.detected(dataset.files[0]))
+            found = form.infer(dataset)
+            note = f"the first {found.rows:,} rows of {found.file}"
+            dataset = replace(dataset, declared=found.types, inferred_rows=max(1, found.rows))
+        source = SourceSpec(form.name, Text(path), schema=dict(dataset.schema), options=dataset.options)
+    except DatasetError as error:
+        raise InvalidPipeline.because(error.args[0], error.hint) from None
+    except OSError as error:
+        message = coded("GE1403", f"cannot read {path}: {error.strerror or error}")
+        raise InvalidPipeline.because(message) from None
+    return source, note
+
+
+def format_of(path: str) -> Format:
+    """Return the format of a path: that of its suffix, or of the files in a folder."""
+    from gpuetl.formats.dataset import Dataset
+    from gpuetl.formats.registry import FORMATS
+    from gpuetl.places.registry import path_of
+
+    for form in FORMATS.values():
+        if path.endswith(form.suffixes):
+            return form
+    for form in FORMATS.values():
+        listing = Dataset("schema", form.name, path_of(path, Path())).listing
+        if listing.is_folder and listing.files:
+            return form
+    suffixes = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
+    message = coded("GE1401", f"cannot tell the format of {path}: its name ends in none of {suffixes}")
+    raise InvalidPipeline.because(message, "Check the path, or give its --format.")
+
+
+def names_for(path: str) -> Iterator[str]:
+    """Yield names for the source of a path, from that of its file on."""
+    stem = re.sub(r"[^A-Za-z0-9_]+", "_", Path(path).name.partition(".")[0]).strip("_")
+    name = stem if re.match(r"[A-Za-z_]", stem) else f"source_{stem}".strip("_")
+    yield name
+    yield from (f"{name}_{number}" for number in count(2))

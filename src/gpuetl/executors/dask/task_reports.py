@@ -1,0 +1,130 @@
+"""Reports of tasks: each task sends the driver one when it ends, for the report and the progress of a run.
+
+They are events of the topic that the scheduler keeps for the driver's client.  The scheduler forgets the topic when the
+client disconnects.  A report reaches the driver before the news that its task has finished.  A small result travels in
+it, which saves two calls to gather it.  A task that runs twice, because its worker was lost, counts once.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from distributed import get_worker
+
+from gpuetl.executors.dask.packed_plan import AnyNode, operation_of
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.plan.node import Node
+from gpuetl.telemetry.hardware_limits import Link
+from gpuetl.telemetry.recorder import Recorder, Work
+
+MAX_INLINE_BYTES = 1 << 14
+"""Largest result that travels in a report.  A scheduler keeps the last thousand events of a topic."""
+Receive = Callable[["TaskReport"], None]
+_RECEIVERS: WeakKeyDictionary[Any, dict[str, Receive]] = WeakKeyDictionary()
+_CONNECTIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The connection by which each client receives its topic."""
+
+
+class TaskReport(NamedTuple):
+    """What one task did: the work of operations by the number of a node, notes, warnings, and the peak memory use.
+
+    `spilled` has the bytes over each link since the worker's previous report.  `result` is what the driver wants of
+    the task, if that is small.
+    """
+
+    task: str
+    work: dict[int, Work]
+    notes: list[str]
+    peaks: dict[str, int]
+    spilled: dict[Link, int]
+    result: Any = None
+    warnings: Sequence[str] = ()
+
+
+def send_report(driver: str, job: str, report: TaskReport) -> None:
+    """Send a report to the driver of a job, from the thread of a task, at its end.
+
+    The event travels in one batch with the message that the task is done.  `Worker.log_event` would send it at once,
+    ahead of that message: a worker sends its batches every 2 ms.
+    """
+    worker = get_worker()
+    event = {"op": "log-event", "topic": driver, "msg": {"job": job, "report": pickle.dumps(report)}}
+
+    def send() -> None:
+        try:
+            worker.batched_stream.buffer.append(event)
+        except AttributeError:  # another distributed
+            worker.batched_send(event)
+
+    worker.loop.add_callback(send)
+
+
+def inline_if_small(result: Any) -> Any:
+    """Return a result that is small enough for a report, else None."""
+    buffers: list[pickle.PickleBuffer] = []
+    size = len(pickle.dumps(result, 5, buffer_callback=buffers.append)) + sum(b.raw().nbytes for b in buffers)
+    return result if size <= MAX_INLINE_BYTES else None
+
+
+def listen(client: Any, job: str, receive: Receive) -> None:
+    """Have `receive` called, in a thread of the client, with the reports of a job's tasks.
+
+    A client subscribes once, in its first run: it sends messages 10 ms apart, and the tasks would wait for them.
+    """
+    receivers = _RECEIVERS.setdefault(client, {})
+    receivers[job] = receive
+
+    def receive_event(event: tuple[float, Mapping[str, Any]]) -> None:
+        if (receiver := receivers.get(event[1].get("job", ""))) is not None:
+            receiver(pickle.loads(event[1]["report"]))
+
+    if client not in _CONNECTIONS or _CONNECTIONS[client] is not client.scheduler_comm:
+        _CONNECTIONS[client] = client.scheduler_comm  # a scheduler that was started again knows of no topics
+        client.subscribe_topic(client.id, receive_event)
+
+
+def stop_listening(client: Any, job: str) -> None:
+    """End what `listen` began."""
+    _RECEIVERS[client].pop(job, None)
+
+
+class ReportCollector:
+    """Combines the reports of tasks, and records them."""
+
+    def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], recorder: Recorder) -> None:
+        self.nodes, self.recorder = nodes, recorder
+        self.reports: dict[str, TaskReport] = {}
+        self.done: Counter[int] = Counter()
+        self.partitions = {id(operation_of(node)): node.partitions for node in nodes if not isinstance(node, Node)}
+        self.partitions |= {id(write): source.partitions for write, source in plan.sinks.values()}
+
+    def add(self, report: TaskReport) -> None:
+        """Keep the report of a task, and show the progress."""
+        if report.task not in self.reports:
+            for number, work in report.work.items():
+                self.done[number] += work.partitions
+                if work.partitions:
+                    of = self.partitions[id(operation_of(self.nodes[number]))]
+                    self.recorder.progress(work.origin, self.done[number], of)
+        self.reports[report.task] = report
+
+    def close(self) -> None:
+        """Record everything in the order of the plan, not of arrival.  Sinks come last: they are logical nodes here."""
+        for report in self.reports.values():
+            self.recorder.spilled.update(report.spilled)
+            for note in report.notes:
+                self.recorder.note(note)
+            for warning in report.warnings:
+                self.recorder.warn(warning)
+        work_by_node = [(number, work) for report in self.reports.values() for number, work in report.work.items()]
+        for number, work in sorted(work_by_node, key=lambda pair: (isinstance(self.nodes[pair[0]], Node), pair[0])):
+            self.recorder.of(operation_of(self.nodes[number]), work.origin).add(work)
+
+        for report in self.reports.values():
+            for what, peak in report.peaks.items():
+                name = f"{what}, of one worker"
+                self.recorder.peaks[name] = max(peak, self.recorder.peaks.get(name, 0))

@@ -1,0 +1,157 @@
+"""CSV files in pieces: where records begin, so that a large file is read in parts that fit memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gpuetl.formats.csv_header import Header, header_of
+from gpuetl.formats.csv_options import CsvOptions, csv_options
+from gpuetl.formats.csv_records import (
+    check_quotes,
+    line_count,
+    open_quote,
+    record_count,
+    starts_of_block,
+    whole_records,
+)
+from gpuetl.formats.csv_text import blocks
+from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.format import Piece
+from gpuetl.io.data_file import DataFile
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.open_file import opened
+from gpuetl.places.watching import Look
+from gpuetl.threads import in_threads
+
+PIECE_BYTES = 1 << 24
+LONGEST_RECORD = 1 << 28
+"""Bytes of a record beyond which a quote is taken not to be closed."""
+
+
+class TextExtent(NamedTuple):
+    """A piece of a file's text: bytes, the line in which it begins, from 1, and the records before it in the file.
+
+    `last` says that no piece follows.
+    """
+
+    start: int
+    stop: int
+    line: int
+    records: int
+    last: bool
+
+
+def pieces_of(dataset: Dataset, file: DataFile) -> Sequence[Piece]:
+    """Return the pieces of a file, which begin where a record does.
+
+    A file of plain text of up to `PIECE_BYTES` is one piece of unknown rows and is not looked at.  Others are looked at
+    once, from their beginning to their end: this finds where records begin, and archives that are damaged.  Their
+    pieces have known rows, unless bad rows are set aside.
+
+    Raises
+    ------
+    DatasetError
+        For a file that cannot be unpacked, and for a quote that is not closed.
+    """
+    options = csv_options(dataset)
+    size = file.state.size if file.state else 0
+    if not options.is_stream(file.path.name) and size <= PIECE_BYTES:
+        return [Piece(-1, {"": size})]
+    header = header_of(dataset, file)
+    with opened(file.path, file.state) as source:
+        found = list(extents(source, options, header))
+    if len(found) == 1 and options.on_bad_row != "quarantine":
+        extent, rows = found[0]
+        return [Piece(rows, {"": size}, extent)]
+    total = max(1, found[-1][0].stop)
+    shares = ({"": size * (extent.stop - extent.start) // total} for extent, _ in found)
+    known = options.on_bad_row != "quarantine"
+    return [Piece(rows if known else -1, share, extent) for (extent, rows), share in zip(found, shares, strict=True)]
+
+
+def extents(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[tuple[TextExtent, int]]:
+    """Yield the pieces of a file's text with the records that each has."""
+    if (starts := plain_starts(source, options, header)) is not None:
+        yield from extents_between(source, options, header, starts)
+        return
+    dialect, empty_lines = options.dialect, len(header.names) == 1
+    start, line, records = header.start, header.line, 0
+    total, look = source.state.size, Look("text of", str(source.path))
+    for text, last in whole_texts(source, options, header):
+        look.at(min(start, total), total)
+        if last:
+            check_quotes(text, dialect, source.path, line)
+        rows = record_count(text, dialect, empty_lines)
+        yield TextExtent(start, start + len(text), line, records, last), rows
+        start, line, records = start + len(text), line + line_count(text), records + rows
+    look.end(total)
+
+
+def plain_starts(source: OpenFile, options: CsvOptions, header: Header) -> list[int] | None:
+    """Return where the pieces of a file of plain text begin, found by threads; None for a file that is to be parsed.
+
+    That is one with comments, escaped characters, or quotes that do not open and close fields in turn.
+    """
+    dialect, size = options.dialect, source.state.size
+    if options.is_stream(source.path.name) or dialect.comment or dialect.escape or not header.start:
+        return None
+    places = range(header.start, size, PIECE_BYTES)
+    each = in_threads(lambda place: starts_of_block(source, dialect, place, PIECE_BYTES), places)
+    starts, count = [header.start], 0
+    for place, block in zip(places, each, strict=True):
+        first = block.first[count % 2]
+        if not block.quotes.regular[count % 2]:
+            return None
+        if place > header.start and first >= 0 and place + first < size:
+            starts.append(place + first)
+        count += block.quotes.quotes
+    return starts if count % 2 == 0 else None
+
+
+def extents_between(
+    source: OpenFile, options: CsvOptions, header: Header, starts: Sequence[int]
+) -> Iterator[tuple[TextExtent, int]]:
+    """Yield the pieces that begin at some bytes of a file of plain text, with the records that each has."""
+    dialect, empty_lines, stops = options.dialect, len(header.names) == 1, [*starts[1:], source.state.size]
+
+    def counted(span: tuple[int, int]) -> tuple[int, int]:
+        text = source.read_at(span[0], span[1] - span[0])
+        return record_count(text, dialect, empty_lines), line_count(text)
+
+    line, records = header.line, 0
+    counts = in_threads(counted, zip(starts, stops, strict=True))
+    for start, stop, (rows, lines) in zip(starts, stops, counts, strict=True):
+        yield TextExtent(start, stop, line, records, stop == stops[-1]), rows
+        line, records = line + lines, records + rows
+
+
+def whole_texts(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[tuple[bytes, bool]]:
+    """Yield the text after the header in parts of whole records; the last one is marked, and may be empty."""
+    text, parts, wanted, line = bytearray(), skip(blocks(source, options), header.start), PIECE_BYTES, header.line
+    while True:
+        block = next(parts, b"")
+        text += block
+        if not block:
+            yield bytes(text), True
+            return
+        while len(text) >= wanted:
+            part = bytes(text[:wanted])
+            end = whole_records(part, options.dialect)
+            if end:
+                yield part[:end], False
+                line += line_count(part[:end])
+                del text[:end]
+                wanted = PIECE_BYTES
+                continue
+            wanted *= 2
+            if wanted > LONGEST_RECORD:
+                raise open_quote(source.path, line)
+
+
+def skip(parts: Iterator[bytes], count: int) -> Iterator[bytes]:
+    """Yield blocks without their first bytes."""
+    for block in parts:
+        if count < len(block):
+            yield block[count:]
+        count = max(0, count - len(block))

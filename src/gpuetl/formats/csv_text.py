@@ -1,0 +1,173 @@
+"""The text of a CSV file as UTF-8: unpacked, decoded, and read from any place on."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections import OrderedDict
+from collections.abc import Iterator
+from threading import Lock
+
+from gpuetl.formats.csv_options import CsvOptions
+from gpuetl.messages import coded
+from gpuetl.places.file_state import DatasetError, refuse_change
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.paths import FilePath
+from gpuetl.places.registry import filesystem_of
+
+BLOCK_BYTES = 1 << 22
+MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh"}
+"""How compressed files begin."""
+MOST_CURSORS = 8
+"""Files that are open between two of their pieces."""
+
+
+def blocks(source: OpenFile, options: CsvOptions, size: int = 0) -> Iterator[bytes]:
+    """Yield the text of a file from its beginning, as UTF-8, in blocks of about `size` bytes, by default a few MiB.
+
+    A byte order mark stays where the file is UTF-8.  Bytes that have no meaning in the file's encoding become bytes
+    that are not UTF-8, so that their row is a bad one.
+
+    Raises
+    ------
+    DatasetError
+        For a compressed file that is damaged or cut off.
+    """
+    encoding, codec = options.encoding, options.codec(source.path.name)
+    size = size or BLOCK_BYTES
+    data = unpacked(source, codec, size) if codec else plain(source, size)
+    if encoding == "utf-16":
+        yield from from_utf_16(data, source.path)
+    elif encoding == "latin-1":
+        yield from (block if block.isascii() else block.decode("latin-1").encode() for block in data)
+    elif encoding == "cp1252":  # five bytes stand for nothing: they stay as they are
+        yield from (
+            block if block.isascii() else block.decode("cp1252", "surrogateescape").encode("utf-8", "surrogateescape")
+            for block in data
+        )
+    else:
+        yield from data
+
+
+def plain(source: OpenFile, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a file."""
+    start = 0
+    while block := source.read_at(start, size):
+        yield block
+        start += len(block)
+
+
+def unpacked(source: OpenFile, codec: str, block_bytes: int) -> Iterator[bytes]:
+    """Yield the bytes of a compressed file; several archives one after another are one."""
+    import pyarrow as pa
+
+    lines = size = 0
+    try:
+        with pa.CompressedInputStream(source.for_arrow(), codec) as stream:
+            while block := stream.read(block_bytes):
+                yield block
+                lines, size = lines + block.count(b"\n"), size + len(block)
+    except OSError as error:
+        if error.errno is not None:  # of the file itself
+            raise
+        raise damaged(source, codec, "Truncated" in str(error), lines, size) from None
+
+
+def damaged(source: OpenFile, codec: str, cut_off: bool, lines: int, size: int) -> DatasetError:
+    """Word a compressed file that cannot be unpacked to its end."""
+    path = source.path
+    if not source.read_at(0, len(MAGIC[codec])).startswith(MAGIC[codec]):
+        hint = "Set compression: none if it is plain text."
+        return DatasetError(coded("GE1432", f"{path} is not a {codec} file"), hint)
+    what = "ends too early: it was cut off" if cut_off else "is damaged"
+    message = f"{path}: the {codec} data {what} after line {lines + 1:,} ({size:,} bytes of text)"
+    return DatasetError(coded("GE1432", message), "Copy the file again.  No row of it is read.")
+
+
+def from_utf_16(data: Iterator[bytes], path: FilePath) -> Iterator[bytes]:
+    """Yield UTF-16 text as UTF-8; a half of a pair of surrogates becomes bytes that are not UTF-8."""
+    decoder = getincrementaldecoder("utf-16")("surrogatepass")
+    for block in data:
+        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+    try:
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise DatasetError(coded("GE1403", f"{path}: the UTF-16 text ends in the middle of a character")) from None
+
+
+class Cursor:
+    """A file that is decoded once, from its beginning on, and whose text is read piece by piece."""
+
+    def __init__(self, source: OpenFile, options: CsvOptions) -> None:
+        self.source = filesystem_of(source.path).open(source.path)  # it stays open when the caller's file is closed
+        try:
+            refuse_change(source.path, source.state, self.source.state)
+        except BaseException:
+            self.source.close()
+            raise
+        self.blocks, self.rest, self.start = blocks(self.source, options), b"", 0
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Return the text from `start`, which is not before where the cursor is, to `stop`."""
+        parts, needed = list[bytes](), stop
+        while self.start < needed:
+            if not self.rest:
+                self.rest = next(self.blocks, b"")
+                if not self.rest:
+                    break
+            skipped = min(max(0, start - self.start), len(self.rest))
+            self.start, self.rest = self.start + skipped, self.rest[skipped:]
+            part = self.rest[: needed - self.start]
+            if part and self.start >= start:
+                parts.append(part)
+                self.start, self.rest = self.start + len(part), self.rest[len(part) :]
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.source.close()
+
+
+class Cursors:
+    """The cursors of this process: a partition goes on where the one before it ended, without decoding twice."""
+
+    def __init__(self) -> None:
+        self.open: OrderedDict[tuple[OpenFile, CsvOptions], Cursor] = OrderedDict()
+        self.lock = Lock()
+
+    def read(self, source: OpenFile, options: CsvOptions, start: int, stop: int) -> bytes:
+        """Return a part of a file's text; one before what was read last is decoded from the beginning again."""
+        with self.lock:
+            cursor = self.open.pop((source, options), None)
+            if cursor is not None and cursor.start > start:
+                cursor.close()
+                cursor = None
+            if cursor is None:
+                cursor = Cursor(source, options)
+            try:
+                text = cursor.read(start, stop)
+            except BaseException:
+                cursor.close()
+                raise
+            self.open[cursor.source, options] = cursor
+            while len(self.open) > MOST_CURSORS:
+                self.open.popitem(last=False)[1].close()
+            return text
+
+    def forget(self, source: OpenFile, options: CsvOptions) -> None:
+        """Close the cursor of a file that was read to its end."""
+        with self.lock:
+            if cursor := self.open.pop((source, options), None):
+                cursor.close()
+
+
+CURSORS = Cursors()
+
+
+def text_between(source: OpenFile, options: CsvOptions, start: int, stop: int, last: bool) -> bytes:
+    """Return a part of a file's text; `last` says that nothing after it will be read."""
+    if not options.is_stream(source.path.name):
+        return source.read_at(start, stop - start)
+    text = CURSORS.read(source, options, start, stop)
+    if last:
+        CURSORS.forget(source, options)
+    return text

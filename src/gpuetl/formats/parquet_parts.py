@@ -1,0 +1,41 @@
+"""The parts of a Parquet file of a store that a plan needs, as a local file: column chunks of row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gpuetl.formats.footers import Footer
+from gpuetl.formats.parquet_footer import MAGIC
+from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.objects.ranges import Range
+from gpuetl.places.partial_copy import partial_copy
+
+
+@contextmanager
+def chunks_here(file: OpenFile, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Iterator[Path]:
+    """Give the path of a local file with the metadata of a Parquet file, and the chunks of some columns.
+
+    The metadata was read before, and is not asked for again.
+
+    Raises
+    ------
+    DatasetError, OSError
+        For a file that has changed, or cannot be read.
+    """
+    size, data = file.state.size, footer.metadata.data
+    tail = data + len(data).to_bytes(4, "little") + MAGIC
+    with partial_copy(file, chunk_ranges(footer, groups, names, size), {0: MAGIC, size - len(tail): tail}) as path:
+        yield path
+
+
+def chunk_ranges(footer: Footer, groups: Sequence[int], names: Sequence[str], size: int) -> Iterator[Range]:
+    """Yield where the chunks of columns in row groups are, as far as the file of `size` bytes goes."""
+    schema, wanted = footer.metadata.schema, set(names)
+    places = [place for place, leaf in enumerate(schema.leaves) if schema.arrow.names[leaf.column] in wanted]
+    for group in groups:
+        for place in places:
+            chunk = footer.metadata.groups[group][1][place]
+            start = max(0, min(chunk.start, size))
+            yield Range(start, max(start, min(chunk.start + chunk.compressed_bytes, size)))

@@ -1,0 +1,106 @@
+"""`gpuetl schema`: what it prints is a source that reads the files."""
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import gpuetl as ge
+from gpuetl.cli import execute
+
+
+@pytest.fixture
+def printed(tmp_path, capsys, monkeypatch):
+    """Returns what the command prints, run in the folder of the files."""
+    monkeypatch.chdir(tmp_path)
+
+    def text(*arguments):
+        execute(["schema", *arguments])
+        return capsys.readouterr().out
+
+    return text
+
+
+def test_a_csv_file_is_described_with_its_options(printed, tmp_path):
+    (tmp_path / "sales 1.csv").write_bytes("id;stadt;code\n1;Köln;007\n2;Ulm;1\n".encode("cp1252"))
+    text = printed("sales 1.csv")
+    assert (
+        text
+        == """\
+# sales 1.csv: types of the first 2 rows of sales 1.csv
+sources:
+  sales_1:
+    csv: sales 1.csv
+    schema:
+      id: int64
+      stadt: string
+      code: string
+    delimiter: ;
+    encoding: cp1252
+"""
+    )
+    pipeline = ge.loads(f"gpuetl: 1\nname: p\n{text}", tmp_path)
+    rows = pipeline.run(engine="pandas", keep=["sales_1"])["sales_1"].to_arrow().to_pylist()
+    assert rows == [{"id": 1, "stadt": "Köln", "code": "007"}, {"id": 2, "stadt": "Ulm", "code": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("1\t2\n3\t4\n", {"delimiter": "\t", "header": False}),
+        ("a|b\n1|2,5\n", {"delimiter": "|"}),
+        ("a,b\n1,x;y\n", {}),
+        ("a\n1\n", {}),
+        ("a,b,\n1,2,\n", {}),
+        ("a,,b\n1,2,3\n", {"header": False}),
+        ('"a;b",c\n"1;2",3\n', {}),
+    ],
+)
+def test_delimiter_and_header_are_detected(printed, tmp_path, text, changed):
+    (tmp_path / "1.csv").write_text(text)
+    source = ge.loads(f"gpuetl: 1\nname: p\n{printed('1.csv')}", tmp_path).spec.sources["source_1"]
+    assert dict(source.options.changed) == changed
+
+
+def test_encodings_are_detected(printed, tmp_path):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress("x,s\n1,ü\n".encode("utf-16")))
+    (tmp_path / "b.csv").write_bytes("x,s\n1,ü\n".encode("utf-8-sig"))
+    spec = ge.loads(f"gpuetl: 1\nname: p\n{printed('a.csv.gz', 'b.csv')}", tmp_path).spec
+    assert spec.sources["a"].options.encoding == "utf-16"
+    assert spec.sources["b"].options.encoding == "utf-8"
+
+
+def test_files_of_other_formats_are_described(printed, tmp_path):
+    (tmp_path / "lake").mkdir()
+    pq.write_table(pa.table({"x": [1], "s": ["a"]}), tmp_path / "lake" / "1.parquet")
+    assert (
+        printed("lake", "lake/*.parquet")
+        == """\
+sources:
+  lake:
+    parquet: lake
+    schema:
+      x: int64
+      s: string
+  source:
+    parquet: lake/*.parquet
+    schema:
+      x: int64
+      s: string
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.txt"], "cannot tell the format of a.txt"),
+        (["a.csv"], "a.csv does not exist"),
+        (["a.csv", "--format", "xml"], "--format: 'xml' is not a format"),
+    ],
+)
+def test_what_cannot_be_described_is_an_error(printed, capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        printed(*arguments)
+    assert message in capsys.readouterr().err
