@@ -53,8 +53,9 @@ def s3_server(name: str, endpoint: str, keys: Options) -> StoreServer:
     return StoreServer(name, "s3", {"endpoint": endpoint, **keys}, VARIABLES, make_bucket, make_client)
 
 
-def make_bucket(options: Options, name: str) -> None:
-    """Make a bucket."""
+@contextmanager
+def boto3_client(options: Options) -> Iterator[Any]:
+    """Give a client of Amazon's own library."""
     client = boto3.client(
         "s3",
         endpoint_url=options["endpoint"],
@@ -62,8 +63,16 @@ def make_bucket(options: Options, name: str) -> None:
         aws_secret_access_key=options["secret_access_key"],
         region_name=options["region"],
     )
-    client.create_bucket(Bucket=name)
-    client.close()
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def make_bucket(options: Options, name: str) -> None:
+    """Make a bucket."""
+    with boto3_client(options) as client:
+        client.create_bucket(Bucket=name)
 
 
 def make_client(options: Options, bucket: str) -> S3Store:

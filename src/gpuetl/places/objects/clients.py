@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from obstore.exceptions import (
     AlreadyExistsError,
     BaseError,
+    InvalidPathError,
     NotFoundError,
     PermissionDeniedError,
     PreconditionError,
@@ -147,10 +149,15 @@ def store_errors(name: str) -> Iterator[None]:
         raise FileExistsError(errno.EEXIST, "there is another object", name) from None
     except (UnauthenticatedError, PermissionDeniedError, PermissionError) as error:
         raise StoreFailure(errno.EACCES, reason(error, "the store denies it"), name) from None
+    except InvalidPathError as error:
+        key = QUOTED.search(str(error))
+        why = "a key has an empty part, '.', '..' or a control character, which gpuetl does not support"
+        raise StoreFailure(errno.EINVAL, f"{why}: {key[1]}" if key else why, name) from None
     except BaseError as error:
         raise StoreFailure(errno.EIO, reason(error, "the store fails"), name) from None
 
 
+QUOTED = re.compile(r'Path "([^"]*)"')
 NO_LENGTH = "Content-Length Header missing"
 CUT = "kind: Interrupted"
 REASONS = (
