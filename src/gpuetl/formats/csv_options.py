@@ -133,7 +133,7 @@ def refuse_clock(text: str) -> None:
 
 DATE_FORMAT = date_form(refuse_clock, "a format such as '%d.%m.%Y'")
 TIMESTAMP_FORMAT = date_form(lambda text: None, "a format such as '%d.%m.%Y %H:%M'")
-NULLS = Form(STRINGS.what, read_strings, STRINGS.write)
+NULLS = Form(STRINGS.what, read_strings, lambda texts: list(texts) if "" in texts else STRINGS.write(texts))
 DELIMITER = mark('"\r\n')
 MARK = mark("\r\n", none=True)
 

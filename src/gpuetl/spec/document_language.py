@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import MISSING, Field
 from inspect import cleandoc
@@ -564,7 +565,7 @@ def _default(field: Field[Any]) -> str:
     if field.default in ("", (), None):
         return "none"
     plain = form_of(field).write(field.default)
-    return "none" if plain is None else f"`{plain}`" if plain != "" else '`""`'
+    return "none" if plain in (None, "") else f"`{json.dumps(plain) if isinstance(plain, list) else plain}`"
 
 
 if __name__ == "__main__":
