@@ -87,7 +87,8 @@ def from_utf_16(data: Iterator[bytes], path: FilePath) -> Iterator[bytes]:
     """Yield UTF-16 text as UTF-8; a half of a pair of surrogates becomes bytes that are not UTF-8."""
     decoder = getincrementaldecoder("utf-16")("surrogatepass")
     for block in data:
-        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+        if text := decoder.decode(block):  # an empty block would be taken for the end
+            yield text.encode("utf-8", "surrogatepass")
     try:
         yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
