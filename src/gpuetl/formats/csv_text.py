@@ -123,7 +123,7 @@ class Cursor:
             return self.from_behind(start, stop)
         if start > self.start:
             size = start - self.start
-            at, passed = self.start, self.forward(size, keep=0 < self.start and size <= MOST_BEHIND)
+            at, passed = self.start, self.forward(size, keep=self.start > 0 and size <= MOST_BEHIND)
             if passed:
                 self.behind.append((at, passed))
         while sum(len(text) for _, text in self.behind) > MOST_BEHIND:
@@ -139,7 +139,7 @@ class Cursor:
         return text[start - at : stop - at]
 
     def forward(self, size: int, keep: bool) -> bytes:
-        """Go on by so many bytes, and return them if they are kept."""
+        """Pass `size` bytes, and return them if they are kept."""
         parts = list[bytes]()
         while size > 0:
             if not self.rest:
