@@ -153,7 +153,16 @@ def test_nanoseconds_that_microseconds_do_not_hold_are_an_error(engine, tmp_path
 def test_damaged_files_are_errors(tmp_path):
     write(tmp_path / "t.avro", FIELDS, ROWS)
     whole = (tmp_path / "t.avro").read_bytes()
-    for damaged in (whole[:10], whole[:-1], whole[:-40], b"PAR1" + whole, whole[:-60] + bytes(60), b""):
+    for damaged in (
+        whole.replace(b'"type"', b'"typo"', 3),
+        whole.replace(b"avro.schema", b"avro.scheme"),
+        whole[:10],
+        whole[:-1],
+        whole[:-40],
+        b"PAR1" + whole,
+        whole[:-60] + bytes(60),
+        b"",
+    ):
         (tmp_path / "t.avro").write_bytes(damaged)
         assert "t.avro" in failure(tmp_path)
     with (tmp_path / "t.avro").open("wb") as file:
