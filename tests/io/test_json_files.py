@@ -82,6 +82,17 @@ def test_types_of_the_first_lines_are_read(engine, tmp_path, partition_rows):
     assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected
 
 
+def test_a_note_shows_the_types_of_the_first_lines(tmp_path):
+    written(tmp_path, '{"a":1,"b":["x"]}')
+    notes = load(tmp_path, "sample_rows: 5").run(engine="pandas").report.notes
+    assert (
+        f"source 't': schema inferred from up to 5 lines of {tmp_path}/t.jsonl: {{a: int64, b: list<string>}}" in notes
+    )
+    assert not any(
+        "inferred" in note for note in load(tmp_path, "schema: {a: int64}").run(engine="pandas").report.notes
+    )
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
