@@ -92,7 +92,7 @@ def workbook_stream(data: bytes) -> bytes:
 
 
 def sector_table(data: bytes, sector: int) -> list[int]:
-    """Return which sector follows each: the sectors of this table are listed in the header, and in a chain of others."""
+    """Return which sector follows each; the sectors of this table are listed in the header, and in a chain."""
     listed = list(struct.unpack_from("<109I", data, 76))
     following, count = struct.unpack_from("<II", data, 68)
     for _ in range(min(count, len(data) // sector)):
