@@ -200,3 +200,15 @@ def test_an_avro_sink_is_refused(tmp_path):
     write(tmp_path / "t.avro", {"n": "long"}, [{"n": 1}])
     with pytest.raises(ge.InvalidPipeline, match="unknown key 'avro'"):
         ge.loads(text, tmp_path).plan()
+
+
+@LAYOUTS
+def test_records_and_maps_are_structs_and_maps(engine, tmp_path, partition_rows):
+    inner = {"type": "record", "name": "In", "fields": [{"name": "at", "type": logical("int", "date")}]}
+    money = logical("bytes", "decimal", precision=6, scale=2)
+    fields = {"r": ["null", inner], "m": {"type": "map", "values": money}, "again": {"type": "array", "items": "In"}}
+    day = {"at": dt.date(2020, 1, 31)}
+    rows = [{"r": day, "m": {"a": Decimal("1.25")}, "again": [day, day]}, {"r": None, "m": {}, "again": []}]
+    write(tmp_path / "t.avro", fields, rows)
+    expected = [{**row, "m": list(row["m"].items())} for row in rows]
+    assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected

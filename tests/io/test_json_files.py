@@ -348,3 +348,26 @@ def test_a_duration_is_refused_before_the_run(tmp_path):
     written(tmp_path, '{"a":1}')
     with pytest.raises(ge.InvalidPipeline, match="a JSON file cannot hold duration"):
         load(tmp_path, "schema: {a: duration}").plan()
+
+
+@LAYOUTS
+def test_structs_and_maps_are_read_and_written(engine, tmp_path, partition_rows):
+    lines = [
+        '{"s":{"x":1,"at":"2020-01-31"},"m":{"a":1,"b":null},"l":[{"y":"q"}]}',
+        '{"s":null,"m":{},"l":[]}',
+        '{"s":{"x":null,"at":null},"m":null,"l":null}',
+    ]
+    written(tmp_path, *lines)
+    types = "s: 'struct<x: int64, at: date>', m: 'map<string, int64>', l: 'list<struct<y: string>>'"
+    pipeline = load(tmp_path, f"schema: {{{types}}}", more="sinks: {o: {from: t, json: o.jsonl, mode: overwrite}}")
+    done = pipeline.run(engine=engine, options=RunOptions(partition_rows=partition_rows))
+    assert done["s"].to_arrow().to_pylist() == [
+        {"s": {"x": 1, "at": dt.date(2020, 1, 31)}, "m": [("a", 1), ("b", None)], "l": [{"y": "q"}]},
+        {"s": None, "m": [], "l": []},
+        {"s": {"x": None, "at": None}, "m": None, "l": None},
+    ]
+    assert (tmp_path / "o.jsonl").read_text().splitlines() == lines
+    written(tmp_path, '{"s":{"x":1}}', '{"s":{"x":"one"}}')
+    assert "t.jsonl:2: column 's': 'one' is not a valid struct<x: int64>" in failure(
+        tmp_path, "schema: {s: 'struct<x: int64>'}"
+    )
