@@ -35,6 +35,7 @@ class Case:
 
     def write(self) -> None:
         """Write the sources where the pipeline reads them."""
+        assert isinstance(self.pipeline.root, Path)
         for source in self.sources:
             source.write(Path(str(self.pipeline.root)))
 

@@ -31,6 +31,20 @@ def filesystem_of(path: FilePath) -> Filesystem:
     return FILESYSTEMS[path.scheme] if isinstance(path, StorePath) else LOCAL
 
 
+def check_store(path: FilePath) -> None:
+    """Make the client of an object store, which takes no request.
+
+    Raises
+    ------
+    DatasetError
+        For options, of the pipeline or the environment, that the client does not take.
+    """
+    if isinstance(path, StorePath) and filesystem_of(path) in (OBJECT_STORES, HTTP_SERVERS):
+        from gpuetl.places.objects.clients import client_of
+
+        client_of(path)
+
+
 def publisher_of(path: FilePath) -> Publisher:
     """Return how sinks in the store of a path change; the store is one that gpuetl writes to."""
     publisher = filesystem_of(path).publisher()

@@ -53,7 +53,7 @@ OPTIONS = {
 PLACE_OPTIONS = ("endpoint", "account_name")
 """Options that tell one store from another one with the same bucket."""
 PLACE_VARIABLES = {
-    ("s3", "endpoint"): ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+    ("s3", "endpoint"): ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
     ("gs", "endpoint"): ("GOOGLE_BASE_URL",),
     ("az", "endpoint"): ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
     ("az", "account_name"): ("AZURE_STORAGE_ACCOUNT_NAME",),
@@ -88,11 +88,6 @@ class Storage:
 
     def __repr__(self) -> str:
         return f"Storage({', '.join(name for name, _ in self.options)})"
-
-    @property
-    def open(self) -> tuple[tuple[str, str], ...]:
-        """The options whose values are no secrets."""
-        return tuple((name, value) for name, value in self.options if not is_secret(name))
 
     @property
     def place(self) -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,7 @@ from gpuetl.io.overlap import Locations, PathIndex, conflicts, fixed_part
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
-from gpuetl.places.registry import local_path, path_of, scheme_problem
+from gpuetl.places.registry import check_store, local_path, path_of, scheme_problem
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -49,6 +49,7 @@ from gpuetl.types.data_types import (
     UUID,
     DataType,
     is_binary,
+    is_opaque,
     type_name,
 )
 from gpuetl.types.nested_types import is_list, is_map, is_struct
@@ -206,6 +207,7 @@ class _Binder:
         self.problems.add(message, hint, place, f"{kind} '{of}'")
 
     def path(self, kind: str, of: str, text: str) -> FilePath | None:
+        """Return the path of a source or sink; None for one that is wrong, or not known yet."""
         sandbox = current_sandbox()
         try:
             if sandbox:
@@ -216,27 +218,34 @@ class _Binder:
             path = path_of(whole, self.folder)
             remember_paths(text, path)
             check_sandbox([fixed_part(path)])
-            if not self.has_filesystem(kind, of, str(path), text):
-                return None
-            return self.with_storage(path, (self.spec.sinks if kind == "sink" else self.spec.sources)[of])
+            return self.with_storage(kind, of, path, text) if self.has_filesystem(kind, of, str(path), text) else None
         except OutsideSandbox as error:
             self.add(str(error), IN_SANDBOX, text, kind, of)
         except UnresolvedScalar as error:
             self.add(str(error), "", text, kind, of)
         except ImpossiblePath as error:
             self.add(coded("GE1008", str(error)), "", text, kind, of)
-        except WrongStorage as error:
-            for problem in error.problems:
-                place = problem.at.place() if problem.at else self.place_of(text)
-                self.problems.add(problem.message, problem.hint, place, problem.within or f"{kind} '{of}'")
         except UnboundScalar:  # `validate` without the value of a required parameter: the path is not known yet
             self.has_filesystem(kind, of, text, text)
         return None
 
-    def with_storage(self, path: FilePath, entry: SourceSpec | FrameSpec | SinkSpec) -> FilePath:
-        """Return a path with the options of its store."""
+    def with_storage(self, kind: str, of: str, path: FilePath, text: str) -> FilePath | None:
+        """Return a path with the options of its store, which its client takes; None for options that are wrong."""
+        entry = (self.spec.sinks if kind == "sink" else self.spec.sources)[of]
         assert not isinstance(entry, FrameSpec)
-        return StorageBinder(self.spec.storage, self.parameters).bound(path, entry.storage, entry.storage_options)
+        try:
+            path = StorageBinder(self.spec.storage, self.parameters).bound(path, entry.storage, entry.storage_options)
+            if self.looks_at_files:
+                check_store(path)
+        except WrongStorage as error:
+            for problem in error.problems:
+                place = problem.at.place() if problem.at else self.place_of(text)
+                self.problems.add(problem.message, problem.hint, place, problem.within or f"{kind} '{of}'")
+            return None
+        except DatasetError as error:
+            self.add(str(error), error.hint, text, kind, of)
+            return None
+        return path
 
     def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""

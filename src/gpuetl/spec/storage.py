@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from gpuetl.errors import InvalidPipeline, have_hint, suggestion
-from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import ParameterName
 from gpuetl.messages import coded, remember_value
@@ -101,7 +100,7 @@ def read_option(written: str, node: Node, key: KeyPlace) -> WrittenOption:
 def read_value(name: str, node: Node) -> OptionValue:
     """Read the value of an option."""
     value = node.value
-    if isinstance(value, Expression) and isinstance(syntax := as_syntax(value), ParameterName):
+    if isinstance(syntax := getattr(value, "syntax", None), ParameterName):  # `Pipeline.param` returns an expression
         return ParameterValue(syntax.name)
     if isinstance(value, dict):
         variable = value.get("env")

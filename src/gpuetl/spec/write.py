@@ -89,13 +89,18 @@ def refuse_secret_defaults(spec: PipelineSpec) -> None:
     InvalidPipeline
         With the parameter.
     """
+    for name, option in secret_parameters(spec).items():
+        if name in spec.parameters and spec.parameters[name].default is not None:
+            message = coded("GE1483", f"the default of parameter '{name}' is a secret ({option})")
+            raise InvalidPipeline.because(message, "Make the parameter required, or write {env: NAME}.")
+
+
+def secret_parameters(spec: PipelineSpec) -> dict[str, str]:
+    """Return the parameters whose values are secrets of object stores, and the option that each is the value of."""
     entries = (*spec.sources.values(), *spec.sinks.values())
     own = (entry.storage_options for entry in entries if not isinstance(entry, FrameSpec))
-    for option in (option for options in (*spec.storage.values(), *own) for option in options):
-        for name in parameters_in((option,) if is_secret(option.name) else ()):
-            if name in spec.parameters and spec.parameters[name].default is not None:
-                message = coded("GE1483", f"the default of parameter '{name}' is a secret ({option.name})")
-                raise InvalidPipeline.because(message, "Make the parameter required, or write {env: NAME}.")
+    options = (option for options in (*spec.storage.values(), *own) for option in options if is_secret(option.name))
+    return {name: option.name for option in options for name in parameters_in((option,))}
 
 
 def _parameter(parameter: ParameterSpec) -> dict[str, Any]:
