@@ -51,7 +51,7 @@ class RowGroup:
 
 
 class ColumnValues(NamedTuple):
-    """What a footer tells of a column of texts, bytes or nested values: values a row, bytes of a text, distinct texts.
+    """Estimates from footers for a column of strings, bytes or nested values.
 
     Each is what a few row groups have.  The bytes of a text are with its offset.  `distinct` is infinite where nothing
     tells.  `row_bytes` are those of all values of a row in memory.
