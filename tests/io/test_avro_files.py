@@ -119,13 +119,13 @@ def test_a_type_that_is_not_supported_is_named(tmp_path):
     fields = {
         "k": "long",
         "mixed": ["null", "int", "string"],
-        "wide": logical("bytes", "decimal", precision=50, scale=2),
+        "wide": logical("bytes", "decimal", precision=100, scale=2),
         "span": {**logical("fixed", "duration"), "name": "Span", "size": 12},
         "tree": {"type": "record", "name": "Tree", "fields": [{"name": "left", "type": ["null", "Tree"]}]},
     }
     rows = [{"k": 1, "mixed": "x", "wide": Decimal("1.00"), "span": b"0" * 12, "tree": {"left": None}}]
     for name, shown in {
-        "mixed": "union of int and string", "wide": "decimal(50,2)", "span": "duration of months, days and milliseconds",
+        "mixed": "union of int and string", "wide": "decimal(100,2)", "span": "duration of months, days and milliseconds",
         "tree": "record Tree that holds itself",
     }.items():  # fmt: skip
         write(tmp_path / "t.avro", {"k": "long", name: fields[name]}, [{"k": 1, name: rows[0][name]}])

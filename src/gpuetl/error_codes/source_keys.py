@@ -69,7 +69,7 @@ Take it out.  Options of CSV sources: delimiter, quote, escape, comment, header,
         fixed=SOURCES + OUT,
     ),
     ErrorPage(
-        code="GE1432",
+        code="GE1435",
         title="a line is not one JSON object of the source",
         cause=(
             "A JSON source reads one object a line.  The line is not valid JSON, is another value, has a key twice, or "
@@ -83,7 +83,7 @@ Take it out.  Options of CSV sources: delimiter, quote, escape, comment, header,
         files={"sales.jsonl": '{"id": 1}\n{"id": 2\n'},
         example=JSON + OUT,
         message="""\
-example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Expecting ',' delimiter at character 9  [GE1432]
+example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Expecting ',' delimiter at character 9  [GE1435]
     sales: {json: sales.jsonl}
                   ^^^^^^^^^^^
 on_bad_row: quarantine sets such lines aside.""",

@@ -35,6 +35,8 @@ TIMES: Mapping[tuple[str, str], DataType] = {
     },
 }
 LOGICAL_KEYS = frozenset(("logicalType", "precision", "scale"))
+WIDEST_DIGITS = 76
+"""Of Arrow's decimals."""
 UUID_BYTES = 16
 
 
@@ -76,8 +78,9 @@ class AvroTypes:
         """Return the type of a logical type; None for none, and for one that readers must ignore."""
         if logical == "decimal" and kind in ("bytes", "fixed"):
             digits, scale = schema.get("precision", 0), schema.get("scale", 0)
-            fits = 0 <= scale <= digits and 1 <= digits <= MAX_DIGITS
-            return pa.decimal128(digits, scale) if fits else other(f"decimal({digits},{scale})")
+            if not (0 <= scale <= digits and 1 <= digits <= WIDEST_DIGITS):
+                return other(f"decimal({digits},{scale})")
+            return pa.decimal128(digits, scale) if digits <= MAX_DIGITS else pa.decimal256(digits, scale)
         if logical == "uuid" and (kind == "string" or schema.get("size") == UUID_BYTES):
             return STRING
         if logical == "duration":
@@ -123,7 +126,7 @@ def columns_of(schema: AvroSchema) -> dict[str, DataType]:
 
 def other(name: str) -> DataType:
     """Return what stands for a type that Arrow does not have."""
-    return pa.opaque(NULL, name, "avro")
+    return pa.opaque(pa.sparse_union([]), name, "avro")
 
 
 def is_other(dtype: DataType) -> bool:

@@ -260,6 +260,13 @@ errors.  So is a sink that reaches a file of a source, through a link or a mount
 read files that a filter on these columns rules out.  A folder whose value is not of the declared type is an error.
 If files have a column of the same name, the folder's value counts.
 
+**All columns but some, and the path.**  `exclude: [payload]` reads all columns but these, whatever their type.
+`filename: file` adds a string column with the path of each file.  Files that a filter on it rules out are not read.
+
+    events: {parquet: lake/events, exclude: [payload], filename: file}
+
+[Formats](formats.md) has the other formats: JSON lines, ORC, Arrow IPC, Avro and workbooks.
+
 **Columns of Parquet files.**  The first file defines the columns.  To choose them yourself, name them in `columns`,
 or add a `schema`, whose types the files' types must widen to.  A type that gpuetl does not support (such as structs,
 binary, or a time of day) is an error unless the column is left out.  So is a value that does not fit: nanoseconds

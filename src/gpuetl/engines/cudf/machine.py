@@ -289,6 +289,15 @@ class Machine(Protocol):
             For a file that cannot be read.
         """
 
+    def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Read columns of some stripes of one file, in order: numbers, booleans, strings and dates.
+
+        Raises
+        ------
+        OSError, RuntimeError, MemoryError, ValueError
+            For a file that cannot be read.
+        """
+
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[WrittenFile]:
         """Open a new, empty file; at the end of the block all is written, and the file is closed.
 

@@ -5,7 +5,7 @@ A text with a row or a value that does not fit is read by the pandas engine inst
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.schema import Schema
 
 PROGRAM = "csv"
-MOST_BYTES = 1 << 27
+MOST_BYTES = 1 << 26
 """Of text that is parsed at a time: it takes 7 times as much device memory, and 4 more with quotes."""
 
 
@@ -136,12 +136,18 @@ def parsed(dataset: Dataset, file: DataFile, text: bytes, names: Sequence[str], 
     strings = {name: fields.strings(header.index(name), options.nulls.of(name), machine) for name in read}
     if any(row is not None for row in first_other_bytes(list(strings.values()), machine)):
         return None
-    casts = {name: Cast(Column(name, STRING), dtype) for name, dtype in read.items() if dtype != STRING}
     try:
-        values = evaluate(casts, {name: strings[name] for name in casts}, fields.rows, machine) if casts else {}
+        values = {name: cast_to(strings[name], name, dtype, machine) for name, dtype in read.items()}
     except (NoResult, EvaluationError):
         return None
-    return Frame({name: values.get(name, strings[name]) for name in wanted}, fields.rows)
+    return Frame({name: values[name] for name in wanted}, fields.rows)
+
+
+def cast_to(strings: Vector, name: str, dtype: DataType, machine: Machine) -> Vector:
+    """Return strings in the type of their column; the program is that which `scan_programs` lists."""
+    if dtype == STRING:
+        return strings
+    return evaluate({"": Cast(Column(name, STRING), dtype)}, {name: strings}, strings.rows, machine)[""]
 
 
 def prepared(text: bytes, options: CsvOptions, columns: int) -> bytes | None:
@@ -213,9 +219,3 @@ class Fields(NamedTuple):
             arguments = [rows, iota(rows, machine), self.text, starts, data, offsets]
             machine.launch(machine.closed("copy_strings"), "copy_strings_int32_int32_int32", rows, arguments)
         return with_valid(Vector(STRING, rows, data, None, 0, offsets), valid, machine)
-
-
-def stored_as(dataset: Dataset) -> Mapping[str, DataType]:
-    """Return the types in which the device reads columns before it casts them: strings."""
-    types = dataset.own_schema
-    return types if host_reason(dataset) else dict.fromkeys(types, STRING)

@@ -17,20 +17,27 @@ from gpuetl.engines.cudf.columns.gather import first_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.csv_reader import host_reason, read_csv
+from gpuetl.engines.cudf.io.orc_reader import device_columns
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, read_parquet, stored_alike
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
+from gpuetl.formats.arrow_ipc import ArrowFormat
+from gpuetl.formats.avro import AvroFormat
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.excel import ExcelFormat
 from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
+from gpuetl.formats.json_lines import JsonFormat
+from gpuetl.formats.orc import OrcFormat
 from gpuetl.formats.parquet import ParquetFormat
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
+from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import DataType
 
 
@@ -93,11 +100,23 @@ def read_on_cpu(
     from gpuetl.engines.pandas.io import read as on_cpu
 
     file, groups = files[0]
+    if reason := CPU_REASONS.get(type(read.dataset.file_format)):
+        note(f"{read.origin}: {read.dataset.file_format.title} files were read on the CPU: {reason}")
     try:
         table = on_cpu.read_table(read.dataset, file, groups, names)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     return read_table(table, names, machine)
+
+
+def read_orc(read: Read, files: Sequence[Piece], names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
+    """Let libcudf read the columns of one file that it reads as Arrow does, and Arrow the others."""
+    columns = device_columns(read, files[0], names, machine)
+    others = [name for name in names if name not in columns]
+    if columns and not others:
+        return columns, sum(group.rows for group in files[0][1])
+    found, rows = read_on_cpu(read, files, others, machine)
+    return columns | found, rows
 
 
 class Reader(NamedTuple):
@@ -112,10 +131,18 @@ class Reader(NamedTuple):
     device: Device = "GPU"
 
 
+CPU_REASONS: dict[type[Format], str] = {
+    JsonFormat: "libcudf has other rules for bad lines, large numbers and keys that stand twice",
+    AvroFormat: "libcudf does not read all of its types",
+    ArrowFormat: "libcudf has no reader of them",
+    ExcelFormat: "libcudf has no reader of them",
+}
+"""Why the GPU does not read a format."""
 ON_CPU = Reader(read_on_cpu, device="CPU")
 """That of every other format."""
 READERS: dict[type[Format], Reader] = {
     ParquetFormat: Reader(read_parquet, stored_alike),
+    OrcFormat: Reader(read_orc),
     FrameFormat: Reader(read_frame),
     CsvFormat: Reader(read_csv),
 }

@@ -24,7 +24,7 @@ from gpuetl.engines.cudf.machine import SLOW_S, KernelSource, Struct, Work
 from gpuetl.engines.cudf.runtime import device_files, kernel_cache
 from gpuetl.engines.cudf.runtime import start as settings
 from gpuetl.engines.cudf.runtime.device_memory import count_pool, device_memory, limited, memory_use
-from gpuetl.engines.cudf.runtime.libcudf import column_array, radix_order, read_parquet, stream, to_libcudf
+from gpuetl.engines.cudf.runtime.libcudf import column_array, radix_order, read_orc, read_parquet, stream, to_libcudf
 from gpuetl.engines.cudf.runtime.start import open_pool, set_environment
 from gpuetl.errors import EvaluationError
 from gpuetl.lost_device import is_lost, lose_device
@@ -280,6 +280,11 @@ class GpuMachine:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         self.has_read = True
         return read_parquet(files, types, self)
+
+    def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Read by libcudf."""
+        self.has_read = True
+        return read_orc(path, stripes, types, self)
 
     def string_ranks(self, strings: Vector) -> Any:
         """Rank them by libcudf, which sorts all; its `encode` leaves 8 bytes behind where it runs out of memory."""

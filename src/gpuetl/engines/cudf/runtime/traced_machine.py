@@ -127,6 +127,11 @@ class TracedMachine:
         with self.launched(f"read {len(files)} files", "libcudf", row_groups=groups, columns=len(types)):
             return self.machine.read_parquet(files, types)
 
+    def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Trace the reading of a file."""
+        with self.launched("read 1 file", "libcudf", stripes=len(stripes), columns=len(types)):
+            return self.machine.read_orc(path, stripes, types)
+
 
 def device_track() -> str:
     """Return the track of what the thread that runs asks of the device: what two threads ask for may overlap."""
