@@ -175,12 +175,31 @@ def test_no_message_of_a_wrong_file_shows_a_secret(lake, options):
         "list": text.replace("region: us-east-1", "region: [us-east-1]"),
         "anchor": text.replace("session_token: ", "session_token: &a "),
         "value": text.replace("secret_access_key: ", "secret_access_key: ${env.X}"),
+        "misspelt": text.replace("secret_access_key: ", "secret_acess_key: "),
+        "other word": text.replace("secret_access_key: ", "pass: "),
+        "list of one": text.replace(SECRETS["secret_access_key"], f"[{SECRETS['secret_access_key']}]"),
+        "line": text.replace("secret_access_key: ", "\n      secret_access_key:\n        - "),
     }
     for what, file in wrong.items():
         assert file != text, what
         with pytest.raises(InvalidPipeline) as error:
             ge.loads(file).plan()
         shows_no_secret(str(error.value), repr(error.value), json.dumps([p.to_dict() for p in error.value.problems]))
+
+
+@pytest.mark.parametrize("name", ["secret_access_key", "secret_acess_key", "pass", "sas_token"])
+@pytest.mark.parametrize("form", ["{0}: {1}", "{0}: '{1}'", "{0}: [{1}]", "{0}: ['{1}', 2]", "'{0}': {1}"])
+def test_no_line_shows_a_short_secret(name, form):
+    """Values of fewer than 8 characters are not replaced in other texts, where they would match by chance."""
+    option = form.format(name, "sesame")
+    text = pipeline_text("s3://shop", "http://x").replace(
+        "region: us-east-1", f"region: us-east-1, {option}, regoin: x"
+    )
+    with pytest.raises(InvalidPipeline) as error:
+        ge.loads(text).plan()
+    assert "unknown option" in str(error.value)
+    shown = str(error.value) if name in SECRETS else str(error.value).split("\n\n")[0]
+    assert "sesame" not in shown
 
 
 def test_no_object_shows_a_secret(lake, options, pipeline, caplog):
