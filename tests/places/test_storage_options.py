@@ -321,3 +321,21 @@ def test_notebooks_show_no_secret_of_a_failed_run(lake, options, pipeline):
         pipeline.run(engine="pandas")
     shows_no_secret(*traceback.format_exception(failed.value), *failed.value._render_traceback_())
     assert f"{path} does not exist" in str(failed.value)
+
+
+def test_sinks_of_one_bucket_with_different_credentials(lake, s3, options, pipeline):
+    rows = source(pipeline, "parquet", f"{lake}/in/parquet", storage_options=options)
+    others = {name: value for name, value in options.items() if name != "session_token"}
+    for name, given in {"a": options, "b": others}.items():
+        rows.stage(name).write_parquet(name, f"{lake}/out/{name}", mode="overwrite", storage_options=given)
+    for _ in range(2):
+        pipeline.run(engine="pandas")
+        assert [written_rows(s3, f"out/{name}").num_rows for name in "ab"] == [4, 4]
+
+
+def test_a_sink_over_the_folder_of_its_pipeline_in_a_store(options, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", options["endpoint_url"])
+    made = Pipeline("p", root="s3://shop/pipelines")
+    made.from_frame("t", ROWS).write_parquet("out", "s3://shop/pipelines", mode="overwrite", storage_options=options)
+    with pytest.raises(InvalidPipeline, match="writes over the pipeline's own folder"):
+        made.plan()
