@@ -18,6 +18,15 @@ $(VENV)/.dev: $(VENV)/.base
 	$(PIP) --editable '.[dev]'
 	@touch $@
 
+# Servers of object stores, which npm installs. Without npm the tests that need them are skipped, and say so.
+SERVERS := tests/servers/node_modules/.package-lock.json
+$(SERVERS): tests/servers/package-lock.json
+	@if command -v npm > /dev/null; then \
+	  npm ci --prefix tests/servers --silent --no-audit --no-fund && touch $@; \
+	else \
+	  echo "npm is missing, so tests on s3rver and Azurite are skipped. To run them: apt-get install npm"; \
+	fi
+
 demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data
 	$(BIN)/gpuetl test pipelines/flights.yaml
 	$(BIN)/gpuetl run pipelines/flights.yaml
@@ -37,13 +46,13 @@ QUICK  := $(addprefix tests/,spec expressions optimize physical io)
 check: lint      ## lint, and the quick tests of spec, expressions, optimizer, plan and io: a minute on 2 cores
 	$(PYTEST) --quick $(QUICK)
 
-test: lint       ## lint, and the tests on every engine that is here; what CI runs
+test: lint $(SERVERS) ## lint, and the tests on every engine that is here; what CI runs
 	$(PYTEST)
 
-test-all: lint   ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
+test-all: lint $(SERVERS) ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
 	$(PYTEST) --full
 
-coverage: $(VENV)/.dev ## lines and branches that tests run (TESTS=tests/io for some): htmlcov/index.html and coverage.txt
+coverage: $(VENV)/.dev $(SERVERS) ## lines and branches that tests run (TESTS=tests/io for some): htmlcov/index.html and coverage.txt
 	$(BIN)/coverage erase
 	status=0; $(PYTEST) --cov --cov-report= --ignore tests/cli/test_ending.py $(TESTS) || status=$$?; \
 	$(BIN)/coverage html --quiet && \

@@ -271,6 +271,8 @@ class RunFailed(StepError):
     def unreadable(cls, path: str, error: Exception) -> Self:
         """Word a file that cannot be read or is not what its source says; what a library says is a line of its own."""
         reported, reason, code = first_line(error), system_reason(error), "GE1403"
+        if isinstance(error, StoreFailure):
+            return cls().with_problem(Problem(coded(code, f"cannot read {path}: {reason}")))
         if found := FIELDS.search(reported):
             reason, code = f"a row has {found['got']} fields, and the header has {found['expected']}", "GE1411"
         elif "CRC checksum" in reported:
@@ -436,8 +438,14 @@ def listing(names: Sequence[str], limit: int = SHOWN_NAMES) -> str:
     return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
+class StoreFailure(OSError):
+    """A request that an object store refused, or did not answer; `strerror` has the reason in the user's words."""
+
+
 def system_reason(error: BaseException) -> str:
-    """Return the system's words for why a file cannot be read or written, such as "Permission denied"."""
+    """Return the words of the system, or of a store, for why a file cannot be read or written: "Permission denied"."""
+    if isinstance(error, StoreFailure):
+        return str(error.strerror)
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else ""
 
 

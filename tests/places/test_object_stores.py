@@ -1,4 +1,4 @@
-"""Sources and sinks on an S3 server: the same rows as on local disk, on every engine."""
+"""Sources and sinks on object stores: the same rows as on local disk, on every engine and every server."""
 
 import io
 
@@ -17,20 +17,20 @@ from gpuetl.places.registry import filesystem_of, path_of
 ROWS = pa.table({"x": [1, 2, 3, 4], "s": ["a", None, "c, d", "e"]}, pa.schema({"x": pa.int64(), "s": pa.string()}))
 
 
-def put_table(s3, key, table, **options):
+def put_table(store, key, table, **options):
     written = io.BytesIO()
     pq.write_table(table, written, **options)
-    obstore.put(s3, key, written.getvalue())
+    obstore.put(store, key, written.getvalue())
 
 
 @pytest.fixture
-def lake(s3, s3_environment, bucket_name):
+def lake(store, store_server, store_bucket):
     for number, rows in enumerate([ROWS.slice(0, 2), ROWS.slice(2)]):
-        put_table(s3, f"in/parquet/day={number}/a.parquet", rows, row_group_size=1)
-    obstore.put(s3, "in/csv/day=0/a.csv", b"x,s\n1,a\n2,\n")
-    obstore.put(s3, "in/csv/day=1/a.csv", b'x,s\n3,"c, d"\n4,e\n')
-    obstore.put(s3, "in/csv/_SUCCESS", b"")
-    return f"s3://{bucket_name}"
+        put_table(store, f"in/parquet/day={number}/a.parquet", rows, row_group_size=1)
+    obstore.put(store, "in/csv/day=0/a.csv", b"x,s\n1,a\n2,\n")
+    obstore.put(store, "in/csv/day=1/a.csv", b'x,s\n3,"c, d"\n4,e\n')
+    obstore.put(store, "in/csv/_SUCCESS", b"")
+    return f"{store_server.scheme}://{store_bucket}"
 
 
 TYPES = {"x": "int64", "s": "string"}
@@ -59,8 +59,10 @@ def source(pipeline, form, path, **keys):
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("mode", ["overwrite", "append", "replace_partitions"])
-def test_sinks_are_written(lake, s3, pipeline, engine, form, mode):
+def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mode):
     """Twice, and read back by the next run."""
+    if mode == "replace_partitions" and store_server.name == "s3rver":
+        pytest.skip("s3rver does not find the source of a copy whose key has '='")
     steps = source(pipeline, "parquet", f"{lake}/in/parquet")
     write = steps.write_parquet if form == "parquet" else steps.write_csv
     keys = {"partition_by": ["x"]} if mode == "replace_partitions" else {}
@@ -73,27 +75,27 @@ def test_sinks_are_written(lake, s3, pipeline, engine, form, mode):
     read("t", f"{lake}/out/rows", **types).select("x", "s").sort("x").stage("rows")
     found = again.run(engine=engine, keep=["rows"])["rows"].to_arrow()
     assert found.column("x").to_pylist() == ([1, 1, 2, 2, 3, 3, 4, 4] if mode == "append" else [1, 2, 3, 4])
-    assert [one["path"] for one in obstore.list(s3, "out/.gpuetl-runs").collect()] == []
+    assert [one["path"] for one in obstore.list(store, "out/.gpuetl-runs").collect()] == []
 
 
-def test_one_object_is_replaced(lake, s3, pipeline, engine):
+def test_one_object_is_replaced(lake, store, pipeline, engine):
     rows = source(pipeline, "parquet", f"{lake}/in/parquet").sort("x")
     rows.write_csv("out", f"{lake}/out/rows.csv", mode="overwrite")
     for _ in range(2):
         pipeline.run(engine=engine)
-        assert bytes(obstore.get(s3, "out/rows.csv").bytes()) == b'"x","s"\n1,"a"\n2,\n3,"c, d"\n4,"e"\n'
+        assert bytes(obstore.get(store, "out/rows.csv").bytes()) == b'"x","s"\n1,"a"\n2,\n3,"c, d"\n4,"e"\n'
 
 
-def test_an_object_that_changed_since_the_plan_ends_the_run(lake, s3, pipeline):
+def test_an_object_that_changed_since_the_plan_ends_the_run(lake, store, pipeline):
     dataset = Dataset("t", "parquet", path_of(f"{lake}/in/parquet", pipeline.root))
     path, state = dataset.files[0].path, dataset.files[0].state
     file = filesystem_of(path).open(path)
-    put_table(s3, "in/parquet/day=0/a.parquet", pa.concat_tables([ROWS] * 1000), compression="none")
+    put_table(store, "in/parquet/day=0/a.parquet", pa.concat_tables([ROWS] * 1000), compression="none")
     with pytest.raises(DatasetError, match="changed during the run: it has another ETag"):
         file.read_at(0, 10)
     with pytest.raises(DatasetError, match="changed during the run"), opened(path, state) as file:
         file.read_at(0, 10)
-    obstore.delete(s3, "in/parquet/day=0/a.parquet")
+    obstore.delete(store, "in/parquet/day=0/a.parquet")
     with pytest.raises(DatasetError, match="was deleted or moved during the run"), opened(path, state) as file:
         file.read_at(0, 10)
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.no_result import written_values
 from gpuetl.engines.registry import ORACLE, load_backend
-from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
+from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, StoreFailure, system_reason
 from gpuetl.formats.dataset import Dataset
 from gpuetl.io.data_file import RowGroup
 from gpuetl.lost_device import fault_message, is_fault, lose_device, suspects
@@ -45,10 +45,9 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
         found = error.problem or Problem(error.args[0])
         return error if found.within else error.with_problem(replace(found, within=str(origin)), origin)
     if reason := system_reason(error):
+        hint = "" if isinstance(error, StoreFailure) else "Check the disk and the folder's permissions, then run again."
         name = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-        return RunFailed.at(
-            origin, coded("GE2011", f"{name}{reason}"), "Check the disk and the folder's permissions, then run again."
-        )
+        return RunFailed.at(origin, coded("GE2011", f"{name}{reason}"), hint)
     if is_fault(error):
         lose_device()
         message = fault_message(suspects() or "a kernel", error)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.errors import StoreFailure
 from gpuetl.formats.parquet_chunks import Chunk, Chunks
 from gpuetl.formats.parquet_footer import (
     DECRYPT,
@@ -216,6 +217,8 @@ class Footers:
                 what = f"out of memory: reading the metadata of {file.path}: {host_memory_text(error)}"
                 hint = "Write the file with fewer row groups or columns, or run where there is more memory."
                 raise DatasetError(coded("GE2007", what), hint) from None
+            except StoreFailure as error:
+                raise DatasetError(coded("GE1403", f"cannot read {file.path}: {error.strerror}")) from None
             except (OSError, pa.ArrowException) as error:
                 raise DatasetError(
                     coded("GE1403", f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gpuetl.errors import GpuetlError, RunFailed, first_line, system_reason
+from gpuetl.errors import GpuetlError, RunFailed, StoreFailure, first_line, system_reason
 from gpuetl.io.partition_folders import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
 from gpuetl.lost_device import is_lost
 from gpuetl.messages import coded
@@ -161,7 +161,7 @@ class SinkWriter:
         except GpuetlError:
             raise
         except Exception as error:  # of the system, of a library: the sink is named, and nothing has changed
-            file = PurePosixPath(name).name
+            file = self.target.path if isinstance(error, StoreFailure) else PurePosixPath(name).name
             raise self.failed(
                 coded("GE1508", f"cannot write {file}: {system_reason(error) or first_line(error)}")
             ) from error

@@ -53,7 +53,7 @@ OPTIONS = {
 PLACE_OPTIONS = ("endpoint", "account_name")
 """Options that tell one store from another one with the same bucket."""
 PLACE_VARIABLES = {
-    ("s3", "endpoint"): ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+    ("s3", "endpoint"): ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
     ("gs", "endpoint"): ("GOOGLE_BASE_URL",),
     ("az", "endpoint"): ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
     ("az", "account_name"): ("AZURE_STORAGE_ACCOUNT_NAME",),

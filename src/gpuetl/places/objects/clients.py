@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+import re
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from obstore.exceptions import (
     AlreadyExistsError,
     BaseError,
+    InvalidPathError,
     NotFoundError,
     PermissionDeniedError,
     PreconditionError,
@@ -25,6 +28,7 @@ from obstore.exceptions import (
 )
 from obstore.store import AzureStore, GCSStore, HTTPStore, S3Store
 
+from gpuetl.errors import StoreFailure
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import StorePath
@@ -33,6 +37,7 @@ from gpuetl.places.storage import Storage
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
+T = TypeVar("T")
 RETRIES: RetryConfig = {
     "max_retries": 6,
     "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=10), "base": 2},
@@ -40,7 +45,8 @@ RETRIES: RetryConfig = {
 }
 """Errors of the server, slow-downs and cut connections are tried again; the last one comes after about 20 seconds."""
 CONNECT_TIMEOUT, READ_TIMEOUT = timedelta(seconds=10), timedelta(seconds=60)
-VARIABLES = ("AWS_", "AZURE_", "GOOGLE_")
+VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "SSL_CERT_")
+HTTP_SCHEMES = ("https", "http")
 STORES: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
 
 
@@ -71,7 +77,7 @@ def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[s
         client["allow_http"] = True
     shared: dict[str, Any] = {"client_options": client, "retry_config": RETRIES}
     try:
-        if scheme in ("http", "https"):
+        if scheme in HTTP_SCHEMES:
             client["allow_http"] = scheme == "http"
             return HTTPStore(f"{scheme}://{bucket}", **shared)
         if scheme == "s3" and (provider := given_keys(options) or aws_profile(options)):
@@ -137,7 +143,7 @@ def store_errors(name: str) -> Iterator[None]:
     """Raise what a client raises as an `OSError` with an `errno`, in the user's words and without secrets.
 
     `name` is the key or the path.  An object that is not there is a `FileNotFoundError`, one that is there already, or
-    has changed, a `FileExistsError`.
+    has changed, a `FileExistsError`, and anything else a `StoreFailure`.
     """
     try:
         yield
@@ -146,11 +152,18 @@ def store_errors(name: str) -> Iterator[None]:
     except (AlreadyExistsError, PreconditionError):
         raise FileExistsError(errno.EEXIST, "there is another object", name) from None
     except (UnauthenticatedError, PermissionDeniedError, PermissionError) as error:
-        raise PermissionError(errno.EACCES, reason(error, "the store denies it"), name) from None
+        raise StoreFailure(errno.EACCES, reason(error, "the store denies it"), name) from None
+    except InvalidPathError as error:
+        key = QUOTED.search(str(error))
+        why = "a key has an empty part, '.', '..' or a control character, which gpuetl does not support"
+        raise StoreFailure(errno.EINVAL, f"{why}: {key[1]}" if key else why, name) from None
     except BaseError as error:
-        raise OSError(errno.EIO, reason(error, "the store fails"), name) from None
+        raise StoreFailure(errno.EIO, reason(error, "the store fails"), name) from None
 
 
+QUOTED = re.compile(r'Path "([^"]*)"')
+NO_LENGTH = "Content-Length Header missing"
+CUT = "kind: Interrupted"
 REASONS = (
     ("NoSuchBucket", "there is no such bucket"),
     ("ContainerNotFound", "there is no such container"),
@@ -163,15 +176,56 @@ REASONS = (
     ("SlowDown", "the store answered again and again that it gets too many requests.  Run again later"),
     ("status code: 503", "the store is not available.  Run again later"),
     ("status code: 500", "the store answered with an error of its own (500).  Run again later"),
+    (
+        "status code: 400",
+        "the store refuses the request (400).  The credentials may have expired, or the region is wrong",
+    ),
+    ("Received redirect without LOCATION", "the bucket is in another region.  Set the region"),
+    (NO_LENGTH, "the server does not report the length of the file (Content-Length).  Download it and read the copy"),
     ("169.254.169.254", "there are no credentials.  Set them in the environment, or in storage_options"),
     ("dns error", "the name of the host is not known.  Check the endpoint"),
     ("Connection refused", "the host refuses the connection.  Check the endpoint"),
     ("tcp connect error", "the host cannot be reached.  Check the endpoint"),
-    ("operation timed out", "the store does not answer in time.  Run again later"),
-    ("end of file before message length", "the connection was cut"),
-    ("error decoding response body", "the connection was cut"),
+    ("invalid peer certificate", "the certificate of the server is not trusted.  Name yours in SSL_CERT_FILE"),
+    ("kind: Timeout", "the store does not answer in time.  Run again later"),
+    (CUT, "the connection is cut again and again.  Run again later"),
 )
 """What clients and servers write, and what it means."""
+
+
+def is_cut(error: Exception) -> bool:
+    """Tell whether a connection was cut in the middle of an answer, which clients do not always ask for again."""
+    return CUT in str(error)
+
+
+def again_if_cut(request: Callable[[], T]) -> T:
+    """Return what a request does; make it again where its answer is cut, as often as other requests.
+
+    Raises
+    ------
+    BaseError
+        Of obstore, where it fails otherwise, or the last time.
+    """
+    for pause_s in pauses():
+        try:
+            return request()
+        except BaseError as error:
+            if not is_cut(error):
+                raise
+            time.sleep(pause_s)
+    return request()
+
+
+def pauses() -> Iterator[float]:
+    """Yield how long to wait before each request that is made again, in seconds."""
+    backoff = RETRIES["backoff"]
+    for number in range(RETRIES["max_retries"]):
+        yield min(backoff["init_backoff"] * backoff["base"] ** number, backoff["max_backoff"]).total_seconds()
+
+
+def is_status(error: Exception, *statuses: int) -> bool:
+    """Tell whether a server answered with one of some HTTP statuses."""
+    return any(f"status code: {status}" in str(error) for status in statuses)
 
 
 def reason(error: Exception, otherwise: str) -> str:

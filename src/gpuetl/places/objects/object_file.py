@@ -12,16 +12,26 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import obstore
 import pyarrow as pa
-from obstore.exceptions import BaseError, NotFoundError, PreconditionError
+from obstore.exceptions import BaseError, NotFoundError, NotSupportedError, PreconditionError
 
+from gpuetl.errors import StoreFailure
 from gpuetl.messages import coded
 from gpuetl.places.file_state import AGAIN, DatasetError, FileState, deleted, size_and_time_difference
-from gpuetl.places.objects.clients import client_of, store_errors
+from gpuetl.places.objects.clients import (
+    HTTP_SCHEMES,
+    NO_LENGTH,
+    again_if_cut,
+    client_of,
+    is_status,
+    store_errors,
+)
 from gpuetl.places.objects.ranges import Range, read_all, requests_of
+from gpuetl.places.objects.whole_copies import COPIES
 from gpuetl.places.paths import StorePath
 from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 SMALL_BYTES = 256 << 10
@@ -46,12 +56,12 @@ class ObjectState(NamedTuple):
 
     @property
     def guards_reads(self) -> bool:
-        """Whether there is an ETag, which each request then names."""
-        return bool(self.e_tag)
+        """Whether there is an ETag that stands for one content: each answer then has it."""
+        return bool(self.e_tag) and not self.e_tag.startswith(WEAK)
 
     def is_settled(self, least_ns: int) -> bool:
-        """Return True: another content has another ETag, however soon it comes."""
-        return bool(self.e_tag)
+        """Return whether another content has another ETag, however soon it comes."""
+        return self.guards_reads
 
     def difference(self, now: FileState) -> str:
         """Say what is different now, in words."""
@@ -61,9 +71,18 @@ class ObjectState(NamedTuple):
         return ", ".join(parts)
 
 
+WEAK = "W/"
+"""How an ETag begins that two contents may share for a time; a server never matches it in a condition."""
+
+
+def plain_e_tag(e_tag: str | None) -> str:
+    """Return an ETag without its quotes, which Azure leaves out where it lists blobs; a weak one stays as it is."""
+    return (e_tag or "").strip('"') if not (e_tag or "").startswith(WEAK) else str(e_tag)
+
+
 def state_of(path: StorePath, size: int, seconds: float, e_tag: str | None) -> ObjectState:
     """Return the state of an object, whose time is in seconds after 1970."""
-    return ObjectState(size, round(seconds * 1e9), e_tag or "", str(path))
+    return ObjectState(size, round(seconds * 1e9), plain_e_tag(e_tag), str(path))
 
 
 def key_of(path: StorePath) -> str:
@@ -85,8 +104,27 @@ def look_at(path: StorePath) -> ObjectState:
     if not key:
         raise FileNotFoundError(errno.ENOENT, "there is no such object", str(path))
     with store_errors(str(path)):
-        found = obstore.head(client_of(path), key)
+        found = head(path.scheme, client_of(path), key)
     return state_of(path, found["size"], found["last_modified"].timestamp(), found["e_tag"])
+
+
+def head(scheme: str, store: ObjectStore, key: str) -> ObjectMeta:
+    """Return what a store knows about an object.
+
+    Some HTTP servers do not answer HEAD, or leave out the length.  They are asked for the first byte, whose answer has
+    the length of the whole, and else for all bytes, of which only the headers are read.
+    """
+    try:
+        return obstore.head(store, key)
+    except (BaseError, FileNotFoundError) as error:
+        if scheme not in HTTP_SCHEMES or not (is_status(error, 405, 501) or NO_LENGTH in str(error)):
+            raise
+    try:
+        return obstore.get(store, key, options={"range": (0, 1)}).meta
+    except BaseError as error:
+        if not isinstance(error, NotSupportedError) and not is_status(error, 416):  # of an empty file
+            raise
+    return obstore.get(store, key).meta
 
 
 class SmallObjects:
@@ -130,7 +168,9 @@ class ObjectFile:
     def open_path(cls, path: StorePath, planned: FileState | None) -> ObjectFile:
         """Open an object in a planned state, or by one request for its state."""
         known = planned if isinstance(planned, ObjectState) and planned.guards_reads else None
-        return cls(path, known or look_at(path), client_of(path), key_of(path))
+        state = known or look_at(path)
+        COPIES.remark(state, str(path))
+        return cls(path, state, client_of(path), key_of(path))
 
     def open(self) -> BinaryIO:
         """Return the object from its beginning; small reads are put together."""
@@ -180,23 +220,44 @@ class ObjectFile:
         OSError
             Where the store refuses the request, or sends fewer bytes.
         """
-        options: Any = {"range": (one.start, one.end)}
-        if self.state.e_tag:
-            options["if_match"] = self.state.e_tag
-        try:
-            with store_errors(str(self.path)):
-                try:
-                    data = bytes(obstore.get(self.store, self.key, options=options).bytes())
-                except PreconditionError:
-                    message = coded("GE1420", f"{self.path} changed during the run: it has another ETag")
-                    raise DatasetError(message, AGAIN) from None
-                except (FileNotFoundError, NotFoundError):
-                    raise deleted(self.path) from None
-        except BaseError as error:  # what is no error of the store
-            raise OSError(errno.EIO, str(error), str(self.path)) from None
+        with store_errors(str(self.path)):
+            data = again_if_cut(lambda: self._answer(one))
         if len(data) != one.end - one.start:
-            raise OSError(errno.EIO, f"the store sent {len(data):,} of {one.end - one.start:,} bytes", str(self.path))
+            why = f"the store sent {len(data):,} of {one.end - one.start:,} bytes"
+            raise StoreFailure(errno.EIO, why, str(self.path))
         return data
+
+    def _answer(self, one: Range) -> bytes:
+        """Return what the store sends for a range, with errors of obstore."""
+        e_tag = self.state.e_tag
+        options: Any = {"range": (one.start, one.end)}
+        if self.state.guards_reads:
+            options["if_match"] = f'"{e_tag}"'
+        try:
+            found = obstore.get(self.store, self.key, options=options)
+            if e_tag and plain_e_tag(found.meta["e_tag"]) != e_tag:  # of a store that ignores the condition
+                raise another_e_tag(self.path)
+            return bytes(found.bytes())
+        except NotSupportedError:  # the server sent the whole object
+            return COPIES.copy_of(self.state, str(self.path), self.store, self.key).read(one.start, one.end)
+        except PreconditionError:
+            raise changed_or_deleted(self.path) from None
+        except (FileNotFoundError, NotFoundError):
+            raise deleted(self.path) from None
+
+
+def another_e_tag(path: StorePath) -> DatasetError:
+    """Word an object that was written anew."""
+    return DatasetError(coded("GE1420", f"{path} changed during the run: it has another ETag"), AGAIN)
+
+
+def changed_or_deleted(path: StorePath) -> DatasetError:
+    """Word an object that is not there with its ETag: Azure answers so for one that is gone, too."""
+    try:
+        look_at(path)
+    except FileNotFoundError:
+        return deleted(path)
+    return another_e_tag(path)
 
 
 class ObjectReader(io.RawIOBase):

@@ -84,7 +84,8 @@ class ObjectFilesystem:
         from gpuetl.places.objects.commit.readers import visible_objects
 
         found = visible_objects(bucket_of(path), "/".join(path.parts[1:]))
-        listed = [listed_file(path, one) for one in found if one.key and not one.key.endswith("/")]
+        marks = folder_marks(found, "/".join(path.parts[1:]))
+        listed = [listed_file(path, one) for one in found if one.key not in marks]
         return sorted(listed, key=lambda one: one.path.parts)
 
     def _object_at(self, path: StorePath) -> ListedFile | None:
@@ -162,6 +163,18 @@ def listed_file(below: StorePath, found: StoredObject) -> ListedFile:
 
     path = replace(below, key=PurePosixPath(below.parts[0], found.key))
     return ListedFile(path, state_of(path, found.size, found.time.timestamp(), found.e_tag))
+
+
+def folder_marks(found: Sequence[StoredObject], prefix: str) -> set[str]:
+    """Return the keys of empty objects that stand for folders, as consoles of clouds make them.
+
+    Their keys end with a slash, which obstore takes away.
+    """
+    empty = {one.key for one in found if not one.size}
+    if not empty:
+        return empty
+    folders = {prefix, *(str(parent) for one in found for parent in PurePosixPath(one.key).parents)}
+    return empty & folders
 
 
 def parents_below(path: FilePath, depth: int) -> Sequence[StorePath]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -9,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import obstore
-from obstore.exceptions import NotFoundError
+from obstore.exceptions import BaseError, NotFoundError
 
-from gpuetl.places.objects.clients import client_of, store_errors
+from gpuetl.places.objects.clients import again_if_cut, client_of, is_cut, pauses, store_errors
 from gpuetl.places.paths import StorePath
 from gpuetl.records import dataclass
 
@@ -85,15 +86,24 @@ class Bucket:
 
     def objects_below(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects below a prefix, which ends at a slash that is not written."""
+        last: str | None = None
         with store_errors(prefix):
-            for batch in obstore.list(self.store, prefix):
-                for one in batch:
-                    yield StoredObject(one["path"], one["size"], one["e_tag"] or "", one["last_modified"])
+            for pause_s in (*pauses(), None):
+                try:
+                    for batch in obstore.list(self.store, prefix, offset=last):
+                        for one in batch:
+                            yield StoredObject(one["path"], one["size"], one["e_tag"] or "", one["last_modified"])
+                            last = one["path"]
+                    return
+                except BaseError as error:
+                    if pause_s is None or not is_cut(error):
+                        raise
+                    time.sleep(pause_s)
 
     def names_in(self, prefix: str) -> list[str]:
         """Return the names right below a prefix that have objects below them, in their order."""
         with store_errors(prefix):
-            found = obstore.list_with_delimiter(self.store, prefix)
+            found = again_if_cut(lambda: obstore.list_with_delimiter(self.store, prefix))
         return sorted(folder.rsplit("/", 1)[-1] for folder in found["common_prefixes"])
 
     def has_any(self, prefix: str) -> bool:

@@ -136,7 +136,7 @@ def commit_sinks(sinks: Sequence[ObjectStagedSink], committed: Callable[[], None
             why = f"run {error.run_id} has been changing {error.key} for minutes.  No sink has changed.  Run again"
             raise first.failed(coded("GE1512", why)) from None
         except OSError as error:
-            why = f"cannot write to {first.path}: {error.strerror}: {error.filename}.  No sink has changed"
+            why = f"cannot write to {first.path}: {object_and_reason(error)}.  No sink has changed"
             raise first.failed(coded("GE1508", why)) from error
         for commit in commits:
             decide_and_finish(commit)
@@ -173,9 +173,14 @@ def decide_and_finish(commit: BucketCommit) -> None:
             raise sink.failed(coded("GE1508", why))
         commit.finish()
     except OSError as error:
-        why = f"the commit to {paths} has not ended: {error.strerror}: {error.filename}"
+        why = f"the commit to {paths} has not ended: {object_and_reason(error)}"
         fix = f"Nothing is lost: the next run, or gpuetl recover {paths}, goes on with it"
         raise sink.failed(coded("GE1508", f"{why}.  {fix}")) from error
+
+
+def object_and_reason(error: OSError) -> str:
+    """Name the object of a request that failed, and say why."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
 
 
 # Dead runs.
@@ -230,7 +235,7 @@ def finish_dead_runs(
             if run.is_dead:
                 recover(path, bucket, run, remarks)
     except (OSError, UnreadableJournal) as error:
-        reason = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else str(error)
+        reason = object_and_reason(error) if isinstance(error, OSError) else str(error)
         why = f"cannot recover what a run that died left at {path}: {reason}"
         raise failed(coded("GE1513", why)) from error
     return remarks

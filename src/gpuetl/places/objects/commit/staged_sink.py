@@ -142,6 +142,9 @@ class ObjectStagedSink:
     def check_target(self) -> None:
         """Refuse a target that the sink must not replace: see `prepare`."""
         key, target = self.keys.target, self.target
+        if not key:
+            why = f"a sink cannot be a whole bucket.  Add a name: {self.path}/{target.name}"
+            raise self.failed(coded("GE1508", why))
         if self.bucket.has_any(key) if target.is_file else bool(key and self.bucket.head(key)):
             kinds = ("a folder", "a file") if target.is_file else ("a file", "a folder")
             raise self.failed(coded("GE1508", f"{self.path} is {kinds[0]}, and the sink writes {kinds[1]}"))
