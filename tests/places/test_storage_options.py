@@ -17,7 +17,7 @@ import pytest
 
 import gpuetl as ge
 from command import environment_without_coverage, gpuetl
-from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col
+from gpuetl import GpuetlError, InvalidPipeline, Pipeline, RunFailed, RunOptions, col
 from gpuetl.messages import SECRET_NAMES, without_secrets
 from gpuetl.places.objects.clients import client_of
 from gpuetl.places.registry import path_of
@@ -339,3 +339,26 @@ def test_a_sink_over_the_folder_of_its_pipeline_in_a_store(options, monkeypatch)
     made.from_frame("t", ROWS).write_parquet("out", "s3://shop/pipelines", mode="overwrite", storage_options=options)
     with pytest.raises(InvalidPipeline, match="writes over the pipeline's own folder"):
         made.plan()
+
+
+def test_every_server_takes_its_options_alone(store_server, pipeline, engine):
+    """There is nothing in the environment."""
+    bucket = store_server.new_bucket()
+    store, path = store_server.client(bucket), f"{store_server.scheme}://{bucket}"
+    obstore.put(store, "in/0.csv", b"x,s\n1,a\n2,\n3,c\n4,d\n")
+    options = dict(store_server.options)
+    pipeline.storage("lake", **options)
+    rows = source(pipeline, "csv", f"{path}/in", storage="lake")
+    rows.stage("rows").write_parquet("out", f"{path}/out/rows", mode="overwrite", storage="lake")
+    pipeline.run(engine=engine)
+    assert sorted(written_rows(store, "out/rows")["x"].to_pylist()) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("store_server", ["azurite"], indirect=True)
+def test_a_wrong_key_is_refused_without_its_value(store_server, pipeline):
+    wrong = "d3Jvbmcta2V5LW9mLW5vYm9keQ=="
+    options = {**store_server.options, "account_key": wrong}
+    source(pipeline, "parquet", f"az://{store_server.new_bucket()}/in", storage_options=options).stage("rows")
+    with pytest.raises(GpuetlError, match=r"Check the credentials|access is denied|secret key is wrong") as failed:
+        pipeline.run(engine="pandas")
+    assert wrong not in "".join(traceback.format_exception(failed.value))
