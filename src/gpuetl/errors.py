@@ -10,7 +10,18 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl import messages
-from gpuetl.messages import CONTROLS, SHOWN_CHARACTERS, coded, cut, one_line, printable, readable, recoded, redacted
+from gpuetl.messages import (
+    CONTROLS,
+    SHOWN_CHARACTERS,
+    coded,
+    cut,
+    one_line,
+    printable,
+    readable,
+    recoded,
+    redacted,
+    without_secrets,
+)
 from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
@@ -57,7 +68,7 @@ class Place:
 
     def underlined(self) -> str:
         """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
-        text = CONTROLS.sub(" ", self.source.rstrip())  # the caret stays below its character
+        text = without_secrets(CONTROLS.sub(" ", self.source.rstrip()))  # the caret stays below its character
         if not self.column:
             return f"    {text.strip()[:SHOWN_CHARACTERS]}" if text else ""
         margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
@@ -270,6 +281,8 @@ class RunFailed(StepError):
             reason = "a string is not UTF-8"
         elif type(error) is ValueError:
             reported, reason = "", reported
+        elif isinstance(error, NotImplementedError):
+            reason = "its reader does not support what it holds"
         hint = "Check the file, or take it out of the source's path."
         message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not in the declared format'}")
         return cls().with_problem(Problem(message, hint, row=f"Reader error: {reported}" if reported else ""))

@@ -138,6 +138,19 @@ def redacted(text: str) -> str:
     return text
 
 
+SECRET_NAMES = (
+    "access_key_id", "secret_access_key", "session_token", "service_account_key", "account_key", "sas_token", "sas_key",
+    "client_secret", "bearer_token",
+)  # fmt: skip
+"""Options of object stores whose values no line of a file may show."""
+SECRET_VALUE = re.compile(rf"""((?:{"|".join(SECRET_NAMES)})["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,{{}}$][^,}}]*)""")
+
+
+def without_secrets(line: str) -> str:
+    """Return a line of a file or script with signs of the same width in place of secrets of object stores."""
+    return SECRET_VALUE.sub(lambda found: found[1] + "*" * len(found[2]), line)
+
+
 # Numbers of bytes for people.
 
 

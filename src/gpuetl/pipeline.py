@@ -15,17 +15,19 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
-from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE
+from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
+from gpuetl.spec.storage import STORAGE_OPTIONS
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import Formula, Located, Text, as_names, is_identifier
 from gpuetl.spec.write import write_pipeline
@@ -57,7 +59,7 @@ class Pipeline(PipelineDefinition):
         The folder at which relative paths start: the working folder, or the folder of the file it was loaded from.
     """
 
-    def __init__(self, name: str, description: str = "", root: str | Path = ".") -> None:
+    def __init__(self, name: str, description: str = "", root: str | FilePath = ".") -> None:
         super().__init__(name, description, root)
         self._numbers: dict[str, Iterator[int]] = {}
 
@@ -71,6 +73,14 @@ class Pipeline(PipelineDefinition):
             raise InvalidPipeline.because(message, within=f"parameter '{name}'") from None
         self._declare("parameters", name, ParameterSpec(kind, required, value))
         return param(name)
+
+    def storage(self, name: str, /, **options: Any) -> None:
+        """Declare the options of an object store, which sources and sinks name by `storage=name`.
+
+        Give secrets as `{"env": "NAME"}`: such a pipeline can be written as YAML.
+        """
+        within = f"storage '{name}'"
+        self._declare("storage", name, read_plain(STORAGE_OPTIONS, options, within))
 
     def read_parquet(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
         """Declare a Parquet source, a file, glob or folder, with further keys as in YAML, such as `partitions`."""
@@ -96,6 +106,14 @@ class Pipeline(PipelineDefinition):
     def read_arrow(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
         """Declare a source of Arrow IPC files or streams, or Feather V2, with further keys as in YAML."""
         return self._source(name, "arrow", path, keys)
+
+    def read_avro(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare an Avro source, which needs the extra `gpuetl[avro]`, with further keys as in YAML."""
+        return self._source(name, "avro", path, keys)
+
+    def read_excel(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a sheet of a workbook, with keys such as `sheet` and `range`; it needs the extra `gpuetl[excel]`."""
+        return self._source(name, "excel", path, keys)
 
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
@@ -145,6 +163,7 @@ class Pipeline(PipelineDefinition):
         for several in ("partition_by", "run_key"):
             if several in keys:
                 keys[several] = read_plain(NAMES, as_names(keys[several]), within)
+        keys |= _storage_values(keys, within)
         keys |= _option_values(SinkSpec, format, keys, within)
         sink = made_entry(SinkSpec, format, Text(os.fspath(path), caller()), {"from_": Text(origin, caller()), **keys})
         check_keys(sink, within)
@@ -357,10 +376,11 @@ class Pipeline(PipelineDefinition):
         return run_tests(self, Problems(list(self._problems.found)), params or {}, engine, chosen, options, done)
 
 
-def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
-    """Load a pipeline from a YAML file.
+def load(path: str | FilePath, root: str | FilePath | None = None) -> Pipeline:
+    """Load a pipeline from a YAML file, which may be in an object store or on an HTTP server.
 
-    Relative paths in it start at its folder, or at `root`.
+    Relative paths in it start at its folder, or at `root`: those of `s3://shop/daily.yaml` are objects of the bucket.
+    Credentials come from the environment.
 
     Raises
     ------
@@ -371,16 +391,16 @@ def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else Path(root), problems)
+    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else root, problems)
 
 
-def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pipeline:
+def loads(text: str, root: str | FilePath = ".", name: str = "pipeline.yaml") -> Pipeline:
     """Load a pipeline from YAML text, which `name` stands for in messages."""
     problems = Problems()
     spec = read_pipeline_text(text, name, problems)
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), Path(root), problems)
+    return Pipeline.from_spec(spec or PipelineSpec(""), root, problems)
 
 
 def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002
@@ -395,7 +415,17 @@ def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str,
             read[name] = read_plain(NAMES, as_names(read[name]), f"{within}: {name}")
     if "filter" in read:
         read["filter"] = Formula(as_syntax(read["filter"]))
-    return read | _option_values(SourceSpec, format, keys, within)
+    return read | _storage_values(keys, within) | _option_values(SourceSpec, format, keys, within)
+
+
+def _storage_values(keys: Mapping[str, Any], within: str) -> dict[str, Any]:
+    """Read the options of a store among the keys, and the name of storage."""
+    read: dict[str, Any] = {}
+    if "storage" in keys:
+        read["storage"] = Text(read_plain(NAME, keys["storage"], f"{within}: storage"), caller())
+    if "storage_options" in keys:
+        read["storage_options"] = read_plain(STORAGE_OPTIONS, keys["storage_options"], f"{within}: storage_options")
+    return read
 
 
 def _option_values(entry: Entry, format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002

@@ -241,14 +241,16 @@ class Table:
     def write_parquet(self, name: str, path: str, **keys: Any) -> None:
         """Declare a sink of the pipeline.
 
-        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`.
+        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`, `storage`,
+        `storage_options`.
         """
         self.pipeline.add_sink(name, "parquet", path, self.named(), **keys)
 
     def write_csv(self, name: str, path: str, **keys: Any) -> None:
         """Declare a sink of the pipeline.
 
-        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`.
+        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`, `storage`,
+        `storage_options`.
         """
         self.pipeline.add_sink(name, "csv", path, self.named(), **keys)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from gpuetl.messages import redacted, without_secrets
+
 if TYPE_CHECKING:
     from traceback import TracebackException
 
@@ -21,7 +23,7 @@ def short_traceback(error: BaseException) -> list[str]:
 
     shown = TracebackException.from_exception(error)
     shorten(shown)
-    return list(shown.format())
+    return [redacted(without_secrets(line)) for line in shown.format()]
 
 
 def shorten(shown: TracebackException) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
-from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.ir import Expr, Parameter
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.overlooked import overlooked_warnings
 from gpuetl.messages import coded, recoded
@@ -17,8 +17,9 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.spec.model import PipelineSpec
+from gpuetl.spec.model import PipelineSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, bind_parameters, resolve_scalars
+from gpuetl.spec.storage import parameters_in
 from gpuetl.spec.values import node_of
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
         path = getattr(spec.sources[name], "path", "")
         try:
             resolve_scalars(path, parameters, "")
+            refuse_unbound(spec, name, parameters)
         except UnboundScalar:
-            yield f"files of source '{name}', whose path needs a value for a parameter"
+            yield f"files of source '{name}', whose path or storage needs a value for a parameter"
             continue
         place = node_of(path)
         at, within = place.place() if place else None, f"source '{name}'"
@@ -97,6 +99,15 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
         if len(found) > MOST_FILES:
             more = recoded(f"more than {MOST_FILES} files do not match the source", found[-1])
             problems.add(more, "", at, within)
+
+
+def refuse_unbound(spec: PipelineSpec, name: str, parameters: Mapping[str, Expr]) -> None:
+    """Raise `UnboundScalar` for a source whose storage has the value of a parameter that is not known."""
+    source = spec.sources[name]
+    if isinstance(source, SourceSpec):
+        options = (*source.storage_options, *spec.storage.get(source.storage, ()))
+        if any(isinstance(parameters.get(parameter), Parameter) for parameter in parameters_in(options)):
+            raise UnboundScalar
 
 
 def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:

@@ -153,9 +153,9 @@ def test_kernels_are_not_checked_without_a_compiler_or_a_header(validate, tmp_pa
 
 def test_files_that_are_left_out_are_counted_in_a_warning(validate, tmp_path):
     (tmp_path / "lake/sub").mkdir(parents=True)
-    for name in ("a.csv", "b.CSV", "c.csv.gz", "_SUCCESS", ".hidden.CSV", "notes.txt", "sub/d.csv"):
+    for name in ("a.csv", "b.CSV", "c.csv.xz", "_SUCCESS", ".hidden.CSV", "notes.txt", "sub/d.csv"):
         (tmp_path / "lake" / name).write_text("x\n1\n")
-    reported = "2 files of the path look like data and are not read, since only files that end in .csv are: lake/b.CSV, lake/c.csv.gz"
+    reported = "2 files of the path look like data and are not read, since only files that end in .csv are: lake/b.CSV, lake/c.csv.xz"
     code, output = validate("  s: {csv: lake, schema: {x: int64}}\n")
     assert (code, reported in output) == (0, True), output
     assert "1 file of the path look" in validate("  s: {csv: 'lake/*', schema: {x: int64}}\n")[1]

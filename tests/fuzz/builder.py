@@ -22,8 +22,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
 from gpuetl.spec.steps import Context
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import type_name
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import can_be_key, type_name
 from gpuetl.types.schema import Schema
 
 
@@ -37,7 +36,7 @@ class Relation:
 
     def exact(self) -> list[str]:
         """Return the columns by which rows may be grouped, sorted and joined."""
-        comparable = [name for name, dtype in self.node.schema.items() if not is_list(dtype)]
+        comparable = [name for name, dtype in self.node.schema.items() if can_be_key(dtype)]
         return [name for name in comparable if self.facts.precision[name] >= Precision.EXACT]
 
 

@@ -35,8 +35,9 @@ class Case:
 
     def write(self) -> None:
         """Write the sources where the pipeline reads them."""
+        assert isinstance(self.pipeline.root, Path)
         for source in self.sources:
-            source.write(self.pipeline.root)
+            source.write(Path(str(self.pipeline.root)))
 
     def __repr__(self) -> str:
         tables = "\n".join(

@@ -2,7 +2,7 @@
 
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from math import inf, nan
 from pathlib import Path
@@ -15,13 +15,14 @@ import pyarrow.parquet as pq
 from fuzz.draws import Draws
 from fuzz.precision import Precision
 from gpuetl.io.partition_folders import split_by_value
-from gpuetl.types.data_types import DataType, integer_fits, is_floating, is_integer, parse_type
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import BINARY, TIME, DataType, integer_fits, is_floating, is_integer, parse_type
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 
 TYPE_NAMES = (
     "int64", "float64", "string", "bool", "timestamp", "date", "int32", "decimal(9,2)", "duration", "timestamp[UTC]",
     "float32", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "decimal(38,4)", "timestamp[Europe/Berlin]",
-    "decimal(18,0)", "decimal(4,4)", "decimal(20,7)", "list<int64>", "list<string>",
+    "decimal(18,0)", "decimal(4,4)", "decimal(20,7)", "list<int64>", "list<string>", "binary", "time",
+    "struct<x: int64, s: string>", "map<string, int64>", "list<struct<x: int64, s: string>>",
 )  # fmt: skip
 TYPES: dict[str, DataType] = {name: parse_type(name) for name in TYPE_NAMES}
 
@@ -61,6 +62,8 @@ MOMENTS = tuple(
         "2021-03-28T02:30:00", "2021-10-31T02:30:00.000001", "2021-07-01T22:30:00",
     ))
 )  # fmt: skip
+BYTES = (b"a", b"", b"ab", b"\xff\x00", b"\x80", b"a\x00", "añb".encode(), bytes(range(40)))
+CLOCKS = (time(0), time(12, 30), time(23, 59, 59, 999999), time(9, 5, 7, 250000), time(0, 0, 0, 1))
 DURATIONS = tuple(
     timedelta(**parts)
     for parts in (
@@ -89,9 +92,20 @@ def pool(dtype: DataType, wild: bool) -> list[Any]:
         return held + [greatest, greatest.copy_negate()] * wild
     if pa.types.is_timestamp(dtype):
         return [moment.replace(tzinfo=UTC) if dtype.tz else moment for moment in MOMENTS]
+    if is_struct(dtype):
+        pools = {field.name: [*pool(field.type, wild)[:4], None] for field in dtype}
+        return [
+            {name: values[(at * step) % len(values)] for step, (name, values) in enumerate(pools.items(), 1)}
+            for at in range(5)
+        ]
+    if is_map(dtype):
+        keys, values = pool(dtype.key_type, wild), [*pool(dtype.item_type, wild)[:3], None]
+        return [list(zip(keys[:count], values[count % 3 :], strict=False)) for count in (1, 0, 3, 2)]
     if is_list(dtype):
         elements = pool(dtype.value_type, wild)
         return [elements[:1], [], elements[:3], [None], [None, *elements[2:5], None], elements[1:2] * 3]
+    if dtype in (BINARY, TIME):
+        return list(BYTES if dtype == BINARY else CLOCKS)
     return list({"string": STRINGS, "date32[day]": DAYS, "duration[us]": DURATIONS}[str(dtype)])
 
 

@@ -10,8 +10,20 @@ import pyarrow as pa
 from fuzz.duckdb_decimals import power, units
 from fuzz.duckdb_formats import written
 from fuzz.duckdb_types import sql_type
-from gpuetl.types.data_types import BOOL, DATE, DURATION, NULL, STRING, TIMESTAMP, DataType, is_floating, is_integer
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import (
+    BINARY,
+    BOOL,
+    DATE,
+    DURATION,
+    NULL,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    DataType,
+    is_floating,
+    is_integer,
+)
+from gpuetl.types.nested_types import is_list, is_nested
 
 CAST_MACROS = r"""
 CREATE MACRO decimal_text(x) AS regexp_replace(CAST(x AS VARCHAR), '^(-?)[.]', '\10.');
@@ -121,4 +133,6 @@ def _family(dtype: DataType) -> str:
         return "list"
     if is_integer(dtype):
         return "integer"
+    if dtype in (TIME, BINARY) or is_nested(dtype):
+        return "other"
     return "float" if is_floating(dtype) else "moment"

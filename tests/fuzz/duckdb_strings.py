@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 
-from fuzz.duckdb_text import Text, constant_of, text_literal
+from fuzz.duckdb_casts import guarded
+from fuzz.duckdb_text import Text, constant_of, quoted, text_literal
 from gpuetl.expressions.ir import Call
+from gpuetl.types.data_types import BINARY
+from gpuetl.types.nested_types import is_map
 
 WORD = "[\\p{L}\\p{N}\\p{M}]"
 SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -76,11 +79,20 @@ def extracted(call: Call, text: str, pattern: str, group: str = "0") -> str:
     return matched(found)(call, text, pattern)
 
 
+def packed(call: Call, *args: str) -> str:
+    """A struct, by the names of its fields."""
+    fields = (f"{quoted(field.name)} := {arg}" for field, arg in zip(call.dtype, args, strict=True))
+    return f"struct_pack({', '.join(fields)})"
+
+
+BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
+
+
 STRINGS: dict[str, Text] = {
     "concat": concatenated,
     "concat_ws": lambda call, *args: f"concat_ws({', '.join(args)})",
     "length": "length({0})",
-    "byte_length": "strlen({0})",
+    "byte_length": lambda call, x: f"{'octet_length' if call.args[0].dtype == BINARY else 'strlen'}({x})",
     "upper": "upper_each({0})",
     "lower": "lower_each({0})",
     "initcap": "capitals({0})",
@@ -112,7 +124,19 @@ STRINGS: dict[str, Text] = {
     "regexp_count": matched("(strlen(regexp_replace({0}, {p}, '\\0#', 'g')) - strlen({0}))"),
     "md5": "md5({0})",
     "sha256": "sha256({0})",
-    "list_length": "len({0})",
+    "list_length": lambda call, x: f"CAST({'cardinality' if is_map(call.args[0].dtype) else 'len'}({x}) AS BIGINT)",
+    "list_extract": "(CASE WHEN {1} <> 0 THEN {0}[{1}] END)",
+    "struct_extract": "struct_extract({0}, {1})",
+    "struct_pack": packed,
+    "map_get": "(CASE WHEN {1} IS NOT NULL THEN map_extract({0}, {1})[1] END)",
+    "map_keys": "(CASE WHEN {0} IS NOT NULL THEN map_keys({0}) END)",
+    "map_values": "(CASE WHEN {0} IS NOT NULL THEN map_values({0}) END)",
+    "hex": "hex({0})",
+    "unhex": lambda call, x: guarded(f"regexp_full_match({x}, '([0-9a-fA-F]{{2}})*')", f"unhex({x})", lenient=False),
+    "to_base64": lambda call, x: f"to_base64({x if call.args[0].dtype == BINARY else f'encode({x})'})",
+    "from_base64": lambda call, x: guarded(f"regexp_full_match({x}, '{BASE64}')", f"from_base64({x})", lenient=False),
+    "encode": "encode({0})",
+    "decode": "decode({0})",
     "list_contains": "(CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN coalesce(list_contains({0}, {1}), false) END)",
     "list_get": "(CASE WHEN {1} < 0 THEN {0}[{1}] WHEN {1} < len({0}) THEN {0}[{1} + 1] END)",
     "split": "string_split({0}, {1})",

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Literal
-from gpuetl.types.data_types import DATE, DataType, is_floating
+from gpuetl.types.data_types import DATE, TIME, DataType, is_floating
 from gpuetl.types.time_zones import fixed_offset
 
 Text: TypeAlias = str | Callable[..., str]
@@ -50,6 +50,8 @@ def _value(value: Any) -> str:
         return str(value or (None if value is None else False)).replace("None", "NULL")
     if isinstance(value, datetime):
         return str((value.replace(tzinfo=value.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND)
+    if isinstance(value, time):
+        value = datetime.combine(date.min, value) - datetime.min
     if isinstance(value, timedelta):
         return str(value // MICROSECOND)
     if isinstance(value, date):
@@ -71,6 +73,8 @@ def moment(x: str, dtype: DataType) -> str:
     """Return the clock of a date or timestamp as DuckDB's own type, which knows zones by name, not by offset."""
     if dtype == DATE:
         return x
+    if dtype == TIME:
+        return f"make_timestamp({x})"
     offset = fixed_offset(dtype.tz) if dtype.tz else 0
     naive = f"make_timestamp({x} + {offset * 1_000_000})" if offset else f"make_timestamp({x})"
     return f"timezone('{dtype.tz}', timezone('UTC', {naive}))" if offset is None else naive
@@ -78,7 +82,7 @@ def moment(x: str, dtype: DataType) -> str:
 
 def clock(x: str, dtype: DataType) -> str:
     """Return what the clock of a timestamp shows, in microseconds."""
-    return f"epoch_us({moment(x, dtype)})" if dtype.tz else x
+    return f"epoch_us({moment(x, dtype)})" if getattr(dtype, "tz", None) else x
 
 
 def constant_of(call: Any, place: int) -> Any:

@@ -21,23 +21,35 @@ from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
+from gpuetl.expressions.syntax import STRUCT, Apply, CastTo, Constant, Name, Syntax
 from gpuetl.types.data_types import (
+    BINARY,
     BOOL,
     FLOAT64,
     INT64,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
+    can_be_key,
     can_cast,
     is_floating,
     literal_type,
 )
 from gpuetl.types.decimal_types import Number, is_decimal
-from gpuetl.types.nested_types import is_list
 
-LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
+LITERAL_TYPES = (
+    INT64,
+    FLOAT64,
+    STRING,
+    BOOL,
+    TIMESTAMP,
+    pa.date32(),
+    pa.duration("us"),
+    pa.timestamp("us", tz="UTC"),
+    TIME,
+)
 NUMBERS = (
     0.06,
     0.01,
@@ -124,6 +136,8 @@ class Expressions:
                 keywords.append((slot.name, value))
             else:
                 args.append(value)
+        if function.name == STRUCT:
+            args, keywords = [], [(f"f{place}", value) for place, value in enumerate(args)]
         call = Apply(function.name, tuple(args), tuple(keywords))
         if any(mistakes_in(call)):  # a comparison with a written null
             return Apply("is_null", (args[0],))
@@ -156,8 +170,10 @@ class Expressions:
 
     def constant(self, dtype: DataType) -> Syntax:
         """A constant of a type, now and then null; written as text and cast where the language has no other way."""
-        if self.draws.chance(10) or is_list(dtype):
+        if self.draws.chance(10) or not can_be_key(dtype):
             return CastTo(Constant(None), dtype)
+        if dtype == BINARY:
+            return Apply("unhex", (Constant(self.draws.one_of(pool(dtype, wild=False)).hex()),))
         if (dtype == FLOAT64 or is_decimal(dtype)) and self.draws.chance(30):
             return self.number()
         value = self.draws.one_of(pool(dtype, wild=False))

@@ -5,8 +5,8 @@ from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.join import meeting_type
-from gpuetl.types.data_types import STRING, common_type
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import STRING, can_be_key, common_type
+from gpuetl.types.nested_types import is_list, is_struct
 
 MOST_ROWS = 4000
 """No join is drawn whose result could have more rows."""
@@ -82,10 +82,21 @@ def exploded(builder: Builder, relation: Relation) -> Table | None:
     return table.explode(draws.one_of(lists), keep_empty=draws.chance(50), index=index)
 
 
+def unnested(builder: Builder, relation: Relation) -> Table | None:
+    """A struct's fields, of one that is made where there is none."""
+    draws, schema, table = builder.draws, relation.node.schema, relation.table
+    structs = [name for name, dtype in schema.items() if is_struct(dtype)]
+    if not structs:
+        name, fields = builder.new_name(relation), draws.some_of(schema.names, 1, 3)
+        table = table.with_columns(**{name: apply("struct_pack", **{f"f{i}": col(n) for i, n in enumerate(fields)})})
+        structs = [name]
+    return table.unnest(draws.one_of(structs), prefix=f"u{len(table.steps)}_" * draws.chance(80))
+
+
 def sampled(builder: Builder, relation: Relation) -> Table | None:
     """Some rows, chosen by a hash of exact columns."""
     draws, exact = builder.draws, relation.exact()
-    plain = [name for name, dtype in relation.node.schema.items() if not is_list(dtype)]
+    plain = [name for name, dtype in relation.node.schema.items() if can_be_key(dtype)]
     by, seed = draws.some_of(exact, 1, 2), draws.below(3)
     if not by:
         return None

@@ -6,11 +6,10 @@ from fuzz.builder import Builder, Relation
 from fuzz.data import TYPES
 from fuzz.duckdb_casts import is_spelled
 from fuzz.grouped_steps import aggregated, distinct, windowed
-from fuzz.joining_steps import exploded, joined, sampled, united
+from fuzz.joining_steps import exploded, joined, sampled, united, unnested
 from fuzz.orders import limited, sorted_rows
 from gpuetl import Table
-from gpuetl.types.data_types import NULL, can_cast, type_name
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import NULL, can_be_key, can_cast, type_name
 
 Step = Callable[[Builder, Relation], Table | None]
 
@@ -77,7 +76,7 @@ def converted(builder: Builder, relation: Relation) -> Table | None:
 def filled(builder: Builder, relation: Relation) -> Table | None:
     """Values in the place of a column's nulls, or of two columns'."""
     schema, drawn = relation.node.schema, builder.expressions(relation)
-    names = [name for name, dtype in schema.items() if dtype != NULL and not is_list(dtype)]
+    names = [name for name, dtype in schema.items() if dtype != NULL and can_be_key(dtype)]
     chosen = builder.draws.some_of(names, 1, 2)
     if not chosen:
         return None
@@ -88,7 +87,7 @@ STEPS: dict[str, tuple[int, Step]] = {
     "filter": (8, filtered), "with_columns": (10, with_columns), "select": (4, selected), "drop": (2, dropped),
     "rename": (2, renamed), "cast": (2, converted), "join": (8, joined), "aggregate": (8, aggregated),
     "window": (9, windowed), "sort": (2, sorted_rows), "limit": (4, limited), "distinct": (4, distinct),
-    "union": (3, united), "explode": (3, exploded), "fill_null": (2, filled), "sample": (1, sampled),
+    "union": (3, united), "explode": (3, exploded), "unnest": (2, unnested), "fill_null": (2, filled), "sample": (1, sampled),
 }  # fmt: skip
 """How often a step is drawn, and how; a new step of the language is one entry here."""
 NOT_FUZZED = {"kernel": "its twin is any Python: tests/steps/test_kernel.py"}

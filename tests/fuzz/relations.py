@@ -34,8 +34,7 @@ from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 from gpuetl.spec.expect.rules import Unique
 from gpuetl.spec.steps.sample import Sample
-from gpuetl.types.data_types import DATE
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import DATE, can_be_key
 
 
 def read_again(case: Case, expected: pa.Table) -> None:
@@ -63,7 +62,7 @@ def window_orders(case: Case) -> set[SortKey]:
 
 def in_order(rows: pa.Table, key: SortKey) -> pa.Table:
     """Return rows in the order of a column, if they have it and it is no list."""
-    if key.column not in rows.column_names or is_list(rows.schema.field(key.column).type):
+    if key.column not in rows.column_names or not can_be_key(rows.schema.field(key.column).type):
         return rows
     return rows.sort_by([(key.column, "descending" if key.descending else "ascending")])
 

@@ -42,5 +42,6 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "zone": ZONES,
     "ambiguous": CHOICES,
     "nonexistent": CHOICES,
+    "field": ("x", "s"),
     "bucket.n": (16, 1, 2, 1_000_003),
 }  # fmt: skip

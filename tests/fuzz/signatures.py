@@ -13,8 +13,7 @@ from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
 from gpuetl.expressions.syntax import ASSOCIATIVE
-from gpuetl.types.data_types import BOOL, DataType, literal_type
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import BOOL, DataType, can_be_key, literal_type
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -69,7 +68,7 @@ def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
     """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
-    types = [dtype for dtype in TYPES.values() if function.nested or not is_list(dtype)]
+    types = [dtype for dtype in TYPES.values() if function.nested or can_be_key(dtype)]
     for slots in _shapes(function):
         varying = [slot for slot in slots if not slot.constant]
         if len(varying) <= 2:

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from gpu_engine.device_arrays import DeviceArrays, device_array, plain
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
@@ -262,6 +263,12 @@ class HostMachine:
                 tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
         whole = pa.concat_tables(tables)
         return {name: from_arrow(whole.column(name).cast(type_as_read(t)), self) for name, t in types.items()}
+
+    def read_orc(self, path: Any, stripes: Any, types: Any) -> dict[str, Vector]:
+        """Read by pyarrow."""
+        file = orc.ORCFile(path)
+        whole = pa.Table.from_batches([file.read_stripe(stripe, columns=list(types)) for stripe in stripes])
+        return {name: from_arrow(whole.column(name), self) for name in types}
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Write by a few threads, little at a time."""

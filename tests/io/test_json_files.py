@@ -305,6 +305,13 @@ def test_text_of_a_sink(engine, tmp_path):
     ]
 
 
+def test_the_path_says_the_compression(engine, tmp_path):
+    pa.parquet.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
+    text = "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\nsinks: {o: {from: t, json: o.ndjson.gz}}"
+    ge.loads(text, tmp_path).run(engine=engine)
+    assert gzip.decompress((tmp_path / "o.ndjson.gz").read_bytes()) == b'{"a":1}\n{"a":2}\n'
+
+
 def test_what_json_has_not_is_an_error(engine, tmp_path):
     text = "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\nsinks: {o: {from: t, json: o.jsonl}}"
     for column, message in (
@@ -323,7 +330,7 @@ def test_what_json_has_not_is_an_error(engine, tmp_path):
 
 def test_a_duration_is_refused_before_the_run(tmp_path):
     pa.parquet.write_table(pa.table({"a": pa.array([1], pa.duration("us"))}), tmp_path / "t.parquet")
-    text = "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\nsinks: {o: {from: t, json: o.jsonl.gz}}"
+    text = "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\nsinks: {o: {from: t, json: o.jsonl.gz, compression: none}}"
     with pytest.raises(ge.InvalidPipeline) as caught:
         ge.loads(text, tmp_path).plan()
     assert "a JSON file cannot hold duration, the type of 'a'" in str(caught.value)

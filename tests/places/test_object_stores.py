@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import Pipeline
+from gpuetl import Pipeline, RunFailed
 from gpuetl.formats.dataset import Dataset
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.objects.ranges import Range, requests_of
@@ -98,6 +98,14 @@ def test_an_object_that_changed_since_the_plan_ends_the_run(lake, store, pipelin
     obstore.delete(store, "in/parquet/day=0/a.parquet")
     with pytest.raises(DatasetError, match="was deleted or moved during the run"), opened(path, state) as file:
         file.read_at(0, 10)
+
+
+def test_numbers_in_names_are_no_status_of_the_server(lake, pipeline):
+    source(pipeline, "csv", f"{lake}/in/403/500.csv").stage("rows")
+    with pytest.raises(RunFailed, match=r"in/403/500\.csv does not exist"):
+        pipeline.run(engine="pandas")
+    with pytest.raises(FileNotFoundError, match="there is no such object"):
+        filesystem_of(path := path_of(f"{lake}/in/403/500.csv", pipeline.root)).open(path)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,9 @@ def test_fields_of_a_struct_need_names():
 
 def test_a_sink_of_csv_is_refused_before_a_row_is_read(t):
     t.write_csv("out", "out.csv")
-    with pytest.raises(InvalidPipeline, match=r"a CSV file cannot hold struct<x: int64, name: string>, the type of .p."):
+    with pytest.raises(
+        InvalidPipeline, match=r"a CSV file cannot hold struct<x: int64, name: string>, the type of .p."
+    ):
         t.pipeline.plan()
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from gpuetl.options import Cluster, RunOptions
+    from gpuetl.places.paths import FilePath
     from gpuetl.plan.plan import Plan
 
     Commands: TypeAlias = _SubParsersAction[ArgumentParser]
@@ -46,13 +47,19 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
     head = text.partition(".")[0]
     command = commands.add_parser(name or function.__name__, description=text, help=head, allow_abbrev=False)
     command.set_defaults(command=function)
-    command.add_argument("file", type=pipeline_file, help="the pipeline's YAML file")
+    command.add_argument("file", type=pipeline_file, help="the pipeline's YAML file; may be s3://… or https://…")
     add_pipeline(command)
     return command
 
 
-def pipeline_file(text: str) -> Path:
-    """Read the path of a pipeline's file; raise `InvalidPipeline` for one of a scheme that gpuetl does not support."""
+def pipeline_file(text: str) -> FilePath:
+    """Read the path of a pipeline's file, which may be in a store.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a path of a scheme that gpuetl does not support.
+    """
     if "://" not in text:
         return Path(text)
     from gpuetl.spec.document import pipeline_path
@@ -67,10 +74,26 @@ def add_pipeline(command: ArgumentParser) -> None:
         help="a parameter's value; may be repeated",
     )  # fmt: skip
     command.add_argument(
-        "--root", metavar="FOLDER", type=Path, help="folder that relative paths start from; default: the file's folder"
+        "--root",
+        metavar="FOLDER",
+        type=root_folder,
+        help="folder that relative paths start from; default: the file's folder",
     )
     text = "for untrusted files: read and write only in this folder, and run no code from the file"
     command.add_argument("--sandbox", metavar="FOLDER", type=existing_folder, help=text)
+
+
+def root_folder(text: str) -> FilePath:
+    """Read the path of the folder that relative paths start from, which may be in a store."""
+    if "://" not in text:
+        return Path(text)
+    from gpuetl.places.paths import ImpossiblePath
+    from gpuetl.places.registry import folder_of
+
+    try:
+        return folder_of(text)
+    except ImpossiblePath as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def existing_folder(text: str) -> Path:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gpuetl.engines.cudf.codegen.machine_code import Target
     from gpuetl.engines.cudf.programs.plan_programs import Program
     from gpuetl.kernels.check.kernel_check import KernelCheck
+    from gpuetl.places.paths import FilePath
 
 
 # `gpuetl kernel build`: kernels compiled before a run, for images and machines that have no GPU.
@@ -62,9 +63,9 @@ def architectures(text: str) -> tuple[str, ...]:
 
 
 def build(
-    files: Sequence[Path] = (),
+    files: Sequence[FilePath] = (),
     params: Params = (),
-    root: Path | None = None,
+    root: FilePath | None = None,
     arch: Sequence[str] = (),
     to: Path | None = None,
     memory: int | None = None,
@@ -106,7 +107,7 @@ def build(
     print(f"{size(built.disk_bytes)} in {folder}, {built.seconds:.1f} s")
 
 
-def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
+def plan_of(file: FilePath, params: Params, root: FilePath | None, memory: int) -> tuple[str, list[Program]]:
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
     from gpuetl.engines.capacity import Capacity
     from gpuetl.engines.cudf.programs.plan_programs import plan_programs
@@ -192,9 +193,9 @@ def add_to(commands: Commands) -> None:
 
 
 def check(
-    file: Path,
+    file: FilePath,
     params: Params = (),
-    root: Path | None = None,
+    root: FilePath | None = None,
     stage: str | None = None,
     rtol: float = 1e-12,
     atol: float = 0.0,

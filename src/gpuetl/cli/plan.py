@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options, show_warnings
@@ -11,6 +10,7 @@ from gpuetl.messages import redacted
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
+    from gpuetl.places.paths import FilePath
 
 
 def add_to(commands: Commands) -> None:
@@ -27,9 +27,9 @@ def add_to(commands: Commands) -> None:
 
 
 def plan(
-    file: Path,
+    file: FilePath,
     params: Params = (),
-    root: Path | None = None,
+    root: FilePath | None = None,
     rung: str | None = None,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,

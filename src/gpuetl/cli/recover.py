@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded, recoded, size
 from gpuetl.places.paths import FilePath, StorePath
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def add_places(command: ArgumentParser) -> None:
         metavar="PATH",
         nargs="+",
         type=written_path,
-        help="a sink's path, or a folder of this machine to look in",
+        help="a sink's path, or a folder of this machine to look in; stores take credentials from the environment",
     )
     command.add_argument(
         "--host", dest="hosts", metavar="NAME", action="append", default=[],
@@ -45,11 +45,15 @@ def written_path(text: str) -> FilePath:
     """Read a path; an empty one, as of a script's variable that is not set, is not the current folder."""
     if not text:
         raise ArgumentTypeError("a path is empty; write . for the current folder")
+    from gpuetl.places.paths import ImpossiblePath
     from gpuetl.places.registry import path_of, scheme_problem
 
     if problem := scheme_problem(text, "write"):
         raise ArgumentTypeError(problem[0])
-    path = path_of(text, Path())
+    try:
+        path = path_of(text, Path())
+    except ImpossiblePath as error:
+        raise ArgumentTypeError(str(error)) from None
     return path if isinstance(path, StorePath) else Path(text)
 
 
@@ -84,14 +88,20 @@ def split_by_kind(paths: Sequence[FilePath]) -> tuple[list[StorePath], list[Path
 def recovered_in_stores(paths: Sequence[StorePath], hosts: Sequence[str]) -> list[str]:
     """Finish or undo what dead runs did to sinks on object stores, and say what was done.
 
+    Credentials and the endpoint come from the environment.
+
     Raises
     ------
     RunFailed
         Where the store refuses a request.
     """
+    from gpuetl.places.file_state import DatasetError
     from gpuetl.places.registry import publisher_of
 
-    found = [publisher_of(path).finish_dead_runs(path, RunFailed, hosts) for path in paths]
+    try:
+        found = [publisher_of(path).finish_dead_runs(path, RunFailed, hosts) for path in paths]
+    except DatasetError as error:
+        raise RunFailed(recoded(f"{error}.  {error.hint}", error)) from None
     return [line for remarks in found for line in (*remarks.warnings, *remarks.notes)]
 
 

@@ -32,6 +32,7 @@ from gpuetl.uncaught import unexpected
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.cli.render import Screen
+    from gpuetl.places.paths import FilePath
     from gpuetl.report.run_report import RunReport
 
 
@@ -65,10 +66,10 @@ def add_to(commands: Commands) -> None:
 
 
 def run(
-    file: Path,
+    file: FilePath,
     params: Params = (),
     engine: str = "auto",
-    root: Path | None = None,
+    root: FilePath | None = None,
     report: Path | None = None,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
@@ -88,7 +89,7 @@ def run(
     from gpuetl.engines import starting
     from gpuetl.engines.registry import begin, choose_engine, warms_up_for
 
-    begun = begin(engine) if file.is_file() else None
+    begun = begin(engine) if not isinstance(file, Path) or file.is_file() else None
     from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
     from gpuetl.pipeline import load
 

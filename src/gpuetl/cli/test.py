@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gpuetl.file_tests.run_tests import TestResult
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import Pipeline
+    from gpuetl.places.paths import FilePath
 
 FAILED = 5
 """The exit code where a test failed."""
@@ -55,10 +56,10 @@ def add_to(commands: Commands) -> None:
 
 
 def run_tests(
-    file: Path,
+    file: FilePath,
     params: Params = (),
     engine: str = "auto",
-    root: Path | None = None,
+    root: FilePath | None = None,
     names: Sequence[str] | None = None,
     junit: Path | None = None,
     from_run: str | None = None,
@@ -75,6 +76,11 @@ def run_tests(
     from gpuetl.file_tests.run_tests import result_lines
     from gpuetl.pipeline import load
 
+    target = file if isinstance(file, Path) else None
+    if write and target is None:
+        raise InvalidPipeline.because(
+            coded("GE3004", f"--write cannot change {file}"), "Leave --write out, and copy the test that is printed."
+        )
     if json and from_run is not None:
         raise InvalidPipeline.because(
             coded("GE3004", "--json and --from-run cannot be given together"), "A test from real rows is YAML."
@@ -83,7 +89,7 @@ def run_tests(
     options = run_options(skip, partition_rows, cluster=cluster_options(cluster))
     collect_garbage()
     if from_run is not None:
-        record_test(pipeline, from_run, rows, dict(params), engine, options, file if write else None)
+        record_test(pipeline, from_run, rows, dict(params), engine, options, target if write else None)
         return
     if not pipeline.spec.tests:
         with scan_progress():

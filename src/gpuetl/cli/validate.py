@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, show_warnings
@@ -13,6 +12,7 @@ from gpuetl.messages import redacted
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.errors import Problem
+    from gpuetl.places.paths import FilePath
 
 
 def add_to(commands: Commands) -> None:
@@ -23,7 +23,9 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--no-files", dest="files", action="store_false", help=text)
 
 
-def validate(file: Path, params: Params = (), root: Path | None = None, files: bool = True, json: bool = False) -> None:
+def validate(
+    file: FilePath, params: Params = (), root: FilePath | None = None, files: bool = True, json: bool = False
+) -> None:
     """Check names, types, expressions and tests, the files of sources, and that kernels compile.
 
     Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed.
@@ -54,7 +56,7 @@ def validate(file: Path, params: Params = (), root: Path | None = None, files: b
 
 
 def _as_json(
-    file: Path,
+    file: FilePath,
     counts: Mapping[str, int] | None = None,
     problems: Sequence[Problem] = (),
     warnings: Sequence[Problem] = (),

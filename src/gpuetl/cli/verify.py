@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli import collect_garbage
@@ -19,6 +18,7 @@ from gpuetl.cli.arguments import (
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
+    from gpuetl.places.paths import FilePath
 
 DIFFERENT = 3
 """The exit code where a stage differs."""
@@ -42,10 +42,10 @@ def add_to(commands: Commands) -> None:
 
 
 def verify(
-    file: Path,
+    file: FilePath,
     params: Params = (),
     engine: str = "auto",
-    root: Path | None = None,
+    root: FilePath | None = None,
     stages: Sequence[str] | None = None,
     sample: int | None = None,
     json: bool = False,

@@ -67,6 +67,9 @@ BEYOND_TIMESTAMPS = coded("GE2003", "the result is beyond the range of timestamp
 OF_ANOTHER_FORM = coded("GE2003", "not a date and time of this form")
 YEAR_DIGITS = coded("GE2003", "the year must have 4 digits")
 OFFSET_SECONDS = coded("GE2003", "the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC")
+NOT_HEX = coded("GE2003", "not pairs of hexadecimal digits")
+NOT_BASE64 = coded("GE2003", "not base64 with padding")
+NOT_UTF8 = coded("GE2003", "not UTF-8")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
 

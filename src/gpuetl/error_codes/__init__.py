@@ -21,13 +21,14 @@ from gpuetl.error_codes import (
     source_keys,
     sources,
     steps,
+    storage,
     warnings,
 )
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, names, expressions, steps, kernels, source_keys, sources, csv_files, parquet_files, sink_keys, sinks, commits,
-    contracts, warnings, running, limits, engines, clusters, output,
+    pipeline_file, names, expressions, steps, kernels, source_keys, sources, csv_files, parquet_files, storage, sink_keys,
+    sinks, commits, contracts, warnings, running, limits, engines, clusters, output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

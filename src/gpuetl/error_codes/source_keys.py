@@ -69,7 +69,7 @@ Take it out.  Options of CSV sources: delimiter, quote, escape, comment, header,
         fixed=SOURCES + OUT,
     ),
     ErrorPage(
-        code="GE1432",
+        code="GE1435",
         title="a line is not one JSON object of the source",
         cause=(
             "A JSON source reads one object a line.  The line is not valid JSON, is another value, has a key twice, or "
@@ -83,10 +83,44 @@ Take it out.  Options of CSV sources: delimiter, quote, escape, comment, header,
         files={"sales.jsonl": '{"id": 1}\n{"id": 2\n'},
         example=JSON + OUT,
         message="""\
-example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Expecting ',' delimiter at character 9  [GE1432]
+example.yaml:4:17: source 'sales': sales.jsonl:2: the line is not valid JSON: Expecting ',' delimiter at character 9  [GE1435]
     sales: {json: sales.jsonl}
                   ^^^^^^^^^^^
 on_bad_row: quarantine sets such lines aside.""",
         fixed=JSON.replace("}", ", schema: {id: int64}, on_bad_row: quarantine}") + OUT + REJECTS,
+    ),
+    ErrorPage(
+        code="GE1433",
+        title="package of a file format is missing",
+        cause="The source has a format that needs a further package: fastavro for Avro, python-calamine for workbooks.",
+        fix="Install the extra that the message names.",
+        kind="pipeline",
+        files={"sales.avro": ""},
+        example=SOURCES.replace("csv: sales.csv, schema: {id: int64, amount: float64}", "avro: sales.avro") + OUT,
+        message="""\
+example.yaml:4:17: source 'sales': reading Avro files needs the package fastavro  [GE1433]
+    sales: {avro: sales.avro}
+                  ^^^^^^^^^^
+Install it: pip install "gpuetl[avro]".""",
+        fixed=SOURCES + OUT,
+        untested="the tests have the packages",
+    ),
+    ErrorPage(
+        code="GE1434",
+        title="cells of a workbook cannot be read",
+        cause=(
+            "The sheet is not there, a cell has an error such as #N/A or a formula whose value was never saved, or the "
+            "workbook is of a kind whose errors cannot be told from empty cells (.xls, .xlsb)."
+        ),
+        fix="Correct the cell or the key `sheet`, or set `error_cells: null` to read errors as null.",
+        kind="pipeline",
+        files={"sales.xls": ""},
+        example=SOURCES.replace("csv: sales.csv, schema: {id: int64, amount: float64}", "excel: sales.xls") + OUT,
+        message="""\
+example.yaml:4:18: source 'sales': sales.xls: errors in cells of such a workbook, such as #N/A, cannot be told from empty cells  [GE1434]
+    sales: {excel: sales.xls}
+                   ^^^^^^^^^
+Set error_cells: null, or save the workbook as .xlsx.""",
+        fixed=SOURCES + OUT,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from sqlglot.tokenizer_core import TokenType
@@ -145,6 +146,8 @@ def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpressio
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in words[index:]):
         return _unsupported("? :", _span(word), CONDITION)
+    if word.text == ":" and any(pair == ("STRUCT", "<") for pair in pairwise(w.text.upper() for w in words[:index])):
+        return None  # of a field in the name of a type
     if word.text in ("?", ":"):
         return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(words, index))
     if word.text == "{":

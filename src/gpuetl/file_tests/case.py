@@ -15,6 +15,7 @@ from gpuetl.formats.frames import SLICE_ROWS
 from gpuetl.formats.registry import format_named
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import coded
+from gpuetl.places.storage import is_secret
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -22,7 +23,7 @@ from gpuetl.plan.plan import Plan, promised_order
 from gpuetl.records import dataclass
 from gpuetl.spec.bind import bind_source
 from gpuetl.spec.definition import PipelineDefinition
-from gpuetl.spec.model import FrameSpec, SourceSpec
+from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import bind_parameters
 from gpuetl.spec.tests import Cell, RowsFile, RowsSpec, TestSpec
 from gpuetl.spec.values import BadValue, node_of
@@ -123,6 +124,14 @@ def prepared_cases(
     return cases
 
 
+def without_secrets(sink: SinkSpec, spec: PipelineSpec) -> SinkSpec:
+    """Return a sink without secrets of its store, which are not needed where nothing is written."""
+    options = (*spec.storage.get(sink.storage, ()), *sink.storage_options)
+    if not options or (sink.storage and sink.storage_options):
+        return sink
+    return replace(sink, storage="", storage_options=tuple(one for one in options if not is_secret(one.name)))
+
+
 class _Preparation:
     """Makes one test ready; `unknown` has the sources without rows whose columns are not known, and why."""
 
@@ -150,7 +159,8 @@ class _Preparation:
                 )
         sources = {name: self.source(name, source, parameters) for name, source in spec.sources.items()}
         known = {name: source for name, source in sources.items() if source is not None}
-        replaced = replace(spec, sources=known, unreadable=spec.unreadable | self.unknown.keys(), tests=())
+        sinks = {name: without_secrets(sink, spec) for name, sink in spec.sinks.items()}
+        replaced = replace(spec, sources=known, sinks=sinks, unreadable=spec.unreadable | self.unknown.keys(), tests=())
         unwritten = Unwritten.from_spec(replaced, self.pipeline.root, Problems())
         plan = unwritten.plan(values, unbound=self.unbound or bool(self.problems.found))
         expected = {name: self.expected(name, rows, plan) for name, rows in self.test.expect.items()}
@@ -196,6 +206,7 @@ class _Preparation:
             types = {} if schema is None else dict(schema)
             left = tuple(name for name in source.exclude if name in types)
             if isinstance(source, SourceSpec) and source.format == given.format:
+                source = replace(source, storage="", storage_options=())  # those of the source's own files
                 return replace(source, path=given.path, schema=types, partitions={}, filename="", exclude=left)
             return SourceSpec(
                 given.format, given.path, types, columns=source.columns, exclude=left, filter=source.filter

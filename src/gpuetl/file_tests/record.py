@@ -36,7 +36,7 @@ from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.read import read_pipeline_text
 from gpuetl.spec.tests import Cell, RowsSpec, TestSpec, read_cell, write_test
 from gpuetl.spec.values import Text
-from gpuetl.spec.write import yaml_text
+from gpuetl.spec.write import secret_parameters, yaml_text
 from gpuetl.verify.compare import Contract, compare_tables
 from gpuetl.verify.sample import Traced, sample_filters, source_rows, traced_columns
 from gpuetl.verify.verification import answers
@@ -68,9 +68,11 @@ def recorded_test(
     again = trial.rows(given)
     steady = [name for name in expected.column_names if expected.column(name).equals(again.column(name))
               or compare_tables(again.select([name]), expected.select([name]), Contract()) is None]  # fmt: skip
-    declared = pipeline.spec.parameters
+    declared, secret = pipeline.spec.parameters, secret_parameters(pipeline.spec)
     values: dict[str, Cell] = {
-        Text(name): cell_of(parse_value(value, declared[name].dtype)) for name, value in params.items()
+        Text(name): cell_of(parse_value(value, declared[name].dtype))
+        for name, value in params.items()
+        if name not in secret
     }
     return TestSpec(
         Text(unused_name(f"{stage} of real rows", pipeline)),

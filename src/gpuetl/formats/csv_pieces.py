@@ -15,10 +15,10 @@ from gpuetl.formats.csv_records import (
     starts_of_block,
     whole_records,
 )
-from gpuetl.formats.csv_text import blocks
+from gpuetl.formats.csv_text import blocks, text_between
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Piece
-from gpuetl.io.data_file import DataFile
+from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.watching import Look
@@ -155,3 +155,30 @@ def skip(parts: Iterator[bytes], count: int) -> Iterator[bytes]:
         if count < len(block):
             yield block[count:]
         count = max(0, count - len(block))
+
+
+# The text of pieces, for those who parse it.
+
+
+class CsvText(NamedTuple):
+    """Whole records, and the line in which they begin, from 1."""
+
+    data: bytes
+    line: int
+
+
+def texts_of(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> Iterator[CsvText]:
+    """Yield the records of pieces; a piece without an extent is all that follows the header."""
+    for group in groups:
+        if isinstance(group.extent, TextExtent):
+            yield text_of(dataset, source, group.extent)
+        else:
+            header = header_of(dataset, file)
+            text = CsvText(b"".join(blocks(source, csv_options(dataset)))[header.start :], header.line)
+            check_quotes(text.data, csv_options(dataset).dialect, file.path, text.line)
+            yield text
+
+
+def text_of(dataset: Dataset, source: OpenFile, extent: TextExtent) -> CsvText:
+    """Return the records of a piece."""
+    return CsvText(text_between(source, csv_options(dataset), extent.start, extent.stop, extent.last), extent.line)

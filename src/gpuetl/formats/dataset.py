@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gpuetl.errors import have_hint
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
-from gpuetl.formats.file_columns import with_extra_columns
+from gpuetl.formats.file_columns import refuse_filename, with_extra_columns
 from gpuetl.formats.format import Format
 from gpuetl.formats.registry import format_named
 from gpuetl.io.data_file import NULL_PARTITION, ColumnValues, DataFile, RowGroup
@@ -178,6 +178,7 @@ class Dataset:
 
     def _stored_schema(self) -> dict[str, DataType]:
         stored = self.stored(self.files[0])
+        refuse_filename(self, self.files[0], stored)
         columns = {name: self.supported_type(name, dtype) for name, dtype in stored.items()}
         return {name: dtype for name, dtype in columns.items() if dtype is not None}
 
@@ -199,9 +200,10 @@ class Dataset:
             raise DatasetError(coded("GE1441", f"the name of column '{shown}' is not UTF-8"), hint)
         dtype = language_type(stored)
         if dtype is None and wanted:
+            shown = stored.type_name if isinstance(stored, pa.OpaqueType) else stored
             hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
             raise DatasetError(
-                coded("GE1407", f"column '{name}' has type {stored}, which gpuetl does not support"), hint
+                coded("GE1407", f"column '{name}' has type {shown}, which gpuetl does not support"), hint
             )
         return dtype
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from gpuetl.errors import first_line
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -19,6 +20,7 @@ from gpuetl.types.data_types import (
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import children_of, field_names, is_list, is_map, is_struct
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -37,7 +39,7 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
     if stored is None:
         hint = "Set missing_columns: null to read null there."
         raise DatasetError(coded("GE1404", f"{file.path} has no column '{name}', which the source reads"), hint)
-    if stored == planned or (planned == TIMESTAMP_NS and language_type(stored) == TIMESTAMP):
+    if is_read_as(stored, planned):
         return
     read = language_type(stored)
     loses = read is not None and is_decimal(read) and is_floating(planned)
@@ -48,6 +50,24 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
                 f"{file.path}: column '{name}' is {type_name(stored)}, and the source says {type_name(planned)}",
             )
         )
+
+
+def loses_values(file: DataFile, name: str, error: Exception) -> DatasetError:
+    """Word a column with a value that its type of the language does not hold."""
+    reported = first_line(error)
+    hint = f"Declare '{name}' with the type timestamp_ns in the source's schema." if "timestamp[ns]" in reported else ""
+    return DatasetError(coded("GE1406", f"{file.path}: column '{name}': {reported}"), hint)
+
+
+def is_read_as(stored: DataType, planned: DataType) -> bool:
+    """Return whether a stored type is read as the planned one: its own of the language, or with nanoseconds kept."""
+    kinds = next((holds for holds in (is_struct, is_list, is_map) if holds(planned)), None)
+    if kinds is None or not kinds(stored):
+        return bool(language_type(stored) == (TIMESTAMP if planned == TIMESTAMP_NS else planned))
+    ours, theirs = children_of(planned), children_of(stored)
+    if len(ours) != len(theirs) or (is_struct(planned) and field_names(planned) != field_names(stored)):
+        return False
+    return all(is_read_as(*pair) for pair in zip(theirs, ours, strict=True))
 
 
 def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dict[str, DataType]:
@@ -104,10 +124,7 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         With the file, the column, and the next step.
     """
     stored = dataset.stored(file)
-    if dataset.filename and dataset.filename in stored:
-        hint = "Choose another name for filename."
-        message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
-        raise DatasetError(coded("GE1412", message), hint)
+    refuse_filename(dataset, file, stored)
     for name, planned in dataset.own_schema.items():
         if name in stored:
             dataset.file_format.check_column(dataset, file, name, stored[name], planned)
@@ -121,6 +138,19 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
                 raise DatasetError(
                     coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE
                 )
+
+
+def refuse_filename(dataset: Dataset, file: DataFile, stored: Mapping[str, DataType]) -> None:
+    """Refuse a file that has a column of the name under which the source gives its path.
+
+    Raises
+    ------
+    DatasetError
+        With the file.
+    """
+    if dataset.filename and dataset.filename in stored:
+        message = f"{file.path} has a column '{dataset.filename}', which is also the name of the column of paths"
+        raise DatasetError(coded("GE1412", message), "Choose another name for filename.")
 
 
 def case_hint(name: str, names: Iterable[str]) -> str:

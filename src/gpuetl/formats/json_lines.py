@@ -116,5 +116,5 @@ def inferred(dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
             raise DatasetError(coded("GE1403", f"cannot read {file.path}: {reason}")) from None
         if not known[file.path]:
             hint = "Declare the source's schema."
-            raise DatasetError(coded("GE1432", f"{file.path}: the file has no line with a column"), hint)
+            raise DatasetError(coded("GE1435", f"{file.path}: the file has no line with a column"), hint)
     return known[file.path]

@@ -41,7 +41,7 @@ def types_of(lines: Iterable[bytes], path: FilePath, skip_bad: bool) -> dict[str
         except BadLine as error:
             if skip_bad:
                 continue
-            raise DatasetError(coded("GE1432", f"{path}:{number}: the line {error}"), SET_ASIDE) from None
+            raise DatasetError(coded("GE1435", f"{path}:{number}: the line {error}"), SET_ASIDE) from None
         for name, value in row.items():
             if not name:
                 raise DatasetError(coded("GE1414", f"{path}:{number}: a key is empty"), "Give it a name.")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gpuetl.format_options import FormatOptions
 from gpuetl.formats.arrow_ipc import ArrowFormat
+from gpuetl.formats.avro import AvroFormat
 from gpuetl.formats.csv import CsvFormat
+from gpuetl.formats.excel import ExcelFormat
 from gpuetl.formats.format import Format
 from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.orc import OrcFormat
@@ -16,6 +18,8 @@ FORMATS: dict[str, Format] = {
     JsonFormat.name: JsonFormat(),
     OrcFormat.name: OrcFormat(),
     ArrowFormat.name: ArrowFormat(),
+    AvroFormat.name: AvroFormat(),
+    ExcelFormat.name: ExcelFormat(),
 }
 """In the order in which messages name them."""
 

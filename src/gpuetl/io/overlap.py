@@ -70,9 +70,13 @@ class Location:
 
     @classmethod
     def of(cls, path: FilePath) -> Location:
-        """Look at a path.  One of a store has one name, and lies where no local path does."""
+        """Look at a path.
+
+        One of a store has one name, and lies where no local path does.  Buckets of different endpoints are different.
+        """
         if isinstance(path, StorePath):
-            place = Path("//", path.scheme, *path.parts)
+            server = ";".join(path.storage.server(path.scheme)).replace("/", "|")
+            place = Path("//", path.scheme, server, *path.parts)
             return cls(place, place, (None,) * len(place.parts))
         resolved = Path(os.path.realpath(path))
         identities = tuple(identity(one) for one in (resolved, *resolved.parents))
@@ -115,7 +119,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def conflicts(
-    target: Target, others: Sequence[Target], sources: Sequence[SourceFiles], folder: Path, at: Locations
+    target: Target, others: Sequence[Target], sources: Sequence[SourceFiles], folder: FilePath, at: Locations
 ) -> list[str]:
     """Word what writing a sink would change besides it: other sinks, sources, the pipeline's own folder."""
     place = at[target.path]

@@ -72,6 +72,24 @@ class StorePath:
         """The path without its last name."""
         return replace(self, key=self.key.parent)
 
+    def joined(self, text: str) -> StorePath:
+        """Return a path that is relative to this folder; `..` is the folder above.
+
+        Raises
+        ------
+        ImpossiblePath
+            For one that leads out of the bucket.
+        """
+        parts = list(self.parts)
+        for part in text.split("/"):
+            if part == ".." and len(parts) < 2:
+                raise ImpossiblePath(f"'{text}' leads out of {self.scheme}://{self.parts[0]}")
+            if part == "..":
+                parts.pop()
+            elif part not in ("", "."):
+                parts.append(part)
+        return replace(self, key=PurePosixPath(*parts))
+
     def absolute(self) -> StorePath:
         """Return the path: it does not depend on the working folder."""
         return self

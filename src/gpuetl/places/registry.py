@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import Filesystem
 from gpuetl.places.local.local_filesystem import LocalFilesystem
 from gpuetl.places.objects.object_filesystem import HTTP_SERVERS, OBJECT_STORES
-from gpuetl.places.paths import FilePath, Scheme, StorePath
+from gpuetl.places.paths import FilePath, ImpossiblePath, Scheme, StorePath
 
 if TYPE_CHECKING:
     from gpuetl.places.publishing import Publisher
@@ -29,6 +31,20 @@ def filesystem_of(path: FilePath) -> Filesystem:
     return FILESYSTEMS[path.scheme] if isinstance(path, StorePath) else LOCAL
 
 
+def check_store(path: FilePath) -> None:
+    """Make the client of an object store, which takes no request.
+
+    Raises
+    ------
+    DatasetError
+        For options, of the pipeline or the environment, that the client does not take.
+    """
+    if isinstance(path, StorePath) and filesystem_of(path) in (OBJECT_STORES, HTTP_SERVERS):
+        from gpuetl.places.objects.clients import client_of
+
+        client_of(path)
+
+
 def publisher_of(path: FilePath) -> Publisher:
     """Return how sinks in the store of a path change; the store is one that gpuetl writes to."""
     publisher = filesystem_of(path).publisher()
@@ -41,8 +57,8 @@ def local_path(path: FilePath) -> Path | None:
     return filesystem_of(path).local_path(path)
 
 
-def path_of(text: str, folder: Path) -> FilePath:
-    """Return a path as the user wrote it; one without a scheme is relative to `folder`.
+def path_of(text: str, folder: FilePath) -> FilePath:
+    """Return a path as the user wrote it; one without a scheme is relative to `folder`, which may be that of a store.
 
     The scheme has a filesystem: `scheme_problem` tells of others.
 
@@ -52,11 +68,66 @@ def path_of(text: str, folder: Path) -> FilePath:
         For a path that no file can have.
     """
     scheme, rest = Scheme.of(text)
+    if isinstance(folder, StorePath):
+        if not scheme and not rest.startswith("/"):
+            return folder.joined(rest)
+        folder = Path("/")
     return FILESYSTEMS[scheme].path_of(scheme, rest, folder)
 
 
-Use = Literal["read", "write", "local"]
-"""What a path is for: a source, a sink, or a file that has to be on this machine."""
+def folder_of(root: str | FilePath) -> FilePath:
+    """Return the folder that relative paths start at, which may be one of a store.
+
+    Raises
+    ------
+    ImpossiblePath
+        For a path that no folder can have, and one of a store that gpuetl does not support.
+    """
+    if isinstance(root, StorePath | Path) or not Scheme.of(root).name:
+        return root if isinstance(root, StorePath) else Path(root)
+    if problem := scheme_problem(root):
+        raise ImpossiblePath(problem[0])
+    return path_of(root, Path())
+
+
+def read_small(path: FilePath) -> bytes:
+    """Return all bytes of a file that is text: of a pipeline, a kernel, a header.
+
+    Raises
+    ------
+    OSError
+        For a file that cannot be read.
+    """
+    if isinstance(path, Path):
+        return path.read_bytes()
+    try:
+        file = filesystem_of(path).open(path)
+        try:
+            return file.read_bytes()
+        finally:
+            file.close()
+    except DatasetError as error:
+        raise OSError(EIO, str(error), str(path)) from None
+
+
+def path_exists(path: FilePath) -> bool:
+    """Tell whether there is a file at a path, or also a folder on this machine; raise `OSError` where that fails.
+
+    Stores deny a look at what is not there to users without the right to list the bucket.
+    """
+    if isinstance(path, Path):
+        return path.exists()
+    try:
+        filesystem_of(path).info(path)
+    except (FileNotFoundError, PermissionError):
+        return False
+    except DatasetError as error:
+        raise OSError(EIO, str(error), str(path)) from None
+    return True
+
+
+Use = Literal["read", "write"]
+"""What a path is for: a source, or a sink."""
 
 
 def scheme_problem(text: str, use: Use = "read") -> tuple[str, str] | None:
@@ -65,9 +136,7 @@ def scheme_problem(text: str, use: Use = "read") -> tuple[str, str] | None:
     A sink needs a store to which gpuetl writes.
     """
     scheme, _ = Scheme.of(text)
-    schemes = [
-        name for name, one in FILESYSTEMS.items() if one is LOCAL or use == "read" or (use == "write" and one.writes)
-    ]
+    schemes = [name for name, one in FILESYSTEMS.items() if use == "read" or one.writes]
     if scheme in schemes:
         return None
     supported = ", ".join(f"{name}://" for name in schemes if name)

@@ -192,7 +192,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return os.path.abspath(value)  # noqa: PTH100  Path.absolute keeps the dots
     if isinstance(value, StorePath):
-        return str(value)
+        return str(value) if not value.storage.place else (str(value), value.storage.place)
     if isinstance(value, Dataset):
         allowed = (value.extra_columns, value.missing_columns, value.filename)
         return _plain(value.path), value.format, list(value.schema.items()), value.options.changed, allowed

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
@@ -20,7 +19,7 @@ from gpuetl.io.overlap import Locations, PathIndex, conflicts, fixed_part
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
-from gpuetl.places.registry import local_path, path_of, scheme_problem
+from gpuetl.places.registry import check_store, local_path, path_of, scheme_problem
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -36,6 +35,7 @@ from gpuetl.spec.places import node_in, place_of
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
+from gpuetl.spec.storage import StorageBinder, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
@@ -51,7 +51,7 @@ MOST_CONFLICTS = 3
 def bind(
     spec: PipelineSpec,
     parameters: Mapping[str, Expr],
-    folder: Path,
+    folder: FilePath,
     run_id: str,
     problems: Problems,
     files: bool = True,
@@ -82,7 +82,7 @@ def other_form(name: str, dtype: DataType) -> str:
 
 
 def bind_source(
-    name: str, spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems
+    name: str, spec: PipelineSpec, parameters: Mapping[str, Expr], folder: FilePath, run_id: str, problems: Problems
 ) -> Node:
     """Return the plan of one source; one with an open schema, and its problems, where its columns are not known."""
     return _Binder(spec, NotedParameters(parameters), folder, run_id, problems).source(name)
@@ -92,7 +92,7 @@ def bind_source(
 class _Binder:
     spec: PipelineSpec
     parameters: NotedParameters
-    folder: Path
+    folder: FilePath
     run_id: str
     problems: Problems
     looks_at_files: bool = True
@@ -190,6 +190,7 @@ class _Binder:
         self.problems.add(message, hint, place, f"{kind} '{of}'")
 
     def path(self, kind: str, of: str, text: str) -> FilePath | None:
+        """Return the path of a source or sink; None for one that is wrong, or not known yet."""
         sandbox = current_sandbox()
         try:
             if sandbox:
@@ -200,7 +201,7 @@ class _Binder:
             path = path_of(whole, self.folder)
             remember_paths(text, path)
             check_sandbox([fixed_part(path)])
-            return path
+            return self.with_storage(kind, of, path, text) if self.has_filesystem(kind, of, str(path), text) else None
         except OutsideSandbox as error:
             self.add(str(error), IN_SANDBOX, text, kind, of)
         except UnresolvedScalar as error:
@@ -211,10 +212,23 @@ class _Binder:
             self.has_filesystem(kind, of, text, text)
         return None
 
-    def local_path(self, kind: str, of: str, text: str) -> Path | None:
-        """Return a path of this machine; None for one that is wrong, or not known yet."""
-        path = self.path(kind, of, text)
-        return path if isinstance(path, Path) else None
+    def with_storage(self, kind: str, of: str, path: FilePath, text: str) -> FilePath | None:
+        """Return a path with the options of its store, which its client takes; None for options that are wrong."""
+        entry = (self.spec.sinks if kind == "sink" else self.spec.sources)[of]
+        assert not isinstance(entry, FrameSpec)
+        try:
+            path = StorageBinder(self.spec.storage, self.parameters).bound(path, entry.storage, entry.storage_options)
+            if self.looks_at_files:
+                check_store(path)
+        except WrongStorage as error:
+            for problem in error.problems:
+                place = problem.at.place() if problem.at else self.place_of(text)
+                self.problems.add(problem.message, problem.hint, place, problem.within or f"{kind} '{of}'")
+            return None
+        except DatasetError as error:
+            self.add(str(error), error.hint, text, kind, of)
+            return None
+        return path
 
     def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""

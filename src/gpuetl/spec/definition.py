@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from gpuetl.errors import Problems
+from gpuetl.errors import InvalidPipeline, Problems
 from gpuetl.memory_limits import planned_in_memory
+from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath, ImpossiblePath
+from gpuetl.places.registry import folder_of
 from gpuetl.spec.bind import bind
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.spec.parameters import bind_parameters
@@ -25,13 +27,16 @@ class PipelineDefinition:
         The folder at which relative paths start: the working folder, or the folder of the file it was loaded from.
     """
 
-    def __init__(self, name: str, description: str = "", root: str | Path = ".") -> None:
+    def __init__(self, name: str, description: str = "", root: str | FilePath = ".") -> None:
         self.spec = PipelineSpec(name=name, description=description)
-        self.root = Path(root)
+        try:
+            self.root = folder_of(root)
+        except ImpossiblePath as error:
+            raise InvalidPipeline.because(coded("GE1409", str(error)), "Name a folder, or one of a store.") from None
         self._problems = Problems()
 
     @classmethod
-    def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Self:
+    def from_spec(cls, spec: PipelineSpec, root: str | FilePath, problems: Problems) -> Self:
         """Wrap a model that was read from a file, with the problems met there."""
         pipeline = cls(spec.name, spec.description, root)
         pipeline.spec, pipeline._problems = spec, problems

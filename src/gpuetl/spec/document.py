@@ -16,8 +16,9 @@ from ruamel.yaml.nodes import Node as YamlNode
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
 from gpuetl.format_options import Plain, kind_of
 from gpuetl.messages import coded
-from gpuetl.places.paths import ImpossiblePath, Scheme
-from gpuetl.places.registry import path_of, scheme_problem
+from gpuetl.places.file_state import DatasetError
+from gpuetl.places.paths import FilePath, ImpossiblePath, Scheme, StorePath
+from gpuetl.places.registry import filesystem_of, path_of, scheme_problem
 from gpuetl.records import dataclass
 from gpuetl.spec import yaml_text
 from gpuetl.spec.yaml_text import QUOTE, mistake_of, new_yaml
@@ -126,35 +127,44 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
     return None
 
 
-def pipeline_path(path: str | Path) -> Path:
-    """Return the path of a pipeline's file, which may be written as `file:///…`; it is a file of this machine.
+def pipeline_path(path: str | FilePath) -> FilePath:
+    """Return the path of a pipeline's file, which may be in a store: `file:///…`, `s3://…`, `https://…`.
 
     Raises
     ------
     InvalidPipeline
-        For a path of another scheme.
+        For a path of a scheme that gpuetl does not support.
     """
+    if isinstance(path, StorePath):
+        return path
     text = str(path)
-    if problem := scheme_problem(text, "local"):
+    if problem := scheme_problem(text):
         message, hint = problem
         raise InvalidPipeline.because(coded("GE1409", message), hint)
     if not Scheme.of(text).name:
         return Path(path)
     try:
-        found = path_of(text, Path())
+        return path_of(text, Path())
     except ImpossiblePath as error:
         raise InvalidPipeline.because(coded("GE1002", str(error))) from None
-    assert isinstance(found, Path)
-    return found
 
 
-def read_text(path: Path, problems: Problems, name: str) -> str | None:
+def read_start(path: FilePath, most: int) -> bytes:
+    """Return a file, or the beginning of a longer one, up to a byte more than `most`."""
+    if isinstance(path, StorePath):
+        with filesystem_of(path).open(path).open() as stream:
+            return stream.read(most + 1)
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def read_text(path: FilePath, problems: Problems, name: str) -> str | None:
     """Read a YAML file; one that is not there or no UTF-8 text is an error at once, None one that is too long."""
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        text = read_start(path, MAX_FILE_BYTES).decode("utf-8")
+    except (OSError, UnicodeDecodeError, DatasetError) as error:
+        known = error.args[0] if isinstance(error, DatasetError) else getattr(error, "strerror", None)
+        reason = known or "it is not UTF-8 text"
         unreadable = coded("GE1002", f"cannot read {path}: {reason}")
         raise InvalidPipeline([Problem(unreadable, "Give the path of a pipeline's YAML file.")]) from None
     if len(text) > MAX_FILE_BYTES:

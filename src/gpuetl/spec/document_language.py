@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.formats.registry import format_named, sink_formats, source_formats
+from gpuetl.spec.document_storage import storage_markdown
 from gpuetl.spec.expect.rules import RULES, Rule
 from gpuetl.spec.fields import form_of, keys_of
 from gpuetl.spec.format_keys import Entry, formats_of, options_of
@@ -48,7 +49,8 @@ functions.
 
 `${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths; in expressions write `$x` and `run_id()`.
 Relative paths, of data, kernels and sinks
-alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a string; anchors, merge
+alike, begin at the pipeline file's folder.  Paths such as `s3://bucket/key` are in object stores: see
+[Storage](#storage).  YAML is read by its 1.2 core rules: `NO` is a string; anchors, merge
 keys, tags and duplicate keys are refused.
 
 ## Types
@@ -258,6 +260,13 @@ errors.  So is a sink that reaches a file of a source, through a link or a mount
 read files that a filter on these columns rules out.  A folder whose value is not of the declared type is an error.
 If files have a column of the same name, the folder's value counts.
 
+**All columns but some, and the path.**  `exclude: [payload]` reads all columns but these, whatever their type.
+`filename: file` adds a string column with the path of each file.  Files that a filter on it rules out are not read.
+
+    events: {parquet: lake/events, exclude: [payload], filename: file}
+
+[Formats](formats.md) has the other formats: JSON lines, ORC, Arrow IPC, Avro and workbooks.
+
 **Columns of Parquet files.**  The first file defines the columns.  To choose them yourself, name them in `columns`,
 or add a `schema`, whose types the files' types must widen to.  A type that gpuetl does not support (such as structs,
 binary, or a time of day) is an error unless the column is left out.  So is a value that does not fit: nanoseconds
@@ -279,17 +288,18 @@ Arrow refuses.  `verify_pages: true` lets Arrow decode and check all pages of th
 On a GPU, Arrow reads some columns on the CPU, because libcudf reads them wrongly or does not check them: INT96
 timestamps, pages of several gzip members, delta encodings of other writers, and rare codecs.  The report names them.
 
-**Columns of CSV files.**  A CSV file needs a `schema` and begins with a line of column names, compared with their
-case.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
-makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
-zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is never
-null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and not a
-number.  Empty lines are skipped, but are nulls in a file of one column.
+**Columns of CSV files.**  A CSV source needs a `schema`, or `schema: infer`.  A file begins with a line of column
+names, which are compared with their case.  [File formats](formats.md#csv) explains inference, compression, encodings
+and other dialects.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the
+line's end makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header
+alone is zero rows.  `nulls` are the strings that stand for null; the default is the empty string.  A quoted string is
+never null.  Spaces and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and
+not a number.  Empty lines are skipped, but are nulls in a file of one column.
 
-**The text of CSV files.**  It is UTF-8, with or without a byte order mark; UTF-16 is an error.  A line ends with
-`\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that begins with a
-quote ends with one, and may hold delimiters and line ends; a quote inside of it is written twice.  Text after the
-closing quote makes a bad row.  In a field that does not begin with a quote, quotes are characters: `5" pipe`.
+**The text of CSV files.**  It is UTF-8, with or without a byte order mark, unless `encoding` says otherwise.  A line
+ends with `\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that
+begins with a quote ends with one, and may hold delimiters and line ends; a quote inside of it is written twice.  Text
+after the closing quote makes a bad row.  In a field that does not begin with a quote, quotes are characters: `5" pipe`.
 
 **Files whose columns differ.**  If a later file lacks a column, or has one that the first does not have, the run
 stops.  That is before it reads a row, and the error names the file and the column:
@@ -513,7 +523,7 @@ def language_markdown() -> str:
     sink_path = "the path: a file where it has a suffix, else a folder"
     parts += [SINKS, _table(SinkSpec, {", ".join(sink_formats()): sink_path})]
     parts += _options(SinkSpec)
-    return "\n".join([*parts, TESTS])
+    return "\n".join([*parts, storage_markdown(), TESTS])
 
 
 def _step(verb: str, step: type[Step]) -> str:

@@ -27,6 +27,7 @@ from gpuetl.spec.forms import (
     choice,
 )
 from gpuetl.spec.steps import Step
+from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Located, Order, Text, node_of
 from gpuetl.types.data_types import DataType
@@ -59,6 +60,8 @@ class SourceSpec:
     filter: Formula | None = key(EXPRESSION, None)
     extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
     missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
+    storage: str = key(NAME, "")
+    storage_options: StorageOptions = key(STORAGE_OPTIONS, ())
     options: FormatOptions = NO_OPTIONS
 
 
@@ -116,6 +119,8 @@ class SinkSpec:
     on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
     run_key: tuple[str, ...] = key(NAMES, ())
     keep_foreign: bool = key(BOOLEAN, False)
+    storage: str = key(NAME, "")
+    storage_options: StorageOptions = key(STORAGE_OPTIONS, ())
     options: FormatOptions = NO_OPTIONS
 
 
@@ -123,13 +128,15 @@ class SinkSpec:
 class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
+    `storage` are the options of object stores that sources and sinks name.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
-    `places` says where names stand in the file, by kind (`parameter`, `source`, `stage`, `sink`) and name.
+    `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
 
     name: str
     description: str = ""
     parameters: Mapping[str, ParameterSpec] = field(default_factory=dict)
+    storage: Mapping[str, StorageOptions] = field(default_factory=dict)
     sources: Mapping[str, SourceSpec | FrameSpec] = field(default_factory=dict)
     stages: Mapping[str, StageSpec] = field(default_factory=dict)
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)

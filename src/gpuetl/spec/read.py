@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
@@ -18,6 +18,7 @@ from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_written
 from gpuetl.spec.steps import STEPS, Step
+from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
@@ -25,7 +26,7 @@ from gpuetl.types.data_types import NULL
 
 T = TypeVar("T")
 VERSION = 1
-KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks", "tests")
+KEYS = ("gpuetl", "name", "description", "params", "storage", "sources", "stages", "sinks", "tests")
 STAGE_KEYS = ("from", "steps", "expect")
 UNNAMED = Text("")
 """Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
@@ -37,7 +38,7 @@ _SOUND: OrderedDict[tuple[str, str], PipelineSpec] = OrderedDict()
 """The last pipelines that had no problem, by text and name; reading one takes longer than planning it."""
 
 
-def read_pipeline(path: Path, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
+def read_pipeline(path: FilePath, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
     """Read a pipeline file; returns None where nothing of it can be used."""
     name = shown_as or str(path)
     text = read_text(path, problems, name)
@@ -77,6 +78,7 @@ class _Reader:
             name=self.guarded(read_name, name, "") or "pipeline" if name else "pipeline",
             description=self.description(root),
             parameters=self.entries(root, "params", "parameter", self.parameter),
+            storage=self.entries(root, "storage", "storage", self.storage),
             sources=self.entries(root, "sources", "source", self.source),
             stages=self.entries(root, "stages", "stage", self.stage),
             sinks=self.entries(root, "sinks", "sink", self.sink),
@@ -162,6 +164,9 @@ class _Reader:
         if dtype is None:
             return ParameterSpec(NULL)
         return ParameterSpec(dtype, bool(required), self.default(node, dtype, within))
+
+    def storage(self, name: str, node: Node) -> StorageOptions:
+        return self.guarded(STORAGE_OPTIONS.read, node, f"storage '{name}'") or ()
 
     def default(self, node: Node, dtype: Any, within: str) -> Any:
         if "default" not in node.value:

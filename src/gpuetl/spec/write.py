@@ -15,9 +15,11 @@ from ruamel.yaml.representer import RoundTripRepresenter
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
+from gpuetl.places.storage import is_secret
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION
+from gpuetl.spec.storage import parameters_in, write_storage_options
 from gpuetl.spec.tests import Plain, write_test
 from gpuetl.types.data_types import type_name
 
@@ -65,8 +67,10 @@ def _styled(value: Any) -> Any:
 
 def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     """Return the pipeline as plain data."""
+    refuse_secret_defaults(spec)
     sections: dict[str, Any] = {
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
+        "storage": {name: write_storage_options(options) for name, options in spec.storage.items()},
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},
@@ -75,6 +79,28 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     head = {"gpuetl": VERSION, "name": str(spec.name)}
     described = {"description": spec.description} if spec.description else {}
     return {**head, **described, **{key: value for key, value in sections.items() if value}}
+
+
+def refuse_secret_defaults(spec: PipelineSpec) -> None:
+    """Refuse a parameter that is the value of a secret option, and has a default.
+
+    Raises
+    ------
+    InvalidPipeline
+        With the parameter.
+    """
+    for name, option in secret_parameters(spec).items():
+        if name in spec.parameters and spec.parameters[name].default is not None:
+            message = coded("GE1483", f"the default of parameter '{name}' is a secret ({option})")
+            raise InvalidPipeline.because(message, "Make the parameter required, or write {env: NAME}.")
+
+
+def secret_parameters(spec: PipelineSpec) -> dict[str, str]:
+    """Return the parameters whose values are secrets of object stores, and the option that each is the value of."""
+    entries = (*spec.sources.values(), *spec.sinks.values())
+    own = (entry.storage_options for entry in entries if not isinstance(entry, FrameSpec))
+    options = (option for options in (*spec.storage.values(), *own) for option in options if is_secret(option.name))
+    return {name: option.name for option in options for name in parameters_in((option,))}
 
 
 def _parameter(parameter: ParameterSpec) -> dict[str, Any]:

@@ -146,6 +146,8 @@ def language_type(stored: DataType) -> DataType | None:
         return _nested_in_language(stored)
     if pa.types.is_dictionary(stored) or pa.types.is_run_end_encoded(stored):
         return language_type(stored.value_type)
+    if isinstance(stored, pa.OpaqueType):  # of a format, and Arrow has nothing for it
+        return None
     if isinstance(stored, pa.BaseExtensionType):
         return language_type(stored.storage_type)
     if pa.types.is_timestamp(stored):

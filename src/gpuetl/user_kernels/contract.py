@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 
 import pyarrow as pa
 
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, type_name
 from gpuetl.user_kernels.cuda_headers import COMMENTS, HeaderProblem, with_headers
@@ -51,9 +51,9 @@ class KernelContract:
     `twin` is the text of the twin's file when the pipeline was planned: all partitions are computed by one text.
     """
 
-    cuda: Path
+    cuda: FilePath
     entry: str
-    reference: Path
+    reference: FilePath
     function: str
     twin: bytes | None = field(default=None, repr=False, compare=False)
 

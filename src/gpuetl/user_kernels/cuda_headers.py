@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath, ImpossiblePath, StorePath
+from gpuetl.places.registry import path_exists, read_small
 
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"(?P<own>[^"\n]+)"|<(?P<any>[^>\n]+)>)[^\n]*$', re.MULTILINE)
@@ -19,7 +21,7 @@ class HeaderProblem(Exception):
     """A header that cannot be read; worded for the user."""
 
 
-def with_headers(path: Path) -> str:
+def with_headers(path: FilePath) -> str:
     r"""Return the text of a CUDA file with the texts of the headers that it includes in their places.
 
     A header in quotes is looked for in the folder of the file that includes it, then in that of the kernel's file.  One
@@ -33,16 +35,16 @@ def with_headers(path: Path) -> str:
     OSError, UnicodeDecodeError
         For the file itself.
     """
-    return "".join(Headers(path.parent).pieces(path, path.read_text(encoding="utf-8"), ()))
+    return "".join(Headers(path.parent).pieces(path, read_small(path).decode("utf-8"), ()))
 
 
 class Headers:
     """Puts headers in their places; `folder` is that of the kernel's file."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: FilePath) -> None:
         self.folder, self.count = folder, 0
 
-    def pieces(self, path: Path, text: str, above: tuple[Path, ...]) -> Iterator[str]:
+    def pieces(self, path: FilePath, text: str, above: tuple[FilePath, ...]) -> Iterator[str]:
         """Yield the text of a file in pieces; `above` are the files that it is included from."""
         code = COMMENTS.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
         place = 0
@@ -59,24 +61,24 @@ class Headers:
             yield line_mark(line + 1, path).rstrip("\n")
         yield text[place:]
 
-    def file_of(self, found: re.Match[str], path: Path, line: int) -> Path | None:
+    def file_of(self, found: re.Match[str], path: FilePath, line: int) -> FilePath | None:
         """Return the file that an `#include` names; None for a header of the compiler."""
         name = found["own"] or found["any"]
         folders = (path.parent, self.folder) if found["own"] else (self.folder,)
-        file = next((folder / name for folder in folders if (folder / name).exists()), None)
+        file = next((one for folder in folders if path_exists(one := below(folder, name))), None)
         if file is None and found["own"]:
             what = f'{path}:{line} includes "{name}", and there is no file {path.parent / name}'
             raise HeaderProblem(coded("GE1301", f"{what}.  Write <{name}> for a header of the CUDA toolkit"))
         return file
 
-    def included(self, header: Path, place: str, above: tuple[Path, ...]) -> Iterator[str]:
+    def included(self, header: FilePath, place: str, above: tuple[FilePath, ...]) -> Iterator[str]:
         """Yield the text of a header; `#pragma once` becomes a guard, since the compiler sees one file."""
         self.count += 1
         if self.count > MOST_HEADERS:
             what = f"{place}: {MOST_HEADERS:,} headers are included already"
             raise HeaderProblem(coded("GE1301", f"{what}.  Begin headers with #pragma once"))
         try:
-            text = header.read_text(encoding="utf-8")
+            text = read_small(header).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise HeaderProblem(coded("GE1301", f"{place}: cannot read the header {header}: {reason}")) from None
@@ -90,7 +92,17 @@ class Headers:
         yield "\n#endif\n" if once else "\n"
 
 
-def line_mark(number: int, path: Path) -> str:
+def below(folder: FilePath, name: str) -> FilePath:
+    """Return the path of a header in a folder."""
+    if not isinstance(folder, StorePath):
+        return folder / name
+    try:
+        return folder.joined(name)
+    except ImpossiblePath as error:
+        raise HeaderProblem(coded("GE1301", str(error))) from None
+
+
+def line_mark(number: int, path: FilePath) -> str:
     """Return the line that gives what follows the name of its file, by which a compiler tells places."""
     name = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'#line {number} "{name}"\n'

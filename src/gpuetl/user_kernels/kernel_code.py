@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import field
-from pathlib import Path
 
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType
 
@@ -43,7 +43,7 @@ class KernelCode:
     """
 
     snippets: Mapping[str, str]
-    reference: Path
+    reference: FilePath
     function: str
     state: Mapping[str, DataType] = field(default_factory=dict)
     twin: bytes | None = field(default=None, repr=False, compare=False)

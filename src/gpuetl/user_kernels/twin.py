@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from threading import Lock
 from types import ModuleType
 from typing import Any, NoReturn
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath, StorePath
+from gpuetl.places.registry import read_small
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.user_kernels.kernel_code import KernelCode
 
@@ -26,11 +28,14 @@ MOST_KEPT = 64
 
 
 @lru_cache(MOST_KEPT)
-def _load(path: Path, text: bytes) -> ModuleType:
+def _load(path: FilePath, text: bytes) -> ModuleType:
     """Run a file's text as a module of its own; `import` would take compiled code as old as the last second."""
-    module = ModuleType(f"gpuetl_twin_{path.stem}")
-    module.__file__ = str(path)
-    exec(compile(text, path, "exec"), module.__dict__)
+    name = str(path)
+    module = ModuleType(f"gpuetl_twin_{path.name.removesuffix(path.suffix)}")
+    module.__file__ = name
+    exec(compile(text, name, "exec"), module.__dict__)
+    if isinstance(path, StorePath):  # tracebacks look for its lines there
+        linecache.cache[name] = len(text), None, text.decode("utf-8", "replace").splitlines(keepends=True), name
     return module
 
 
@@ -48,7 +53,7 @@ def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
         Where the file does not import or has no such function.
     """
     try:
-        text = contract.reference.read_bytes() if contract.twin is None else contract.twin
+        text = read_small(contract.reference) if contract.twin is None else contract.twin
         with exits_refused():
             module = _load(contract.reference, text)
     except (Exception, SystemExit) as error:

@@ -148,7 +148,8 @@ def _close(got: NDArray[Any], expected: NDArray[Any], tolerance: Tolerance) -> F
 
 
 def _numbers(column: Any) -> NDArray[Any]:
-    numbers: NDArray[Any] = pc.fill_null(column, 0.0).to_numpy().astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a NaN that signals
+        numbers: NDArray[Any] = pc.fill_null(column, 0.0).to_numpy().astype(np.float64)
     return numbers
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.types.data_types import DataType
@@ -149,7 +150,7 @@ class KernelSource(NamedTuple):
 
     source: str
     kernel: str = ""
-    path: Path | None = None
+    path: FilePath | None = None
     covered: bool = False
 
 
@@ -216,7 +217,7 @@ class Machine(Protocol):
     def launch_blocks(self, module: Module, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel whose threads work together, in so many blocks; on a CPU it sees one block of one thread."""
 
-    def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Return a user's kernel, to be called with blocks, threads a block and arguments.
 
         Raises
@@ -281,6 +282,15 @@ class Machine(Protocol):
 
         Times are still in the unit in which they are stored: see `sources.units`.
         `types` are the stored Arrow types of the columns, which are the same in all files.
+
+        Raises
+        ------
+        OSError, RuntimeError, MemoryError, ValueError
+            For a file that cannot be read.
+        """
+
+    def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Read columns of some stripes of one file, in order: numbers, booleans, strings and dates.
 
         Raises
         ------

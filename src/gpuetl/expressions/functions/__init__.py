@@ -9,6 +9,7 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.functions import (
     aggregates,
     arithmetic,
+    binary,
     calendar,
     formats,
     hashing,
@@ -40,6 +41,7 @@ MODULES = (
     lists,
     structs,
     maps,
+    binary,
     hashing,
     aggregates,
     windows,
@@ -54,7 +56,7 @@ ALIASES = {
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
     "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
-    "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "string_split": "split",
+    "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
 }  # fmt: skip
@@ -62,7 +64,7 @@ INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
     **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
     "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
-    "decode": "Write CASE x WHEN 1 THEN a ELSE b END.", "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
+    "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
     **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "gpuetl reads no JSON in strings: write regexp_extract(text, pattern)."),
     **dict.fromkeys(("listagg", "group_concat"), "gpuetl has no aggregate of strings or lists."), "regexp_substr": "Write regexp_extract(text, pattern).",
     **dict.fromkeys(("array", "list", "map"), "A constant is one value; split('a,b', ',') makes a list of strings."),

@@ -4,19 +4,20 @@ md5 and sha256 for identifiers.
 `hash` is XXH64: of x with seed 0, then of each further argument with the hash so far as its seed; its 64 bits are read as
 int64.  What is hashed are the 8 little-endian bytes of an integer, truth value, date (days), timestamp or duration
 (microseconds) as int64, of a uint64 as it is, of a float as float64 with one zero and one NaN (0x7FF8000000000000); the 16 bytes of a
-decimal's unscaled int128; a text's UTF-8; for null the byte 0xFF.  So equal integers of any width have equal hashes.
+decimal's unscaled int128; a text's UTF-8, and binary's bytes; for null the byte 0xFF.  So equal integers of any width have equal hashes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.binary import of_bytes
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import INT64, STRING, is_integer, type_name
 
-digest = fixed(STRING, returns=STRING)
+digest = of_bytes(STRING)
 
 
 def hashed(args: Sequence[Expr]) -> Typing:
@@ -38,8 +39,8 @@ FUNCTIONS = (
              -3292477735350538661, nulls="own"),
     Function("bucket", "x n!", sharded, "`hash(x)`, its bits unsigned, modulo n: from 0 to n - 1, never null.  Several "
              "columns: bucket(hash(a, b), n).", "bucket('a', 16)", 11, nulls="own"),
-    Function("md5", "text", digest, "MD5 of the UTF-8 bytes, in lower-case hexadecimal.", "md5('a')",
+    Function("md5", "text", digest, "MD5 of the bytes of binary or of a string, in lower-case hexadecimal.", "md5('a')",
              "0cc175b9c0f1b6a831c399e269772661"),
-    Function("sha256", "text", digest, "SHA-256 of the UTF-8 bytes, in lower-case hexadecimal.", "sha256('a')",
+    Function("sha256", "text", digest, "SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.", "sha256('a')",
              "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"),
 )  # fmt: skip

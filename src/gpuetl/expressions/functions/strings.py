@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuetl.expressions.functions.binary import of_bytes
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, check_between, fixed
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.text_rules import InvalidLike, parse_like
@@ -86,7 +87,7 @@ FUNCTIONS = (
     Function("concat_ws", "separator! x more*", concat_type, "The strings that are not null, with the separator between them; never null.",
              "concat_ws('-', 'a', NULL, 'b')", "a-b", nulls="own"),
     Function("length", "text", fixed(STRING, returns=INT64), "The number of code points.", "length('añb')", 3),
-    Function("byte_length", "text", fixed(STRING, returns=INT64), "The number of bytes in UTF-8.", "byte_length('añb')", 4),
+    Function("byte_length", "text", of_bytes(INT64), "The number of bytes of binary, or of a string in UTF-8.", "byte_length('añb')", 4),
     Function("upper", "text", text, "In upper case, code point by code point; what has no upper case of one code point stays: "
              "`ß`.", "upper('añb')", "AÑB"),
     Function("lower", "text", text, "In lower case, code point by code point; what has no lower case of one code point stays.",

@@ -47,11 +47,6 @@ RETRIES: RetryConfig = {
 CONNECT_TIMEOUT, READ_TIMEOUT = timedelta(seconds=10), timedelta(seconds=60)
 VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "SSL_CERT_")
 HTTP_SCHEMES = ("https", "http")
-ENDPOINTS = {
-    "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
-    "az": ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
-}
-"""Variables with the address of a store that is not the cloud's own."""
 STORES: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
 
 
@@ -78,27 +73,22 @@ def environment() -> tuple[tuple[str, str], ...]:
 def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[str, str], ...]) -> ObjectStore:
     options = dict(storage.options)
     client: ClientConfig = {"connect_timeout": CONNECT_TIMEOUT, "read_timeout": READ_TIMEOUT}
-    if is_unencrypted(scheme, options):
+    if storage.server(scheme)[0].startswith("http:"):
         client["allow_http"] = True
     shared: dict[str, Any] = {"client_options": client, "retry_config": RETRIES}
     try:
         if scheme in HTTP_SCHEMES:
             client["allow_http"] = scheme == "http"
             return HTTPStore(f"{scheme}://{bucket}", **shared)
-        if scheme == "s3" and (provider := aws_profile(options)):
+        if scheme == "s3" and (provider := given_keys(options) or aws_profile(options)):
             shared["credential_provider"] = provider
+        if scheme == "gs" and "endpoint" in options:
+            options["base_url"] = options.pop("endpoint")
         store: ObjectStore = STORES[scheme](bucket, config=options, **shared)
         return store
     except (BaseError, ValueError, TypeError) as error:
         message = coded("GE1409", f"the options of {scheme}://{bucket} are wrong: {unknown_option(error, options)}")
-        raise DatasetError(message, "docs/places.md lists the options of each store.") from None
-
-
-def is_unencrypted(scheme: str, options: dict[str, str]) -> bool:
-    """Tell whether the user gave an address that begins with `http:`."""
-    given = [value for name, value in options.items() if name.endswith(("endpoint", "endpoint_url"))]
-    given += [os.environ.get(name, "") for name in ENDPOINTS.get(scheme, ())] * (not given)
-    return any(address.lower().startswith("http:") for address in given)
+        raise DatasetError(message, "docs/language.md lists the options of each store, under Storage.") from None
 
 
 def unknown_option(error: Exception, options: dict[str, str]) -> str:
@@ -107,6 +97,15 @@ def unknown_option(error: Exception, options: dict[str, str]) -> str:
     for value in sorted(filter(None, options.values()), key=len, reverse=True):
         text = text.replace(value, "…")
     return text
+
+
+def given_keys(options: dict[str, str]) -> Any:
+    """Return what gives the keys among the options, without those of the environment; None without keys."""
+    if not {"access_key_id", "secret_access_key"} <= options.keys():
+        return None
+    key, secret, token = (options.pop(name, None) for name in ("access_key_id", "secret_access_key", "session_token"))
+    credential = {"access_key_id": key, "secret_access_key": secret, "token": token, "expires_at": None}
+    return lambda: credential
 
 
 def aws_profile(options: dict[str, str]) -> Any:
@@ -120,15 +119,20 @@ def aws_profile(options: dict[str, str]) -> Any:
     name = options.pop("profile", os.environ.get("AWS_PROFILE", ""))
     has_keys = any(key.endswith("access_key_id") for key in options) or "AWS_ACCESS_KEY_ID" in os.environ
     folder = Path.home() / ".aws"
-    if not name and (has_keys or options.get("skip_signature") or not (folder / "credentials").exists()):
+    if not name and (has_keys or options.get("skip_signature") == "true" or not (folder / "credentials").exists()):
         return None
     try:
         import boto3
+        from botocore.exceptions import BotoCoreError
         from obstore.auth.boto3 import Boto3CredentialProvider
     except ImportError:
         message = coded("GE1409", f"AWS profiles need boto3{f' (profile {name})' if name else ''}")
         raise DatasetError(message, "pip install boto3, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.") from None
-    session = boto3.Session(profile_name=name or None)
+    try:
+        session = boto3.Session(profile_name=name or None)
+    except BotoCoreError as error:
+        message = coded("GE1409", f"cannot use AWS profiles: {error}")
+        raise DatasetError(message, "Look at ~/.aws/config and ~/.aws/credentials.") from None
     if session.region_name and "region" not in options:
         options["region"] = session.region_name
     return Boto3CredentialProvider(session)

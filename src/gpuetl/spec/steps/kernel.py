@@ -13,8 +13,8 @@ from typing import Any, ClassVar, cast
 from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.messages import coded, recoded
-from gpuetl.places.paths import Scheme
-from gpuetl.places.registry import scheme_problem
+from gpuetl.places.paths import FilePath, ImpossiblePath
+from gpuetl.places.registry import path_of, read_small, scheme_problem
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
@@ -36,16 +36,16 @@ MOST_KEPT = 16
 """Twins whose syntax is kept by their text and path: nothing changes it."""
 
 
-def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[Path, str, bytes | None]:
+def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[FilePath, str, bytes | None]:
     """Return the twin's file and function, of which `reference` is `file.py:function`, and the text of the file.
 
     What is wrong is a problem; without a text, the file cannot be read.
     """
     file, _, function = reference.rpartition(":")
-    path, text = Path(context.folder / file), None
+    path, text = kernel_path(context, file, reference), None
     if not file or not function.isidentifier():
         context.problem(coded("GE1303", f"reference '{reference}' is not file.py:function"), "", reference)
-    elif not path.is_file():
+    elif isinstance(path, Path) and not path.is_file():
         context.problem(
             coded("GE1303", f"the kernel's twin {path} does not exist"), "Write the kernel in NumPy there.", reference
         )
@@ -54,10 +54,23 @@ def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple
     return path, function, text
 
 
-def check_twin(context: Context, path: Path, function: str, reference: str, arguments: Iterable[str]) -> bytes | None:
+def kernel_path(context: Context, text: str, at: str) -> FilePath:
+    """Return the path of a kernel's file; it is relative to the pipeline's folder, or in a store."""
+    if scheme_problem(text):  # `check_kind` reports it
+        return Path(text)
+    try:
+        return path_of(text, context.folder)
+    except ImpossiblePath as error:
+        context.problem(coded("GE1301", str(error)), "", at)
+        return Path(text)
+
+
+def check_twin(
+    context: Context, path: FilePath, function: str, reference: str, arguments: Iterable[str]
+) -> bytes | None:
     """Look for the twin and its arguments; return the text of the file, if it is Python."""
     try:
-        text = path.read_bytes()
+        text = read_small(path)
         tree = syntax_tree(text, path)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
@@ -88,7 +101,7 @@ def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[
 
 
 @lru_cache(MOST_KEPT)
-def syntax_tree(text: bytes, path: Path) -> ast.Module:
+def syntax_tree(text: bytes, path: FilePath) -> ast.Module:
     """Parse and compile the text of a Python file, of which nothing is run; raise as `compile` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # loading it warns
@@ -328,9 +341,8 @@ class Kernel(Step):
             )
             return False
         for path in (self.cuda, self.reference):
-            scheme, rest = Scheme.of(path)
-            message, hint = scheme_problem(path, "local") or (f"'{path}' is not a plain path", f"Write {rest}.")
-            if scheme:
+            if problem := scheme_problem(path):
+                message, hint = problem
                 context.problem(coded("GE1409", message), hint, path)
         own = {*NEEDED[kind], *TAKEN[kind]}
         for field in fields(self):
@@ -350,7 +362,7 @@ class Kernel(Step):
         """Return the kernel's files and functions, or its texts."""
         file, function, twin = twin_of(context, self.reference, self.args)
         if self.form in ("rows", "groups"):
-            return KernelContract(context.folder / self.cuda, self.entry, file, function, twin)
+            return KernelContract(kernel_path(context, self.cuda, self.cuda), self.entry, file, function, twin)
         state = (self.state or self.outputs) if self.form == "scan" else {}
         return KernelCode(snippets_of(self), file, function, state, twin)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import field, replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint, nearest, suggestion
@@ -14,6 +13,7 @@ from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_
 from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
 from gpuetl.expressions.syntax import Name, refuse_depth
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project
 from gpuetl.records import dataclass
@@ -50,7 +50,7 @@ class Context:
     problems: Problems
     parameters: Mapping[str, Expr]
     relation: Callable[[str], Node]
-    folder: Path
+    folder: FilePath
     undeclared: Callable[[str], str] = lambda name: ""  # how to declare a column that a source's folders have
     node: Located | None = None  # where the step stands
     run_id: str = "plan"  # what `run_id()` gives

@@ -8,7 +8,7 @@ from gpuetl.engines.cudf.codegen.clocks import written, zone_of
 from gpuetl.engines.cudf.codegen.cuda_types import c_int128, c_type
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, with_outcome
 from gpuetl.expressions.ir import UINT64, Cast
-from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, TIME, TIMESTAMP_NS, DataType, is_floating
+from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, TIME, TIMESTAMP_NS, UUID, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 # Casts from and to strings in CUDA.
@@ -16,6 +16,10 @@ from gpuetl.types.decimal_types import is_decimal
 
 def text_cast(cast: Cast) -> Device:
     """Return how a cast from or to a text is written; one to a text writes it."""
+    if cast.dtype == UUID:
+        if cast.lenient:
+            return Device(lambda _, args: f"read_uuid(out, {args[0]})", gives="maybe_text")
+        return Device(lambda _, args: f"strict_uuid(out, at, {args[0]})", gives="text", fails=True)
     if cast.dtype == STRING:
         text = writer(cast.operand.dtype)
         return Device(lambda _, args: text.format(*args), gives="text")
@@ -28,6 +32,8 @@ def writer(source: DataType) -> str:
         return f"write_decimal(out, {{}}, {c_int128(10**source.scale)}, {source.scale})"
     if is_floating(source):
         return "write_float(out, {})"
+    if source == UUID:
+        return "write_uuid(out, {})"
     return "write_bool(out, {})" if source == BOOL else "write_integer(out, {})"
 
 
@@ -42,6 +48,8 @@ def reader(target: DataType) -> str:
 
 def text_cast_headers(cast: Cast) -> tuple[str, ...]:
     """Return the headers that a cast from or to a text needs."""
+    if UUID in (cast.operand.dtype, cast.dtype):
+        return ("binary.cuh",)
     if is_floating(cast.dtype):
         return ("float_reading.cuh",)
     return ("float_text.cuh",) if is_floating(cast.operand.dtype) else ("number_text.cuh",)

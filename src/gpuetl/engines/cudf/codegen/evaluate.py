@@ -33,6 +33,9 @@ from gpuetl.engines.no_result import (
     BEYOND_MICROSECONDS,
     BEYOND_TIMESTAMPS,
     NEVER_SHOWN,
+    NOT_BASE64,
+    NOT_HEX,
+    NOT_UTF8,
     OF_ANOTHER_FORM,
     OFFSET_SECONDS,
     OVERFLOW,
@@ -71,6 +74,9 @@ REASONS = (
     "it is beyond {dtype}",
     "it is not a valid number",
     "it has more digits than {dtype}",
+    NOT_HEX,
+    NOT_BASE64,
+    NOT_UTF8,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -33,6 +33,8 @@ LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
     )
 )
 """Functions of this engine, of which others are made."""
+OWN = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
+"""Their names."""
 PLACES = {"list_get": LIST_PLACE, "list_extract": LIST_PLACE_FROM_ONE}
 
 Arguments = Sequence[Vector | Literal]

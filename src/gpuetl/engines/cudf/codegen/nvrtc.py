@@ -19,6 +19,7 @@ from gpuetl.engines.cudf.codegen.machine_code import STANDARD
 from gpuetl.engines.gpu_driver import version_of
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.user_kernels.cuda_headers import COMMENTS, line_at, line_mark
 
 # How users' CUDA files are compiled: as CuPy's `RawModule` does, with CUDA's usual contractions.
@@ -63,7 +64,7 @@ _MARGIN = re.compile(r"^ *\d* \|(?= )")
 _ERROR = re.compile(r": (?:catastrophic |fatal )?error: ")
 
 
-def named(source: str, path: Path) -> str:
+def named(source: str, path: FilePath) -> str:
     """Return a user's text under the name of its file, which the compiler then tells places by."""
     return line_mark(1, path) + source
 
@@ -142,7 +143,7 @@ class UserKernel(NamedTuple):
     """A text to compile: a user's CUDA file, or what is generated around the sources of a step, which has no path."""
 
     source: str
-    path: Path | None
+    path: FilePath | None
 
 
 class NotChecked(Exception):
@@ -223,7 +224,7 @@ def newest(nvrtc: ctypes.CDLL) -> int:
     return int(max(numbers))
 
 
-def by_nvcc(nvcc: str, source: str, path: Path) -> str:
+def by_nvcc(nvcc: str, source: str, path: FilePath) -> str:
     """Compile the text of a CUDA file to PTX that is thrown away."""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "kernel.cu"

@@ -22,10 +22,9 @@ from gpuetl.engines.cudf.columns.keys import (
     unsigned_type,
 )
 from gpuetl.engines.cudf.columns.validity import empty_column
-from gpuetl.engines.cudf.columns.vector import Vector, storage_type
+from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING
 
 # Columns that rows were sorted by, computed in that order from the words of the keys.
 #
@@ -42,7 +41,7 @@ def is_unpackable(column: Vector) -> bool:
     Floats have more than one zero and NaN; long decimals have two digits; strings without a dictionary have but ranks.
     """
     dtype = column.codes.dtype
-    return column.valid is None and dtype != STRING and np.dtype(storage_type(dtype)).kind in "iu"
+    return column.valid is None and not has_bytes(dtype) and np.dtype(storage_type(dtype)).kind in "iu"
 
 
 @dataclass(frozen=True, eq=False)

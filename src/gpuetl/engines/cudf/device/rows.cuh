@@ -228,6 +228,9 @@ enum Reason : int {
     BEYOND_FLOAT = 16,    // a finite number would become infinite
     NO_NUMBER = 17,       // NaN or infinite, for a decimal
     TOO_MANY_DIGITS = 18, // a decimal's digits
+    NOT_HEX = 19,
+    NOT_BASE64 = 20,
+    NOT_UTF8 = 21,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

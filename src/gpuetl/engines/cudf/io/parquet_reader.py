@@ -22,7 +22,7 @@ from gpuetl.engines.cudf.io.host_columns import chunks_of, host_columns, verify_
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.file_columns import check_widens, is_read_as, loses_values
 from gpuetl.formats.nested_arrays import in_type
 from gpuetl.formats.parquet import footers_of
 from gpuetl.formats.parquet_options import parquet_options
@@ -79,8 +79,7 @@ def as_copied(column: pa.ChunkedArray, planned: DataType) -> pa.ChunkedArray:
     """
     if not type_reason(column.type, planned):
         return column.cast(type_as_read(column.type))
-    nanoseconds = planned == TIMESTAMP_NS and counts_units(column.type)
-    return in_type(column, planned if nanoseconds else language_type(column.type) or column.type)
+    return in_type(column, planned if is_read_as(column.type, planned) else language_type(column.type) or column.type)
 
 
 def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
@@ -337,7 +336,12 @@ def read_on_host(
     try:
         whole = pa.concat_tables(tables)
         stored = {name: whole.column(name) for name in types}
-        vectors = {name: from_arrow(as_copied(column, planned[name]), machine) for name, column in stored.items()}
+        vectors = {}
+        for name, column in stored.items():
+            try:
+                vectors[name] = from_arrow(as_copied(column, planned[name]), machine)
+            except pa.ArrowInvalid as error:
+                raise loses_values(files[0][0], name, error) from None
         kept = [name for name in vectors if planned[name] == TIMESTAMP_NS]
         whole = {n: v if n in kept else in_microseconds(v, n, machine) for n, v in vectors.items()}
         return checked(whole, machine)

@@ -16,19 +16,28 @@ from gpuetl.engines.cudf.columns.frame import Frame, check_rows
 from gpuetl.engines.cudf.columns.gather import first_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.io.csv_reader import host_reason, read_csv
+from gpuetl.engines.cudf.io.orc_reader import device_columns
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, read_parquet, stored_alike
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
+from gpuetl.formats.arrow_ipc import ArrowFormat
+from gpuetl.formats.avro import AvroFormat
+from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
+from gpuetl.formats.excel import ExcelFormat
 from gpuetl.formats.file_columns import check_widens
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
+from gpuetl.formats.json_lines import JsonFormat
+from gpuetl.formats.orc import OrcFormat
 from gpuetl.formats.parquet import ParquetFormat
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
+from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import DataType
 
 
@@ -47,7 +56,7 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) ->
     """
     check_rows(sum(max(group.rows, 0) for group in groups))  # CSV files do not tell
     files = [(file, list(own)) for file, own in groupby(groups, key=lambda group: group.file)]
-    reader = READERS.get(type(read.dataset.file_format), ON_CPU)
+    reader = reader_of(read.dataset)
     together = groupby(files, key=lambda piece: reader.alike(read, piece[0]))
     rows = concat([read_files(read, list(alike), machine) for _, alike in together], read.schema, machine)
     return rows if read.limit is None else first_rows(rows, read.limit, machine)
@@ -57,7 +66,7 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     """Read row groups of files that store the columns alike, and add those of their path, and nulls."""
     dataset, file = read.dataset, files[0][0]
     stored = [name for name in read.columns if name not in dataset.partitions]
-    reader = READERS.get(type(dataset.file_format), ON_CPU)
+    reader = reader_of(dataset)
     columns, rows = reader.read(read, files, stored, machine)
     values = {
         name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype, declared=True)
@@ -91,11 +100,23 @@ def read_on_cpu(
     from gpuetl.engines.pandas.io import read as on_cpu
 
     file, groups = files[0]
+    if reason := CPU_REASONS.get(type(read.dataset.file_format)):
+        note(f"{read.origin}: {read.dataset.file_format.title} files were read on the CPU: {reason}")
     try:
         table = on_cpu.read_table(read.dataset, file, groups, names)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     return read_table(table, names, machine)
+
+
+def read_orc(read: Read, files: Sequence[Piece], names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
+    """Let libcudf read the columns of one file that it reads as Arrow does, and Arrow the others."""
+    columns = device_columns(read, files[0], names, machine)
+    others = [name for name in names if name not in columns]
+    if columns and not others:
+        return columns, sum(group.rows for group in files[0][1])
+    found, rows = read_on_cpu(read, files, others, machine)
+    return columns | found, rows
 
 
 class Reader(NamedTuple):
@@ -110,17 +131,33 @@ class Reader(NamedTuple):
     device: Device = "GPU"
 
 
+CPU_REASONS: dict[type[Format], str] = {
+    JsonFormat: "libcudf has other rules for bad lines, large numbers and keys that stand twice",
+    AvroFormat: "libcudf does not read all of its types",
+    ArrowFormat: "libcudf has no reader of them",
+    ExcelFormat: "libcudf has no reader of them",
+}
+"""Why the GPU does not read a format."""
 ON_CPU = Reader(read_on_cpu, device="CPU")
 """That of every other format."""
 READERS: dict[type[Format], Reader] = {
     ParquetFormat: Reader(read_parquet, stored_alike),
+    OrcFormat: Reader(read_orc),
     FrameFormat: Reader(read_frame),
+    CsvFormat: Reader(read_csv),
 }
 
 
 def device_of(dataset: Dataset) -> Device:
     """Return where the files of a source are decoded."""
-    return READERS.get(type(dataset.file_format), ON_CPU).device
+    return reader_of(dataset).device
+
+
+def reader_of(dataset: Dataset) -> Reader:
+    """Return what reads the files of a source."""
+    if isinstance(dataset.file_format, CsvFormat) and host_reason(dataset):
+        return ON_CPU
+    return READERS.get(type(dataset.file_format), ON_CPU)
 
 
 def as_planned(vector: Vector, dtype: DataType, name: str, file: DataFile, rows: int, machine: Machine) -> Any:

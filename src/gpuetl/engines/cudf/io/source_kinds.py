@@ -12,8 +12,10 @@ from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.string_codes import FEW, SAMPLE
 from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS
 from gpuetl.engines.cudf.gpu_operation import Needed
+from gpuetl.engines.cudf.io.csv_reader import host_reason
 from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.expressions.ir import Cast, Column, Literal
+from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameDataset, FrameFormat
@@ -74,6 +76,9 @@ def few_groups(scan: Scan) -> list[RowGroup]:
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
     """Return the types in which the columns of a file are read; nothing of those that it lacks."""
+    if isinstance(read.dataset.file_format, CsvFormat) and not host_reason(read.dataset):
+        in_paths = read.dataset.partitions
+        return {name: dtype if name in in_paths else STRING for name, dtype in read.schema.items()}  # cast there
     if not read.dataset.file_format.states_types:
         return dict(read.schema)
     stored = read.dataset.stored(file)

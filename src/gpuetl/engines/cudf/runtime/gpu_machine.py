@@ -24,11 +24,12 @@ from gpuetl.engines.cudf.machine import SLOW_S, KernelSource, Struct, Work
 from gpuetl.engines.cudf.runtime import device_files, kernel_cache
 from gpuetl.engines.cudf.runtime import start as settings
 from gpuetl.engines.cudf.runtime.device_memory import count_pool, device_memory, limited, memory_use
-from gpuetl.engines.cudf.runtime.libcudf import column_array, radix_order, read_parquet, stream, to_libcudf
+from gpuetl.engines.cudf.runtime.libcudf import column_array, radix_order, read_orc, read_parquet, stream, to_libcudf
 from gpuetl.engines.cudf.runtime.start import open_pool, set_environment
 from gpuetl.errors import EvaluationError
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
+from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.telemetry.recorder import compiling
 from gpuetl.types.data_types import DataType
@@ -92,7 +93,7 @@ class GpuMachine:
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * settings.POOL_SHARE)
         self.has_read = False
         self.modules: dict[str, Any] = {}
-        self.user_kernels: dict[tuple[str, Path, str], Any] = {}
+        self.user_kernels: dict[tuple[str, FilePath, str], Any] = {}
         self.begun: set[str] = set()
         """The plans whose programs this process has begun to load or to compile."""
 
@@ -165,7 +166,7 @@ class GpuMachine:
         if blocks:
             module.get_function(entry)((blocks,), (threads,), tuple(map(as_passed, arguments)))
 
-    def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
@@ -179,7 +180,7 @@ class GpuMachine:
 
         return launch
 
-    def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
+    def compiled_kernel(self, source: str, path: FilePath, entry: str) -> Any:
         """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""
         mangled = None if is_c_function(source, entry) else (str(entry),)  # CuPy's cache takes no text with names
         text = named(source, path)
@@ -279,6 +280,11 @@ class GpuMachine:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         self.has_read = True
         return read_parquet(files, types, self)
+
+    def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Read by libcudf."""
+        self.has_read = True
+        return read_orc(path, stripes, types, self)
 
     def string_ranks(self, strings: Vector) -> Any:
         """Rank them by libcudf, which sorts all; its `encode` leaves 8 bytes behind where it runs out of memory."""

@@ -33,11 +33,12 @@ from gpuetl.engines.cudf.codegen.nvrtc import user_options
 from gpuetl.engines.cudf.codegen.nvrtc_processes import NvrtcProcesses, loaded_library
 from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
+from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import compiling, note, show_progress
 from gpuetl.telemetry.trace import span
 
-CompileUserKernel = Callable[[str, Path, str], Any]
+CompileUserKernel = Callable[[str, FilePath, str], Any]
 _ASKED: set[Path] = set()
 """What this process has loaded."""
 PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
@@ -118,7 +119,7 @@ def is_missing(source: str, expected: bool) -> bool:
     return True
 
 
-def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path, entry: str) -> Any:
+def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: FilePath, entry: str) -> Any:
     """Return a user's kernel, compiled ahead or now; raise what compiling it raises."""
     return ahead().result((source, path, entry), partial(compile_user_kernel, source, path, entry))
 

@@ -151,6 +151,18 @@ def read_parquet(
     return columns
 
 
+def read_orc(path: Path, stripes: Sequence[int], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
+    """Read columns of stripes of a file: see `Machine.read_orc`."""
+    options = plc.io.orc.OrcReaderOptions.builder(plc.io.SourceInfo([str(path)])).use_index(True).build()
+    options.set_columns(list(types))
+    options.set_stripes([list(stripes)])
+    read = plc.io.orc.read_orc(options, stream())
+    found = dict(zip(read.column_names(), read.columns, strict=True))
+    columns = {name: as_language(found[name], stored, machine) for name, stored in types.items()}
+    cupy.cuda.get_current_stream().synchronize()  # a fault of the device while it decodes is an error of this read
+    return columns
+
+
 def as_language(column: Any, stored: DataType, machine: Machine) -> Vector:
     """Return a column as the language's type that is nearest to the stored one; times keep their unit."""
     dtype = language_type(stored) or stored

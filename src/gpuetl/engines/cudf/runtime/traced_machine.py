@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine, Module
+from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.trace import Event, Trace, thread_track
 from gpuetl.types.data_types import DataType
 
@@ -89,7 +90,7 @@ class TracedMachine:
         with self.launched(entry, "kernel", blocks=blocks, threads=threads):
             self.machine.launch_blocks(module, entry, blocks, threads, arguments)
 
-    def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Trace the loading, and each launch."""
         with self.loading(source, entry):
             kernel = self.machine.user_kernel(source, path, entry)
@@ -125,6 +126,11 @@ class TracedMachine:
         groups = sum(map(len, files.values()))
         with self.launched(f"read {len(files)} files", "libcudf", row_groups=groups, columns=len(types)):
             return self.machine.read_parquet(files, types)
+
+    def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Trace the reading of a file."""
+        with self.launched("read 1 file", "libcudf", stripes=len(stripes), columns=len(types)):
+            return self.machine.read_orc(path, stripes, types)
 
 
 def device_track() -> str:

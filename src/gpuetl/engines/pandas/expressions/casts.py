@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.columns.column import Column, Masked, over_columns, take_or_null
 from gpuetl.engines.pandas.expressions.decimals import fitted, from_text, to_float, to_text
+from gpuetl.engines.pandas.expressions.functions.binary import UUID_TEXT, texts_of_uuids, uuids_from_text
 from gpuetl.engines.pandas.expressions.functions.formats import iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
@@ -26,6 +27,7 @@ from gpuetl.types.data_types import (
     STRING,
     TIME,
     TIMESTAMP,
+    UUID,
     DataType,
     is_floating,
     is_integer,
@@ -58,12 +60,10 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 def _exact(value: Any, dtype: DataType) -> Any:
     if is_decimal(dtype) and value.type != NULL:
         return _as_decimal(value, dtype)
-    if is_decimal(value.type) and dtype == STRING:
-        return to_text(value)
     if is_integer(value.type) and is_floating(dtype):
         return _as_float(value, dtype)
-    if dtype == STRING and is_temporal(value.type):
-        return iso_text(value)
+    if dtype == STRING and (write := _writer_of(value.type)):
+        return write(value)
     if value.type == STRING and (read := _reader_of(dtype)):
         return read(value, dtype)
     result = pc.cast(value, dtype)
@@ -107,13 +107,20 @@ def _floats_from_text(text: Any, dtype: DataType) -> Any:
     return result
 
 
+def _writer_of(dtype: DataType) -> Callable[[Any], Any] | None:
+    """Return what writes a type as strings otherwise than Arrow does."""
+    if is_decimal(dtype):
+        return to_text
+    return iso_text if is_temporal(dtype) else texts_of_uuids if dtype == UUID else None
+
+
 def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
     """Return what reads a type from strings otherwise than Arrow does."""
     if is_integer(dtype):
         return _integers_from_text
     if is_floating(dtype):
         return _floats_from_text
-    return _times_from_text if dtype == TIME else None
+    return {TIME: _times_from_text, UUID: uuids_from_text}.get(dtype)
 
 
 def _times_from_text(text: Any, dtype: DataType) -> Any:
@@ -165,6 +172,7 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
     (is_decimal, "^[-+0-9.eE]+$"),
     (lambda dtype: dtype == TIME, CLOCK),
+    (lambda dtype: dtype == UUID, UUID_TEXT),
     (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
 """Pattern of strings that convert: most invalid strings are found by it at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from gpuetl.engines.pandas.columns.column import Column
 from gpuetl.engines.pandas.io.csv_values import LARGEST_BLOCK, Written, advice, read_texts, reads, values_of
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import csv_options
+from gpuetl.formats.csv_pieces import CsvText
 from gpuetl.formats.csv_records import (
     CsvRecords,
     fields_with_text_after,
@@ -35,13 +36,6 @@ from gpuetl.types.data_types import STRING, DataType, type_name
 SHOWN = 3
 """Bad values of a column, and rows, that a warning shows."""
 VALUE_CHARACTERS = 80
-
-
-class CsvText(NamedTuple):
-    """Whole records, and the line in which they begin, from 1."""
-
-    data: bytes
-    line: int
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pyarrow as pa
 
-from gpuetl.engines.pandas.io.bad_rows import CsvRows, CsvText
+from gpuetl.engines.pandas.io.bad_rows import CsvRows
 from gpuetl.engines.pandas.io.csv_values import read_texts, typed
 from gpuetl.errors import EvaluationError
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import csv_options
-from gpuetl.formats.csv_pieces import TextExtent
+from gpuetl.formats.csv_pieces import CsvText, TextExtent, text_of, texts_of
 from gpuetl.formats.csv_records import check_quotes, without_comments
-from gpuetl.formats.csv_text import blocks, text_between
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import COLUMNS, RejectedRows
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import DataType
@@ -56,23 +54,6 @@ def read_csv(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], colum
             else:
                 tables = in_threads(lambda extent: read(text_of(of, source, extent)), extents)
         return pa.concat_tables(tables)
-
-
-def texts_of(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> Iterator[CsvText]:
-    """Yield the records of pieces; a piece without an extent is all that follows the header."""
-    for group in groups:
-        if isinstance(group.extent, TextExtent):
-            yield text_of(dataset, source, group.extent)
-        else:
-            header = header_of(dataset, file)
-            text = CsvText(b"".join(blocks(source, csv_options(dataset)))[header.start :], header.line)
-            check_quotes(text.data, csv_options(dataset).dialect, file.path, text.line)
-            yield text
-
-
-def text_of(dataset: Dataset, source: OpenFile, extent: TextExtent) -> CsvText:
-    """Return the records of a piece."""
-    return CsvText(text_between(source, csv_options(dataset), extent.start, extent.stop, extent.last), extent.line)
 
 
 def rows_of(dataset: Dataset, file: DataFile, columns: Sequence[str], text: CsvText) -> pa.Table:

@@ -158,7 +158,7 @@ class JsonRows:
         at = f"{self.file.path}:{self.before + one.line}"
         if not one.column:
             hint = "Set extra_columns: ignore, or declare the column." if "no such column" in one.what else SET_ASIDE
-            return DatasetError(coded("GE1432", f"{at}: the line {one.what}"), hint)
+            return DatasetError(coded("GE1435", f"{at}: the line {one.what}"), hint)
         dtype = self.types[one.column]
         message = coded(
             "GE1410", f"column '{one.column}': {one.what} is not a valid {type_name(dtype)}, which is {written(dtype)}"

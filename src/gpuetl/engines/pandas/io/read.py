@@ -12,17 +12,15 @@ from gpuetl.engines.pandas.columns.column import repeated, text_bytes
 from gpuetl.engines.pandas.io.csv_reader import read_csv
 from gpuetl.engines.pandas.io.json_values import read_json
 from gpuetl.engines.pandas.pandas_operation import run_operation
-from gpuetl.errors import RunFailed, first_line
+from gpuetl.errors import RunFailed
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
-from gpuetl.formats.file_columns import check_widens
+from gpuetl.formats.file_columns import check_widens, is_read_as, loses_values
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
 from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.nested_arrays import in_type, leaf_arrays
 from gpuetl.io.data_file import DataFile, RowGroup
-from gpuetl.messages import coded
-from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import STRING, DataType, language_type
@@ -78,18 +76,22 @@ def read_table(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], col
         return reader(dataset, file, groups, columns)
     table = file_format.read(dataset, file, [group.index for group in groups], columns)
     in_threads(check_text, table.columns)
-    return pa.table({name: in_language(table.column(name), name, file) for name in table.column_names})
+    types = dataset.schema
+    return pa.table({name: in_language(table.column(name), name, file, types.get(name)) for name in table.column_names})
 
 
-def in_language(column: pa.ChunkedArray, name: str, file: DataFile) -> pa.ChunkedArray:
+def in_language(column: pa.ChunkedArray, name: str, file: DataFile, planned: DataType | None = None) -> pa.ChunkedArray:
     """Return a column in its type of the language: values for a dictionary, microseconds for nanoseconds.
+
+    Nanoseconds stay where the source's schema has them, in `planned`.
 
     Raises
     ------
     DatasetError
         For a value that the type does not hold.
     """
-    dtype = language_type(column.type)
+    keeps = planned is not None and is_read_as(column.type, planned)
+    dtype = planned if keeps else language_type(column.type)
     return column if dtype is None else as_planned(column, dtype, name, file)
 
 
@@ -130,4 +132,4 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
     try:
         return in_type(column, dtype)
     except pa.ArrowInvalid as error:
-        raise DatasetError(coded("GE1406", f"{file.path}: column '{name}': {first_line(error)}")) from None
+        raise loses_values(file, name, error) from None

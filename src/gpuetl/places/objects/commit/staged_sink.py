@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from threading import Lock
 
 from gpuetl.errors import RunFailed, SinkExists
 from gpuetl.messages import coded
@@ -81,6 +82,8 @@ class ObjectStagedSink:
     staged: dict[str, tuple[str, int]] = field(default_factory=dict)
     decided: bool = False
     heartbeat: Heartbeat | None = None
+    scratch_folder: Path | None = None
+    scratch_lock: Lock = field(default_factory=Lock)
 
     @cached_property
     def path(self) -> StorePath:
@@ -103,10 +106,13 @@ class ObjectStagedSink:
         """The process that writes."""
         return ObjectLease.of_this_process(self.run.run_id, self.keys.name, self.run.pipeline)
 
-    @cached_property
+    @property
     def scratch(self) -> Path:
-        """A local folder for files that are written and not uploaded yet."""
-        return Path(tempfile.mkdtemp(prefix="gpuetl-upload-"))
+        """A local folder for files that are written and not uploaded yet; threads ask for it at the same time."""
+        with self.scratch_lock:
+            if self.scratch_folder is None:
+                self.scratch_folder = Path(tempfile.mkdtemp(prefix="gpuetl-upload-"))
+            return self.scratch_folder
 
     @property
     def file_name(self) -> str:
@@ -241,7 +247,8 @@ class ObjectStagedSink:
 
     def close(self, keep: bool = False) -> bool:
         """Remove the staged objects."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        if self.scratch_folder is not None:
+            shutil.rmtree(self.scratch_folder, ignore_errors=True)
         if self.heartbeat is None:
             return True
         stays = self.decided or keep

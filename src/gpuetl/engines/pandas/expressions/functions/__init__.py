@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     arithmetic,
+    binary,
     calendar,
     formats,
     hashing,
@@ -25,7 +26,8 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
-    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **nested.HANDLERS, **hashing.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
+    **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: timestamps.in_microseconds(SCALARS[name], dtype) for name, dtype in timestamps.OPERATORS.items()}

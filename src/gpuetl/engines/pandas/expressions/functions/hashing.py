@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import over_columns, text_bytes, to_words
+from gpuetl.engines.pandas.expressions.functions.binary import bytes_of
 from gpuetl.types.data_types import NULL, STRING, is_binary
 
 # XXH64 of many values at once (Y. Collet, xxHash fast digest algorithm, specification 0.1.1).
@@ -165,13 +166,13 @@ def hash_null(seeds: Words) -> Words:
 
 
 def hex_digest(algorithm: Callable[[bytes], Any], text: Any) -> Any:
-    """The digest of a text's UTF-8 bytes, computed once for each distinct one."""
+    """The digest of bytes, or of a text's UTF-8, computed once for each distinct one."""
     return over_columns(lambda column: _digests(algorithm, column), text)
 
 
 def _digests(algorithm: Callable[[bytes], Any], text: Any) -> Any:
     encoded = text.dictionary_encode()
-    digests = [algorithm(word.encode()).hexdigest() for word in encoded.dictionary.to_pylist()]
+    digests = [algorithm(bytes_of(word)).hexdigest() for word in encoded.dictionary.to_pylist()]
     return pa.array(digests, STRING).take(encoded.indices)
 
 
