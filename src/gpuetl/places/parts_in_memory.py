@@ -15,7 +15,7 @@ from gpuetl.places.partial_copy import part_of
 
 
 class PartsInMemory:
-    """A file of `size` bytes of which some parts are there, by their offsets; what is between them reads as zeros.
+    """A file of `size` bytes. Parts of it are there, by their offsets; the rest reads as zeros.
 
     Arrow finds the methods by their names, as those of a Python file, and `read_buffer`, which copies nothing where a
     read is within one part.  Memory is that of the parts: new pages of memory are what costs most in reading objects.
