@@ -87,7 +87,8 @@ def from_utf_16(data: Iterator[bytes], path: FilePath) -> Iterator[bytes]:
     """Yield UTF-16 text as UTF-8; a half of a pair of surrogates becomes bytes that are not UTF-8."""
     decoder = getincrementaldecoder("utf-16")("surrogatepass")
     for block in data:
-        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+        if text := decoder.decode(block):  # an empty block would be taken for the end
+            yield text.encode("utf-8", "surrogatepass")
     try:
         yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -127,37 +128,58 @@ class Cursor:
         self.source.close()
 
 
+Key = tuple[OpenFile, CsvOptions]
+
+
 class Cursors:
     """The cursors of this process: a partition goes on where the one before it ended, without decoding twice."""
 
     def __init__(self) -> None:
-        self.open: OrderedDict[tuple[OpenFile, CsvOptions], Cursor] = OrderedDict()
+        self.open: OrderedDict[Key, Cursor] = OrderedDict()
+        self.busy: dict[Key, Lock] = {}
         self.lock = Lock()
 
-    def read(self, source: OpenFile, options: CsvOptions, start: int, stop: int) -> bytes:
-        """Return a part of a file's text; one before what was read last is decoded from the beginning again."""
+    def read(self, source: OpenFile, options: CsvOptions, start: int, stop: int, last: bool) -> bytes:
+        """Return a part of a file's text; one before what was read last is decoded from the beginning again.
+
+        Threads that read one file wait for each other, so that each part goes on where the one before it ended.
+        """
+        key = source, options
         with self.lock:
-            cursor = self.open.pop((source, options), None)
-            if cursor is not None and cursor.start > start:
-                cursor.close()
-                cursor = None
-            if cursor is None:
-                cursor = Cursor(source, options)
+            busy = self.busy.setdefault(key, Lock())
+        with busy:
+            cursor = self.taken(key, start) or Cursor(source, options)
             try:
                 text = cursor.read(start, stop)
             except BaseException:
                 cursor.close()
                 raise
-            self.open[cursor.source, options] = cursor
-            while len(self.open) > MOST_CURSORS:
-                self.open.popitem(last=False)[1].close()
-            return text
+            self.put_back(key, cursor, last)
+        return text
 
-    def forget(self, source: OpenFile, options: CsvOptions) -> None:
-        """Close the cursor of a file that was read to its end."""
+    def taken(self, key: Key, start: int) -> Cursor | None:
+        """Return the cursor of a file if it is not behind a place, and close it if it is."""
         with self.lock:
-            if cursor := self.open.pop((source, options), None):
-                cursor.close()
+            cursor = self.open.pop(key, None)
+        if cursor is None or cursor.start <= start:
+            return cursor
+        cursor.close()
+        return None
+
+    def put_back(self, key: Key, cursor: Cursor, last: bool) -> None:
+        """Keep a cursor; close it if the file is read, and the one that was used least if there are too many."""
+        closed = [cursor] if last else []
+        with self.lock:
+            if last:
+                self.busy.pop(key, None)
+            else:
+                self.open[key] = cursor
+            while len(self.open) > MOST_CURSORS:
+                other, least = self.open.popitem(last=False)
+                self.busy.pop(other, None)
+                closed.append(least)
+        for one in closed:
+            one.close()
 
 
 CURSORS = Cursors()
@@ -167,7 +189,4 @@ def text_between(source: OpenFile, options: CsvOptions, start: int, stop: int, l
     """Return a part of a file's text; `last` says that nothing after it will be read."""
     if not options.is_stream(source.path.name):
         return source.read_at(start, stop - start)
-    text = CURSORS.read(source, options, start, stop)
-    if last:
-        CURSORS.forget(source, options)
-    return text
+    return CURSORS.read(source, options, start, stop, last)
