@@ -119,7 +119,7 @@ def test_text_that_is_not_utf_8_is_reported_when_it_is_read(run):
         ("x,s\n1,a\nfoo,b\n", "t.csv:3: column 'x': 'foo' is not a valid int64"),
         ("x,s\n1.5,a\n", "t.csv:2: column 'x': '1.5' is not a valid int64"),
         ("x,s\n9223372036854775808,a\n", "t.csv:2: column 'x': '9223372036854775808' is not a valid int64"),
-        ("x,s\n1,é\n".encode("latin-1"), "t.csv:2: column 's': '\ufffd' is not a valid string, which is text in UTF-8\nSave the file as UTF-8."),
+        ("x,s\n1,é\n".encode("latin-1"), "t.csv:2: column 's': '\ufffd' is not a valid string, which is text in UTF-8\nSave the file as UTF-8, or"),
         ("x,s\n1,a\n".encode("utf-16"), "t.csv: the file is UTF-16 text, not UTF-8"),
         (b"\x00\x01\xff", "t.csv: the first line is not column names in UTF-8"),
     ],

@@ -95,6 +95,20 @@ def mark(excluded: str, *, none: bool = False) -> Form[str]:
     return Form("one character" + ", or null for none" * none, read)
 
 
+def one_of_marks(marks: str, what: str, *, none: bool = False) -> Form[str]:
+    """Return the form of one of some characters; with `none`, null and the empty string mean that there is none."""
+
+    def read(value: Plain) -> str:
+        if none and value in (None, ""):
+            return ""
+        text = str(scalar(value, str, what))
+        if len(text) != 1 or text not in marks:
+            raise BadOption(f"takes {what}, got {text!r}")
+        return text
+
+    return Form(what + ", or null for none" * none, read)
+
+
 def date_form(read: Callable[[str], None], what: str) -> Form[str]:
     """Return the form of a format of dates or times."""
 
@@ -107,7 +121,7 @@ def date_form(read: Callable[[str], None], what: str) -> Form[str]:
             raise BadOption(str(error), "Formats are those of strptime, such as '%d.%m.%Y'.") from None
         return text
 
-    return Form(what, read_format)
+    return Form(what, read_format, lambda text: text or None)
 
 
 def refuse_clock(text: str) -> None:
@@ -119,7 +133,7 @@ def refuse_clock(text: str) -> None:
 
 DATE_FORMAT = date_form(refuse_clock, "a format such as '%d.%m.%Y'")
 TIMESTAMP_FORMAT = date_form(lambda text: None, "a format such as '%d.%m.%Y %H:%M'")
-NULLS = Form(STRINGS.what, read_strings, STRINGS.write)
+NULLS = Form(STRINGS.what, read_strings, lambda texts: list(texts) if "" in texts else STRINGS.write(texts))
 DELIMITER = mark('"\r\n')
 MARK = mark("\r\n", none=True)
 
@@ -144,15 +158,17 @@ class CsvOptions(FormatOptions):
     nulls: ByColumn[tuple[str, ...]] = option(
         by_column(NULLS, ("",)), ByColumn(("",)), "the strings that stand for null; a quoted string is never null"
     )
-    decimal: str = option(choice(".", ","), ".", "the decimal mark of numbers")
+    decimal: str = option(one_of_marks(".,", "a point or a comma"), ".", "the decimal mark of numbers")
     thousands: str = option(
-        choice("", ".", ",", " ", "'", "_"), "", "the mark between groups of three digits before the decimal mark"
+        one_of_marks(".,'_ ", "one of . , ' _ or a space", none=True),
+        "",
+        "the mark between groups of three digits before the decimal mark",
     )
     date_format: ByColumn[str] = option(
-        by_column(DATE_FORMAT, ""), ByColumn(""), "how dates are written; without it as 2024-01-31"
+        by_column(DATE_FORMAT, ""), ByColumn(""), "how dates are written; by default as 2024-01-31"
     )
     timestamp_format: ByColumn[str] = option(
-        by_column(TIMESTAMP_FORMAT, ""), ByColumn(""), "how timestamps are written; without it as 2024-01-31 12:00:00"
+        by_column(TIMESTAMP_FORMAT, ""), ByColumn(""), "how timestamps are written; by default as 2024-01-31 12:00:00"
     )
     on_bad_row: OnBadRow = option(
         choice("fail", "null", "quarantine", null="null"), "fail", "what becomes of a row that cannot be read"

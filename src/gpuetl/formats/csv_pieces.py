@@ -24,7 +24,9 @@ from gpuetl.places.open_file import opened
 from gpuetl.places.watching import Look
 from gpuetl.threads import in_threads
 
-PIECE_BYTES = 1 << 24
+PIECE_BYTES = 1 << 22
+"""Of text that is looked at and read at a time; NumPy takes about 5 times as much beside it."""
+MERGED_PIECES = 4
 LONGEST_RECORD = 1 << 28
 """Bytes of a record beyond which a quote is taken not to be closed."""
 
@@ -61,13 +63,24 @@ def pieces_of(dataset: Dataset, file: DataFile) -> Sequence[Piece]:
     header = header_of(dataset, file)
     with opened(file.path, file.state) as source:
         found = list(extents(source, options, header))
-    if len(found) == 1 and options.on_bad_row != "quarantine":
-        extent, rows = found[0]
-        return [Piece(rows, {"": size}, extent)]
     total = max(1, found[-1][0].stop)
     shares = ({"": size * (extent.stop - extent.start) // total} for extent, _ in found)
-    known = options.on_bad_row != "quarantine"
-    return [Piece(rows if known else -1, share, extent) for (extent, rows), share in zip(found, shares, strict=True)]
+    pieces = [Piece(rows, share, extent) for (extent, rows), share in zip(found, shares, strict=True)]
+    return pieces if options.on_bad_row != "quarantine" else merged(pieces)
+
+
+def merged(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return several pieces as one of unknown rows: each becomes a partition, and bad rows are none of its rows."""
+    return [one_of(pieces[start : start + MERGED_PIECES]) for start in range(0, len(pieces), MERGED_PIECES)]
+
+
+def one_of(pieces: Sequence[Piece]) -> Piece:
+    """Return pieces that follow each other as one."""
+    first, last = pieces[0].extent, pieces[-1].extent
+    assert isinstance(first, TextExtent)
+    assert isinstance(last, TextExtent)
+    file_bytes = sum(piece.file_bytes[""] for piece in pieces)
+    return Piece(-1, {"": file_bytes}, first._replace(stop=last.stop, last=last.last))
 
 
 def extents(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[tuple[TextExtent, int]]:

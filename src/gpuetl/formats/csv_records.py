@@ -117,15 +117,15 @@ def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int) -
     """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
     text = source.read_at(start - 1, size + 2)
     bytes_ = np.frombuffer(text + b"\n", np.uint8)
-    body = bytes_[1 : 1 + size]
+    body = bytes_[1 : min(1 + size, len(text))]
     following = bytes_[2 : 2 + len(body)]
     ends = body == NEWLINE
     if text.find(b"\r") >= 0:
-        ends |= (body == RETURN) & (following[: len(body)] != NEWLINE)
+        ends |= (body == RETURN) & (following != NEWLINE)
     lines = np.flatnonzero(ends)
     if not dialect.quote or text.find(dialect.quote.encode()) < 0:
         first = int(lines[0]) + 1 if len(lines) else -1
-        return BlockStarts(BlockQuotes(0, (True, True)), (first, first))
+        return BlockStarts(BlockQuotes(0, (True, True)), (first, -1))
     quote = ord(dialect.quote)
     at = np.flatnonzero(body == quote) + 1
     borders = np.zeros(256, np.bool_)

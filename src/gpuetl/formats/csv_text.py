@@ -17,6 +17,8 @@ from gpuetl.places.registry import filesystem_of
 BLOCK_BYTES = 1 << 22
 MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh"}
 """How compressed files begin."""
+MOST_BEHIND = 1 << 25
+"""Bytes of a file that are kept for threads that read earlier pieces than another one."""
 MOST_CURSORS = 8
 """Files that are open between two of their pieces."""
 
@@ -87,7 +89,8 @@ def from_utf_16(data: Iterator[bytes], path: FilePath) -> Iterator[bytes]:
     """Yield UTF-16 text as UTF-8; a half of a pair of surrogates becomes bytes that are not UTF-8."""
     decoder = getincrementaldecoder("utf-16")("surrogatepass")
     for block in data:
-        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+        if text := decoder.decode(block):  # an empty block would be taken for the end
+            yield text.encode("utf-8", "surrogatepass")
     try:
         yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -105,21 +108,48 @@ class Cursor:
             self.source.close()
             raise
         self.blocks, self.rest, self.start = blocks(self.source, options), b"", 0
+        self.behind = list[tuple[int, bytes]]()
+
+    def has(self, start: int, stop: int) -> bool:
+        """Tell whether a part of the text can be read without decoding anything twice."""
+        return self.start <= start or any(at <= start and stop <= at + len(text) for at, text in self.behind)
 
     def read(self, start: int, stop: int) -> bytes:
-        """Return the text from `start`, which is not before where the cursor is, to `stop`."""
-        parts, needed = list[bytes](), stop
-        while self.start < needed:
+        """Return a part of the text, which the cursor has.
+
+        Up to `MOST_BEHIND` bytes that are passed over are kept: another thread will ask for them.
+        """
+        if start < self.start:
+            return self.from_behind(start, stop)
+        if start > self.start:
+            size = start - self.start
+            at, passed = self.start, self.forward(size, keep=self.start > 0 and size <= MOST_BEHIND)
+            if passed:
+                self.behind.append((at, passed))
+        while sum(len(text) for _, text in self.behind) > MOST_BEHIND:
+            self.behind.pop(0)
+        return self.forward(stop - start, keep=True)
+
+    def from_behind(self, start: int, stop: int) -> bytes:
+        """Return a part that was passed over, and keep what is around it."""
+        at, text = next(part for part in self.behind if part[0] <= start and stop <= part[0] + len(part[1]))
+        self.behind.remove((at, text))
+        around = ((at, text[: start - at]), (stop, text[stop - at :]))
+        self.behind += [(place, rest) for place, rest in around if rest]
+        return text[start - at : stop - at]
+
+    def forward(self, size: int, keep: bool) -> bytes:
+        """Pass `size` bytes, and return them if they are kept."""
+        parts = list[bytes]()
+        while size > 0:
             if not self.rest:
                 self.rest = next(self.blocks, b"")
                 if not self.rest:
                     break
-            skipped = min(max(0, start - self.start), len(self.rest))
-            self.start, self.rest = self.start + skipped, self.rest[skipped:]
-            part = self.rest[: needed - self.start]
-            if part and self.start >= start:
+            part, self.rest = self.rest[:size], self.rest[size:]
+            self.start, size = self.start + len(part), size - len(part)
+            if keep:
                 parts.append(part)
-                self.start, self.rest = self.start + len(part), self.rest[len(part) :]
         return b"".join(parts)
 
     def close(self) -> None:
@@ -127,37 +157,58 @@ class Cursor:
         self.source.close()
 
 
+Key = tuple[OpenFile, CsvOptions]
+
+
 class Cursors:
     """The cursors of this process: a partition goes on where the one before it ended, without decoding twice."""
 
     def __init__(self) -> None:
-        self.open: OrderedDict[tuple[OpenFile, CsvOptions], Cursor] = OrderedDict()
+        self.open: OrderedDict[Key, Cursor] = OrderedDict()
+        self.busy: dict[Key, Lock] = {}
         self.lock = Lock()
 
-    def read(self, source: OpenFile, options: CsvOptions, start: int, stop: int) -> bytes:
-        """Return a part of a file's text; one before what was read last is decoded from the beginning again."""
+    def read(self, source: OpenFile, options: CsvOptions, start: int, stop: int, last: bool) -> bytes:
+        """Return a part of a file's text; one before what was read last is decoded from the beginning again.
+
+        Threads that read one file wait for each other, so that each part goes on where the one before it ended.
+        """
+        key = source, options
         with self.lock:
-            cursor = self.open.pop((source, options), None)
-            if cursor is not None and cursor.start > start:
-                cursor.close()
-                cursor = None
-            if cursor is None:
-                cursor = Cursor(source, options)
+            busy = self.busy.setdefault(key, Lock())
+        with busy:
+            cursor = self.taken(key, start, stop) or Cursor(source, options)
             try:
                 text = cursor.read(start, stop)
             except BaseException:
                 cursor.close()
                 raise
-            self.open[cursor.source, options] = cursor
-            while len(self.open) > MOST_CURSORS:
-                self.open.popitem(last=False)[1].close()
-            return text
+            self.put_back(key, cursor, last and not cursor.behind)
+        return text
 
-    def forget(self, source: OpenFile, options: CsvOptions) -> None:
-        """Close the cursor of a file that was read to its end."""
+    def taken(self, key: Key, start: int, stop: int) -> Cursor | None:
+        """Return the cursor of a file if it has a part of the text, and close it if it does not."""
         with self.lock:
-            if cursor := self.open.pop((source, options), None):
-                cursor.close()
+            cursor = self.open.pop(key, None)
+        if cursor is None or cursor.has(start, stop):
+            return cursor
+        cursor.close()
+        return None
+
+    def put_back(self, key: Key, cursor: Cursor, last: bool) -> None:
+        """Keep a cursor; close it if the file is read, and the one that was used least if there are too many."""
+        closed = [cursor] if last else []
+        with self.lock:
+            if last:
+                self.busy.pop(key, None)
+            else:
+                self.open[key] = cursor
+            while len(self.open) > MOST_CURSORS:
+                other, least = self.open.popitem(last=False)
+                self.busy.pop(other, None)
+                closed.append(least)
+        for one in closed:
+            one.close()
 
 
 CURSORS = Cursors()
@@ -167,7 +218,4 @@ def text_between(source: OpenFile, options: CsvOptions, start: int, stop: int, l
     """Return a part of a file's text; `last` says that nothing after it will be read."""
     if not options.is_stream(source.path.name):
         return source.read_at(start, stop - start)
-    text = CURSORS.read(source, options, start, stop)
-    if last:
-        CURSORS.forget(source, options)
-    return text
+    return CURSORS.read(source, options, start, stop, last)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from gpuetl.formats.footers import Footer
 from gpuetl.formats.parquet_footer import MAGIC
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.objects.ranges import Range
 from gpuetl.places.partial_copy import partial_copy
+from gpuetl.places.parts_in_memory import PartsInMemory
 
 
 @contextmanager
@@ -24,10 +26,22 @@ def chunks_here(file: OpenFile, footer: Footer, groups: Sequence[int], names: Se
     DatasetError, OSError
         For a file that has changed, or cannot be read.
     """
-    size, data = file.state.size, footer.metadata.data
-    tail = data + len(data).to_bytes(4, "little") + MAGIC
-    with partial_copy(file, chunk_ranges(footer, groups, names, size), {0: MAGIC, size - len(tail): tail}) as path:
+    ranges = chunk_ranges(footer, groups, names, file.state.size)
+    with partial_copy(file, ranges, metadata_parts(footer, file.state.size)) as path:
         yield path
+
+
+def chunks_in_memory(file: OpenFile, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Any:
+    """Return the same as a `pyarrow.NativeFile` in memory, which the caller closes."""
+    ranges = chunk_ranges(footer, groups, names, file.state.size)
+    return PartsInMemory.of_ranges(file, ranges, metadata_parts(footer, file.state.size)).for_arrow()
+
+
+def metadata_parts(footer: Footer, size: int) -> dict[int, bytes]:
+    """Return the metadata of a file of `size` bytes, and the marks at its ends, by their offsets."""
+    data = footer.metadata.data
+    tail = data + len(data).to_bytes(4, "little") + MAGIC
+    return {0: MAGIC, size - len(tail): tail}
 
 
 def chunk_ranges(footer: Footer, groups: Sequence[int], names: Sequence[str], size: int) -> Iterator[Range]:

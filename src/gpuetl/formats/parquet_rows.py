@@ -15,7 +15,7 @@ from gpuetl.formats.footers import Footer
 from gpuetl.formats.nested_arrays import child_arrays, rebuilt
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
-from gpuetl.formats.parquet_parts import chunks_here
+from gpuetl.formats.parquet_parts import chunks_in_memory
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -64,12 +64,12 @@ def read_columns(
 
 @contextmanager
 def arrow_source(file: OpenFile, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Iterator[Any]:
-    """Give a file of Arrow with columns of row groups; of a file of a store, a local copy of these parts."""
+    """Give a file of Arrow with columns of row groups; of a file of a store, these parts in memory."""
     if local_path(file.path) is not None:
         with file.for_arrow() as source:
             yield source
         return
-    with chunks_here(file, footer, groups, names) as path, pa.OSFile(str(path)) as source:
+    with chunks_in_memory(file, footer, groups, names) as source:
         yield source
 
 

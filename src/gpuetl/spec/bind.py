@@ -358,6 +358,12 @@ class _Binder:
         types = {name: dtype for name, dtype in found.types.items() if name not in dataset.partitions}
         return replace(dataset, declared=types, inferred_rows=max(1, found.rows))
 
+    def note_inferred(self, dataset: Dataset) -> None:
+        """Note the types of a source without a schema whose files do not state them either."""
+        if looked_at := dataset.file_format.inferred_from(dataset):
+            listed = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in dataset.own_schema.items())
+            self.notes.append(f"source '{dataset.name}': schema inferred from {looked_at}: {{{listed}}}")
+
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
             if spec.exclude:
@@ -367,6 +373,7 @@ class _Binder:
                     if column not in have:
                         message = coded("GE1003", f"exclude: unknown column '{column}'")
                         self.add(message, have_hint(column, have), column, "source", dataset.name)
+            self.note_inferred(dataset)
             return dataset.schema
         except DatasetError as error:
             self.add(str(error), error.hint, spec.path, "source", dataset.name)

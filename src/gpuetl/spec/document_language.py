@@ -569,9 +569,10 @@ def _default(field: Field[Any]) -> str:
         return "" if field.default_factory is MISSING else "none"
     if isinstance(field.default, bool):
         return f"`{str(field.default).lower()}`"
-    if isinstance(field.default, tuple) and len(field.default) == 1:
-        return f"`{json.dumps(field.default[0])}`"
-    return "none" if field.default in ("", (), None) else f"`{field.default}`"
+    if field.default in ("", (), None):
+        return "none"
+    plain = form_of(field).write(field.default)
+    return "none" if plain in (None, "") else f"`{json.dumps(plain) if isinstance(plain, list) else plain}`"
 
 
 if __name__ == "__main__":
