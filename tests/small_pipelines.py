@@ -70,6 +70,13 @@ def explode(t: Table, u: Table) -> None:
     t.with_columns(word=expr("split(k, 'b')")).explode("word").stage("words")
 
 
+def nested(t: Table, u: Table) -> None:
+    packed = t.with_columns(s=expr("struct_pack(k := k, x := x)"), b=expr("encode(k)"), l=expr("split(k, 'b')"))
+    joined = packed.with_columns(d=expr("struct_pack(s := s, l := l)")).join(u, "k", how="left").sort("k", "t")
+    joined.select("s", "d", "v", first=expr("d.l[1]")).stage("joined")
+    packed.aggregate("b", n=expr("count(s)")).stage("groups")
+
+
 def sinks(t: Table, u: Table) -> None:
     shared = t.with_columns(y=col("t") * 2).stage("shared")
     shared.write_parquet("parts", "parts", mode="overwrite")
@@ -102,6 +109,7 @@ PIPELINES = {
         sort,
         distinct,
         explode,
+        nested,
         sinks,
         expectations,
     )

@@ -82,9 +82,11 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
         path = getattr(spec.sources[name], "path", "")
         try:
             resolve_scalars(path, parameters, "")
-            refuse_unbound(spec, name, parameters)
         except UnboundScalar:
-            yield f"files of source '{name}', whose path or storage needs a value for a parameter"
+            yield f"files of source '{name}', whose path needs a value for a parameter"
+            continue
+        if has_open_storage(spec, name, parameters):
+            yield f"files of source '{name}', whose storage needs a value for a parameter"
             continue
         place = node_of(path)
         at, within = place.place() if place else None, f"source '{name}'"
@@ -101,13 +103,13 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
             problems.add(more, "", at, within)
 
 
-def refuse_unbound(spec: PipelineSpec, name: str, parameters: Mapping[str, Expr]) -> None:
-    """Raise `UnboundScalar` for a source whose storage has the value of a parameter that is not known."""
+def has_open_storage(spec: PipelineSpec, name: str, parameters: Mapping[str, Expr]) -> bool:
+    """Tell whether the storage of a source has the value of a parameter that is not known."""
     source = spec.sources[name]
-    if isinstance(source, SourceSpec):
-        options = (*source.storage_options, *spec.storage.get(source.storage, ()))
-        if any(isinstance(parameters.get(parameter), Parameter) for parameter in parameters_in(options)):
-            raise UnboundScalar
+    if not isinstance(source, SourceSpec):
+        return False
+    options = (*source.storage_options, *spec.storage.get(source.storage, ()))
+    return any(isinstance(parameters.get(parameter), Parameter) for parameter in parameters_in(options))
 
 
 def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:

@@ -85,9 +85,9 @@ def test_a_path_that_is_not_known_yet_is_not_looked_at(validate):
 @pytest.mark.parametrize(
     "text",
     [
-        "  s: {parquet: 's3://lake/t'}\n", "  s: {csv: 'https://${params.day}/t.csv', schema: {x: int64}}\n",
-        "  b: {parquet: b.parquet}\nsinks: {o: {from: b, parquet: 'gs://lake/o'}}\n",
-        KERNELS.replace("cuda: k.cu", "cuda: 'http://k/k.cu'").replace("x * q", "x"),
+        "  s: {parquet: 'hdfs://lake/t'}\n", "  s: {csv: 'ftp://${params.day}/t.csv', schema: {x: int64}}\n",
+        "  b: {parquet: b.parquet}\nsinks: {o: {from: b, parquet: 'https://lake/o'}}\n",
+        KERNELS.replace("cuda: k.cu", "cuda: 'ftp://k/k.cu'").replace("x * q", "x"),
     ],
 )  # fmt: skip
 def test_a_scheme_that_gpuetl_does_not_support_is_refused(validate, tmp_path, text):
@@ -104,17 +104,19 @@ def test_a_file_url_is_a_local_path(validate, tmp_path):
     assert validate(f"{source}sinks: {{o: {{from: s, csv: 'file://{tmp_path}/o'}}}}\n")[0] == 0
     code, output = validate("  s: {csv: 'file://data/t.csv', schema: {x: int64}}\n", "--no-files")
     assert (code, "'file://data/t.csv' is not a path of this machine: write file:///data/t.csv" in output) == (2, True)
-    kernel = KERNELS.replace("cuda: k.cu", "cuda: 'file:///k.cu'").replace("x * q", "x")
-    assert "Write /k.cu." in validate(kernel, "--no-files")[1]
+    write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN, k__cu=CUDA)
+    kernel = KERNELS.replace("cuda: k.cu", f"cuda: 'file://{tmp_path}/k.cu'").replace("x * q", "x")
+    assert validate(kernel, "--no-files")[0] == 0
 
 
 @pytest.mark.parametrize("command", ["validate", "run", "plan", "test"])
 def test_a_pipeline_file_of_another_scheme_is_refused(command):
-    done = gpuetl(command, "s3://shop/p.yaml")
+    done = gpuetl(command, "hdfs://shop/p.yaml")
     assert (done.exit_code, done.output.splitlines()) == (
         2,
         [
-            "gpuetl does not support the scheme 's3' of 's3://shop/p.yaml'; it supports local paths and file://",
+            "gpuetl does not support the scheme 'hdfs' of 'hdfs://shop/p.yaml'; it supports local paths and file://, s3://, "
+            "gs://, az://, https://, http://",
             "Copy the files to this machine, or mount their store, and give the local path.",
         ],
     )

@@ -30,21 +30,20 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io import dictionary_encoders, row_groups
-from gpuetl.engines.cudf.io.parquet_writer import write_parquet, writes
+from gpuetl.engines.cudf.io.parquet_writer import has_encoding, write_parquet, writes
 from gpuetl.engines.cudf.io.row_groups import Layout
 from gpuetl.engines.cudf.io.threaded_file import Span, Writers, assembled, chunks, pwrite, threaded_file
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.types.data_types import NULL, STRING
-from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()
 SMALL = Layout(page_rows=64, group_rows=256, batch_rows=512)
 """Several pages, row groups and batches of few rows."""
-WRITTEN = {name: dtype for name, dtype in TYPES.items() if not is_list(dtype)}
+WRITTEN = {name: dtype for name, dtype in TYPES.items() if has_encoding(dtype)}
 LONG = ("decimal(38,4)", "decimal(20,7)")
 PAGE = Layout().page_rows
 

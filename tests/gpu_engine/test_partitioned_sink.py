@@ -17,15 +17,14 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.io import parquet_writer
-from gpuetl.engines.cudf.io.parquet_writer import split_by_value, write_file
+from gpuetl.engines.cudf.io.parquet_writer import has_encoding, split_by_value, write_file
 from gpuetl.io import partition_folders
-from gpuetl.types.nested_types import is_list
 from gpuetl.types.schema import Schema
 from tables import write_source
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()
-KEYS = [name for name, dtype in TYPES.items() if not is_list(dtype)]
+KEYS = [name for name, dtype in TYPES.items() if has_encoding(dtype)]
 """Types that may be keys."""
 
 

@@ -221,6 +221,17 @@ STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
     "choice": lambda rows: rows.with_columns(n=expr("CASE WHEN place = 1 THEN name ELSE 'none' END")),
     "constant": lambda rows: rows.with_columns(n=expr("'k'"), z=expr("CAST(NULL AS int64)")),
     "lists": lambda rows: rows.with_columns(w=expr("split(name, 'x')")).explode("w", index="i").filter(col("i") > 0),
+    "structs": lambda rows: (
+        rows.with_columns(s=expr("struct_pack(n := name, p := place)"), t=expr("struct_pack(n := 'q', p := seconds)"))
+        .with_columns(u=expr("CASE WHEN place = 1 THEN s ELSE t END"))
+        .select("place", "u", n=expr("upper(u.n)"), p=expr("coalesce(s, t).p + 1")).unnest("u", prefix="u_")
+    ),
+    "binary": lambda rows: rows.with_columns(b=expr("encode(name)"), h=expr("hex(encode(name))")).filter(
+        expr("b > unhex('78')")
+    ).aggregate("b", n=expr("count(*)")),
+    "elements": lambda rows: rows.with_columns(w=expr("split(name, 'x')")).select(
+        "place", e=expr("w[1]"), s=expr("struct_pack(w := w).w[-1]")
+    ),
     "list choice": lambda rows: (
         rows.with_columns(v=expr("split(name, 'x')"), w=expr("split(name, 'y')"))
         .with_columns(u=expr("CASE WHEN place = 1 THEN v ELSE w END")).select("place", "u")

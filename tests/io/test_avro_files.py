@@ -153,7 +153,16 @@ def test_nanoseconds_that_microseconds_do_not_hold_are_an_error(engine, tmp_path
 def test_damaged_files_are_errors(tmp_path):
     write(tmp_path / "t.avro", FIELDS, ROWS)
     whole = (tmp_path / "t.avro").read_bytes()
-    for damaged in (whole[:10], whole[:-1], whole[:-40], b"PAR1" + whole, whole[:-60] + bytes(60), b""):
+    for damaged in (
+        whole.replace(b'"type"', b'"typo"', 3),
+        whole.replace(b"avro.schema", b"avro.scheme"),
+        whole[:10],
+        whole[:-1],
+        whole[:-40],
+        b"PAR1" + whole,
+        whole[:-60] + bytes(60),
+        b"",
+    ):
         (tmp_path / "t.avro").write_bytes(damaged)
         assert "t.avro" in failure(tmp_path)
     with (tmp_path / "t.avro").open("wb") as file:
@@ -191,3 +200,15 @@ def test_an_avro_sink_is_refused(tmp_path):
     write(tmp_path / "t.avro", {"n": "long"}, [{"n": 1}])
     with pytest.raises(ge.InvalidPipeline, match="unknown key 'avro'"):
         ge.loads(text, tmp_path).plan()
+
+
+@LAYOUTS
+def test_records_and_maps_are_structs_and_maps(engine, tmp_path, partition_rows):
+    inner = {"type": "record", "name": "In", "fields": [{"name": "at", "type": logical("int", "date")}]}
+    money = logical("bytes", "decimal", precision=6, scale=2)
+    fields = {"r": ["null", inner], "m": {"type": "map", "values": money}, "again": {"type": "array", "items": "In"}}
+    day = {"at": dt.date(2020, 1, 31)}
+    rows = [{"r": day, "m": {"a": Decimal("1.25")}, "again": [day, day]}, {"r": None, "m": {}, "again": []}]
+    write(tmp_path / "t.avro", fields, rows)
+    expected = [{**row, "m": list(row["m"].items())} for row in rows]
+    assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected

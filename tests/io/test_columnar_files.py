@@ -252,3 +252,10 @@ def test_a_compression_that_a_format_has_not_is_refused(tmp_path, sink, message)
     with pytest.raises(ge.InvalidPipeline) as caught:
         ge.loads(WRITTEN.format(sink), tmp_path).plan()
     assert message in str(caught.value)
+
+
+def test_a_name_inside_of_a_struct_that_is_not_utf8_is_an_error(tmp_path):
+    write_arrow(pa.table({"s": [{"name_inside": 1}]}), tmp_path / "t.arrow")
+    data = (tmp_path / "t.arrow").read_bytes()
+    (tmp_path / "t.arrow").write_bytes(data.replace(b"name_inside", b"name_insid\xff"))
+    assert "t.arrow is not a valid Arrow IPC file" in failure(tmp_path, "arrow: t.arrow")

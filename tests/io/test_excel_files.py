@@ -1,8 +1,11 @@
 """Workbooks: sheets, ranges, types of cells, errors that name the cell, on every engine."""
 
+import base64
 import datetime as dt
 import sys
 import zipfile
+import zlib
+from contextlib import suppress
 from decimal import Decimal
 
 import openpyxl
@@ -194,14 +197,42 @@ def test_open_document(engine, tmp_path):
     assert rows == [{"a": 1.5}, {"a": None}]
 
 
+OLD = zlib.decompress(base64.b85decode(
+    'c-rk)O=uHA6#iz-&nC9Xrlvxxlu)p0Y!BkaOS>x7o>Hp^{}8k>IY>$>!HZt3)*J=Flj5aN4<4*~@dp+3=0T|FK@fyQkDdet4{6r-'
+    '-tKBrD>R^m%6!XvGxKJ?nYZ)v_UH9{qB3*8yNX2^!Wz__2to}uMH2A~7O38FIP0e-iKDTq5HV>XLqR-ge--96<n^w?z`ei=(!fWO'
+    '<2ZxS$zndWg4iQIj4SqGkhH>0vc%9OUUi5*C3>CcyVCNh=v`vDB6^V8R@5=f+oS27-Y!03^h#X}-0wr-ycf%MbmArN;tN-m+ct>Z'
+    'rPJdRtE{3Y(1uyif{x^i`4X4oxP>TilrWIV3=9ufkfg<)#WyDfeDzQD^OUx)tX+ZZ-<$2>KiExL#Krb&MgW+Cb5agT8Ee4?Q25?I'
+    'k*i@NZ3&3b4k?fnNpd7Ll5CVCx<ml0DFU?1$!H^;LtOF+IUg3eP`mx*O(r{LpAgHGM1A+!ut`RCaFH2Aj=^=r*J)vF6Mac~-5~jH'
+    '(Mj@>(!Q}yFSBo2+FX{}J{o6-;H|y6A-{$4<<AEm^^`x^TPZ&`QazuXduPv}m!4HQ;`23)e$}sTTxUGC{Zx5z<b&w0-(resSf1~W'
+    '_W+Dzflm=3A=)kR?5Lk5!<#E+t0mY<*gPN4XnZB?ki@h@cMM`O&yaqad4}+KhJ%Lbtw~x9869}QRTTApAqou*4Gj$q4Gj&ArJ&?Z'
+    '(|tb=cwY+qHX8Q+>nxDe^>32@76&m&*ID|g+>0WmC7f$%|Exz)`F*Kna{T{=jKef~2?b=uk3!4)m%iXs<NYj~X#Kq-)av;4R{Z?O'
+    '<NpB1EzRB'
+))  # fmt: skip
+"""An .xls file by xlwt: a header, a row, and a row whose second cell is #N/A and whose third is empty."""
+
+
+def test_a_workbook_of_the_old_kind(engine, tmp_path):
+    (tmp_path / "t.xls").write_bytes(OLD)
+    rows = run(tmp_path, ", error_cells: 'null', sheet: Old", engine=engine, name="t.xls")
+    assert rows == [{"k": "ü", "n": 1, "d": dt.date(2020, 1, 31)}, {"k": "b", "n": None, "d": None}]
+    assert "sheet 'Old', cell B3 has the error #N/A" in failure(tmp_path, engine=engine, name="t.xls")
+    rows = run(tmp_path, ", range: 'A1:C2'", engine=engine, name="t.xls")
+    assert rows == [{"k": "ü", "n": 1, "d": dt.date(2020, 1, 31)}]
+
+
+def test_damaged_workbooks_of_the_old_kind_are_errors(tmp_path):
+    for start in range(0, len(OLD), 97):
+        (tmp_path / "t.xls").write_bytes(OLD[:start] + b"\xff" * 7 + OLD[start + 7 :])
+        with suppress(ge.GpuetlError):
+            assert len(run(tmp_path, name="t.xls")) <= 3
+
+
 def test_damaged_and_other_files(tmp_path):
     (tmp_path / "t.xlsx").write_bytes(b"no workbook")
     assert "t.xlsx is not a valid workbook" in failure(tmp_path)
-    (tmp_path / "t.xls").write_bytes(b"no workbook")
-    assert "errors in cells of such a workbook, such as #N/A, cannot be told from empty cells" in failure(
-        tmp_path, name="t.xls"
-    )
-    assert "t.xls is not a valid workbook" in failure(tmp_path, ", error_cells: 'null'", name="t.xls")
+    for name in ("t.xls", "t.xlsb"):
+        (tmp_path / name).write_bytes(b"no workbook")
+        assert f"{name} is not a valid workbook" in failure(tmp_path, name=name)
 
 
 def test_without_the_package_the_message_has_the_command(tmp_path, monkeypatch):

@@ -82,6 +82,17 @@ def test_types_of_the_first_lines_are_read(engine, tmp_path, partition_rows):
     assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected
 
 
+def test_a_note_shows_the_types_of_the_first_lines(tmp_path):
+    written(tmp_path, '{"a":1,"b":["x"]}')
+    notes = load(tmp_path, "sample_rows: 5").run(engine="pandas").report.notes
+    assert (
+        f"source 't': schema inferred from up to 5 lines of {tmp_path}/t.jsonl: {{a: int64, b: list<string>}}" in notes
+    )
+    assert not any(
+        "inferred" in note for note in load(tmp_path, "schema: {a: int64}").run(engine="pandas").report.notes
+    )
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -337,3 +348,26 @@ def test_a_duration_is_refused_before_the_run(tmp_path):
     written(tmp_path, '{"a":1}')
     with pytest.raises(ge.InvalidPipeline, match="a JSON file cannot hold duration"):
         load(tmp_path, "schema: {a: duration}").plan()
+
+
+@LAYOUTS
+def test_structs_and_maps_are_read_and_written(engine, tmp_path, partition_rows):
+    lines = [
+        '{"s":{"x":1,"at":"2020-01-31"},"m":{"a":1,"b":null},"l":[{"y":"q"}]}',
+        '{"s":null,"m":{},"l":[]}',
+        '{"s":{"x":null,"at":null},"m":null,"l":null}',
+    ]
+    written(tmp_path, *lines)
+    types = "s: 'struct<x: int64, at: date>', m: 'map<string, int64>', l: 'list<struct<y: string>>'"
+    pipeline = load(tmp_path, f"schema: {{{types}}}", more="sinks: {o: {from: t, json: o.jsonl, mode: overwrite}}")
+    done = pipeline.run(engine=engine, options=RunOptions(partition_rows=partition_rows))
+    assert done["s"].to_arrow().to_pylist() == [
+        {"s": {"x": 1, "at": dt.date(2020, 1, 31)}, "m": [("a", 1), ("b", None)], "l": [{"y": "q"}]},
+        {"s": None, "m": [], "l": []},
+        {"s": {"x": None, "at": None}, "m": None, "l": None},
+    ]
+    assert (tmp_path / "o.jsonl").read_text().splitlines() == lines
+    written(tmp_path, '{"s":{"x":1}}', '{"s":{"x":"one"}}')
+    assert "t.jsonl:2: column 's': 'one' is not a valid struct<x: int64>" in failure(
+        tmp_path, "schema: {s: 'struct<x: int64>'}"
+    )

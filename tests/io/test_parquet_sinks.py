@@ -43,7 +43,6 @@ def bloom_filters(path):
 @pytest.mark.parametrize(
     ("options", "codec"),
     [
-        ("", "ZSTD"),
         ("compression: zstd", "ZSTD"),
         ("compression: zstd(9)", "ZSTD"),
         ("compression: snappy", "SNAPPY"),
@@ -56,6 +55,14 @@ def test_the_codec_is_the_one_of_the_option(engine, tmp_path, options, codec):
     file, _ = written(tmp_path, engine, options)
     assert {chunk.compression.removesuffix("_RAW") for chunk in chunks_of(file)} == {codec}
     assert file.read().equals(TABLE)
+
+
+def test_the_gpu_engine_compresses_only_where_the_user_asks(engine, tmp_path):
+    """Its encodings leave little to a codec, which takes longer than all else."""
+    for options in ("", "compression: auto"):
+        file, _ = written(tmp_path, engine, options)
+        codec = "UNCOMPRESSED" if "cudf" in str(engine) else "ZSTD"
+        assert {chunk.compression for chunk in chunks_of(file)} == {codec}
 
 
 def test_a_higher_level_makes_smaller_files(engine, tmp_path):
@@ -117,7 +124,7 @@ def test_options_hold_in_folders_too(engine, tmp_path):
     [
         (
             "compression: gzip",
-            "compression: takes one of zstd, snappy, lz4, none, or a level such as zstd(3), got 'gzip'",
+            "compression: takes one of auto, zstd, snappy, lz4, none, or a level such as zstd(3), got 'gzip'",
         ),
         ("compression: snappy(3)", "compression: takes no level for snappy"),
         ("row_group_rows: 0", "row_group_rows: takes a whole number from 1"),

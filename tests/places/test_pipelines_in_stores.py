@@ -10,6 +10,7 @@ from gpuetl import InvalidPipeline, Pipeline
 from gpuetl.places.paths import ImpossiblePath
 from gpuetl.places.registry import path_of
 from gpuetl.sandbox import in_sandbox
+from servers.web import web
 
 PIPELINE = """\
 gpuetl: 1
@@ -189,3 +190,19 @@ def test_a_profile_that_is_not_there(command, monkeypatch):
     assert done.exit_code == 1
     assert "cannot use AWS profiles" in done.stderr
     assert "bug" not in done.stderr
+
+
+def test_a_pipeline_of_an_http_server_reads_what_lies_next_to_it(tmp_path, engine):
+    site = tmp_path / "site"
+    (site / "pipelines").mkdir(parents=True)
+    (site / "in").mkdir()
+    (site / "in/t.csv").write_text("x\n1\n2\n")
+    (site / "pipelines/twice.py").write_text(TWIN)
+    (site / "pipelines/p.yaml").write_text(
+        PIPELINE.format("twice.py").replace("csv: out/twice.csv", f"csv: '{tmp_path}/out.csv'")
+    )
+    with web(site) as address:
+        ge.load(f"{address}/pipelines/p.yaml").run(engine=engine)
+        assert (tmp_path / "out.csv").read_text() == '"x","y"\n1,2\n2,4\n'
+        with pytest.raises(InvalidPipeline, match=r"cannot read http://.*/none\.yaml: there is no such object"):
+            ge.load(f"{address}/none.yaml")

@@ -17,7 +17,7 @@ import pytest
 
 import gpuetl as ge
 from command import environment_without_coverage, gpuetl
-from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col
+from gpuetl import GpuetlError, InvalidPipeline, Pipeline, RunFailed, RunOptions, col
 from gpuetl.messages import SECRET_NAMES, without_secrets
 from gpuetl.places.objects.clients import client_of
 from gpuetl.places.registry import path_of
@@ -175,12 +175,31 @@ def test_no_message_of_a_wrong_file_shows_a_secret(lake, options):
         "list": text.replace("region: us-east-1", "region: [us-east-1]"),
         "anchor": text.replace("session_token: ", "session_token: &a "),
         "value": text.replace("secret_access_key: ", "secret_access_key: ${env.X}"),
+        "misspelt": text.replace("secret_access_key: ", "secret_acess_key: "),
+        "other word": text.replace("secret_access_key: ", "pass: "),
+        "list of one": text.replace(SECRETS["secret_access_key"], f"[{SECRETS['secret_access_key']}]"),
+        "line": text.replace("secret_access_key: ", "\n      secret_access_key:\n        - "),
     }
     for what, file in wrong.items():
         assert file != text, what
         with pytest.raises(InvalidPipeline) as error:
             ge.loads(file).plan()
         shows_no_secret(str(error.value), repr(error.value), json.dumps([p.to_dict() for p in error.value.problems]))
+
+
+@pytest.mark.parametrize("name", ["secret_access_key", "secret_acess_key", "pass", "sas_token"])
+@pytest.mark.parametrize("form", ["{0}: {1}", "{0}: '{1}'", "{0}: [{1}]", "{0}: ['{1}', 2]", "'{0}': {1}"])
+def test_no_line_shows_a_short_secret(name, form):
+    """Values of fewer than 8 characters are not replaced in other texts, where they would match by chance."""
+    option = form.format(name, "sesame")
+    text = pipeline_text("s3://shop", "http://x").replace(
+        "region: us-east-1", f"region: us-east-1, {option}, regoin: x"
+    )
+    with pytest.raises(InvalidPipeline) as error:
+        ge.loads(text).plan()
+    assert "unknown option" in str(error.value)
+    shown = str(error.value) if name in SECRETS else str(error.value).split("\n\n")[0]
+    assert "sesame" not in shown
 
 
 def test_no_object_shows_a_secret(lake, options, pipeline, caplog):
@@ -302,3 +321,44 @@ def test_notebooks_show_no_secret_of_a_failed_run(lake, options, pipeline):
         pipeline.run(engine="pandas")
     shows_no_secret(*traceback.format_exception(failed.value), *failed.value._render_traceback_())
     assert f"{path} does not exist" in str(failed.value)
+
+
+def test_sinks_of_one_bucket_with_different_credentials(lake, s3, options, pipeline):
+    rows = source(pipeline, "parquet", f"{lake}/in/parquet", storage_options=options)
+    others = {name: value for name, value in options.items() if name != "session_token"}
+    for name, given in {"a": options, "b": others}.items():
+        rows.stage(name).write_parquet(name, f"{lake}/out/{name}", mode="overwrite", storage_options=given)
+    for _ in range(2):
+        pipeline.run(engine="pandas")
+        assert [written_rows(s3, f"out/{name}").num_rows for name in "ab"] == [4, 4]
+
+
+def test_a_sink_over_the_folder_of_its_pipeline_in_a_store(options, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", options["endpoint_url"])
+    made = Pipeline("p", root="s3://shop/pipelines")
+    made.from_frame("t", ROWS).write_parquet("out", "s3://shop/pipelines", mode="overwrite", storage_options=options)
+    with pytest.raises(InvalidPipeline, match="writes over the pipeline's own folder"):
+        made.plan()
+
+
+def test_every_server_takes_its_options_alone(store_server, pipeline, engine):
+    """There is nothing in the environment."""
+    bucket = store_server.new_bucket()
+    store, path = store_server.client(bucket), f"{store_server.scheme}://{bucket}"
+    obstore.put(store, "in/0.csv", b"x,s\n1,a\n2,\n3,c\n4,d\n")
+    options = dict(store_server.options)
+    pipeline.storage("lake", **options)
+    rows = source(pipeline, "csv", f"{path}/in", storage="lake")
+    rows.stage("rows").write_parquet("out", f"{path}/out/rows", mode="overwrite", storage="lake")
+    pipeline.run(engine=engine)
+    assert sorted(written_rows(store, "out/rows")["x"].to_pylist()) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("store_server", ["azurite"], indirect=True)
+def test_a_wrong_key_is_refused_without_its_value(store_server, pipeline):
+    wrong = "d3Jvbmcta2V5LW9mLW5vYm9keQ=="
+    options = {**store_server.options, "account_key": wrong}
+    source(pipeline, "parquet", f"az://{store_server.new_bucket()}/in", storage_options=options).stage("rows")
+    with pytest.raises(GpuetlError, match=r"Check the credentials|access is denied|secret key is wrong") as failed:
+        pipeline.run(engine="pandas")
+    assert wrong not in "".join(traceback.format_exception(failed.value))

@@ -199,9 +199,7 @@ def test_a_mistake_of_a_profile_is_told_once():
 def test_a_required_parameter_leaves_files_unchecked():
     sections = "params: {region: {type: string, required: true}}"
     pipeline = ge.loads(text('parquet: "s3://shop/t", storage_options: {region: $region}', sections))
-    assert pipeline.validate().not_checked == (
-        "files of source 't', whose path or storage needs a value for a parameter",
-    )
+    assert pipeline.validate().not_checked == ("files of source 't', whose storage needs a value for a parameter",)
     assert "parameter 'region' (string) has no value" in problems_of(pipeline)
     assert options_of(pipeline.plan({"region": "x"}, files=False)) == {"region": "x"}
     assert "region: parameter 'region' has no value" in problems_of(pipeline, region="")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import RunFailed, expr
+from gpuetl import InvalidPipeline, RunFailed, expr
 from tables import table
 
 ONE, TWO = uuid.UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff"), uuid.UUID(int=2)
@@ -124,6 +124,21 @@ def test_what_is_not_compared_or_cast(t, problem):
     assert "cannot cast binary to string" in problem(t.select(out=expr("CAST(b AS string)")))
     assert "upper takes string, got binary" in problem(t.select(out=expr("upper(b)")))
     assert "cannot add time and int64" in problem(t.select(out=expr("t + 1")))
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("b", "'b' is binary, which names of folders cannot hold"),
+        ("u", "Partition by a string: CAST(u AS string)."),
+        ("t", "'t' is time, which names of folders cannot hold"),
+    ],
+)
+def test_sinks_are_not_partitioned_by_them(t, column, message):
+    t.write_parquet("out", "out", partition_by=column)
+    with pytest.raises(InvalidPipeline) as error:
+        t.pipeline.plan()
+    assert message in str(error.value)
 
 
 @pytest.fixture

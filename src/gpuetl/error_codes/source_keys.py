@@ -4,6 +4,19 @@ from gpuetl.error_codes.page import ErrorPage
 from gpuetl.error_codes.pipeline_file import OUT, SOURCES
 
 JSON = "gpuetl: 1\nname: example\nsources:\n  sales: {json: sales.jsonl}\n"
+WORKBOOK = """\
+import openpyxl
+
+from gpuetl import Pipeline
+
+workbook = openpyxl.Workbook()
+workbook.active.append(["id"])
+workbook.active.append([VALUE])
+workbook.save("sales.xlsx")
+pipeline = Pipeline("example")
+pipeline.read_excel("sales", "sales.xlsx").write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+"""
 REJECTS = "  rejects: {from: sales.rejected, parquet: rejects.parquet, mode: overwrite}\n"
 
 PAGES = (
@@ -110,17 +123,15 @@ Install it: pip install "gpuetl[avro]".""",
         title="cells of a workbook cannot be read",
         cause=(
             "The sheet is not there, a cell has an error such as #N/A or a formula whose value was never saved, or the "
-            "workbook is of a kind whose errors cannot be told from empty cells (.xls, .xlsb)."
+            "workbook is of a kind whose errors cannot be told from empty cells (.xlsb)."
         ),
         fix="Correct the cell or the key `sheet`, or set `error_cells: null` to read errors as null.",
-        kind="pipeline",
-        files={"sales.xls": ""},
-        example=SOURCES.replace("csv: sales.csv, schema: {id: int64, amount: float64}", "excel: sales.xls") + OUT,
+        kind="python",
+        example=WORKBOOK.replace("VALUE", '"=2+3"'),
         message="""\
-example.yaml:4:18: source 'sales': sales.xls: errors in cells of such a workbook, such as #N/A, cannot be told from empty cells  [GE1434]
-    sales: {excel: sales.xls}
-                   ^^^^^^^^^
-Set error_cells: null, or save the workbook as .xlsx.""",
-        fixed=SOURCES + OUT,
+gpuetl.errors.InvalidPipeline: example.py:10: source 'sales': sales.xlsx: sheet 'Sheet', cell A2 has a formula without a value  [GE1434]
+    pipeline.read_excel("sales", "sales.xlsx").write_parquet("out", "out.parquet")
+Open the workbook in a spreadsheet program, which computes its formulas, and save it.""",
+        fixed=WORKBOOK.replace("VALUE", "5"),
     ),
 )

@@ -102,15 +102,19 @@ def describe(source: OpenFile) -> AvroFile:
     """Return the schema of a file, and where its blocks are: of each, the size is read, and not the rows."""
     fastavro = library()
     with source.open() as file:
-        reader = fastavro.block_reader(file)
-        schema, codec, start = reader.writer_schema, reader.codec, file.tell()
+        try:
+            reader = fastavro.block_reader(file)
+            schema, codec, start = reader.writer_schema, reader.codec, file.tell()
+            columns = columns_of(schema)
+        except (KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException) as error:
+            raise ValueError(f"its schema is damaged: {error}") from None
     sync = source.read_at(start - SYNC_BYTES, SYNC_BYTES)  # the end of the header
     blocks = list(blocks_of(source, start, sync))
     together = -(-len(blocks) // MOST_PIECES) or 1
     pieces = [blocks[start : start + together] for start in range(0, len(blocks), together)]
     joined = [Blocks(own[0].start, own[-1].end, sum(block.rows for block in own)) for own in pieces]
     return AvroFile(
-        columns_of(schema), [Piece(own.rows, {"": own.end - own.start}) for own in joined], schema, codec, sync, joined
+        columns, [Piece(own.rows, {"": own.end - own.start}) for own in joined], schema, codec, sync, joined
     )
 
 
@@ -189,7 +193,7 @@ def records(file: AvroFile, blocks: bytes) -> list[dict[str, Any]]:
         text.write(blocks)
         text.seek(0)
         return list(fastavro.reader(text))
-    except (ValueError, EOFError, IndexError, KeyError, TypeError, zlib.error, OSError) as error:
+    except (ValueError, EOFError, IndexError, KeyError, TypeError, OSError, zlib.error) as error:
         raise pa.ArrowInvalid(f"a block is damaged: {error or type(error).__name__}") from None
 
 

@@ -17,6 +17,8 @@ from gpuetl.places.registry import filesystem_of
 BLOCK_BYTES = 1 << 22
 MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh"}
 """How compressed files begin."""
+MOST_BEHIND = 1 << 25
+"""Bytes of a file that are kept for threads that read earlier pieces than another one."""
 MOST_CURSORS = 8
 """Files that are open between two of their pieces."""
 
@@ -106,21 +108,48 @@ class Cursor:
             self.source.close()
             raise
         self.blocks, self.rest, self.start = blocks(self.source, options), b"", 0
+        self.behind = list[tuple[int, bytes]]()
+
+    def has(self, start: int, stop: int) -> bool:
+        """Tell whether a part of the text can be read without decoding anything twice."""
+        return self.start <= start or any(at <= start and stop <= at + len(text) for at, text in self.behind)
 
     def read(self, start: int, stop: int) -> bytes:
-        """Return the text from `start`, which is not before where the cursor is, to `stop`."""
-        parts, needed = list[bytes](), stop
-        while self.start < needed:
+        """Return a part of the text, which the cursor has.
+
+        Up to `MOST_BEHIND` bytes that are passed over are kept: another thread will ask for them.
+        """
+        if start < self.start:
+            return self.from_behind(start, stop)
+        if start > self.start:
+            size = start - self.start
+            at, passed = self.start, self.forward(size, keep=self.start > 0 and size <= MOST_BEHIND)
+            if passed:
+                self.behind.append((at, passed))
+        while sum(len(text) for _, text in self.behind) > MOST_BEHIND:
+            self.behind.pop(0)
+        return self.forward(stop - start, keep=True)
+
+    def from_behind(self, start: int, stop: int) -> bytes:
+        """Return a part that was passed over, and keep what is around it."""
+        at, text = next(part for part in self.behind if part[0] <= start and stop <= part[0] + len(part[1]))
+        self.behind.remove((at, text))
+        around = ((at, text[: start - at]), (stop, text[stop - at :]))
+        self.behind += [(place, rest) for place, rest in around if rest]
+        return text[start - at : stop - at]
+
+    def forward(self, size: int, keep: bool) -> bytes:
+        """Pass `size` bytes, and return them if they are kept."""
+        parts = list[bytes]()
+        while size > 0:
             if not self.rest:
                 self.rest = next(self.blocks, b"")
                 if not self.rest:
                     break
-            skipped = min(max(0, start - self.start), len(self.rest))
-            self.start, self.rest = self.start + skipped, self.rest[skipped:]
-            part = self.rest[: needed - self.start]
-            if part and self.start >= start:
+            part, self.rest = self.rest[:size], self.rest[size:]
+            self.start, size = self.start + len(part), size - len(part)
+            if keep:
                 parts.append(part)
-                self.start, self.rest = self.start + len(part), self.rest[len(part) :]
         return b"".join(parts)
 
     def close(self) -> None:
@@ -148,20 +177,20 @@ class Cursors:
         with self.lock:
             busy = self.busy.setdefault(key, Lock())
         with busy:
-            cursor = self.taken(key, start) or Cursor(source, options)
+            cursor = self.taken(key, start, stop) or Cursor(source, options)
             try:
                 text = cursor.read(start, stop)
             except BaseException:
                 cursor.close()
                 raise
-            self.put_back(key, cursor, last)
+            self.put_back(key, cursor, last and not cursor.behind)
         return text
 
-    def taken(self, key: Key, start: int) -> Cursor | None:
-        """Return the cursor of a file if it is not behind a place, and close it if it is."""
+    def taken(self, key: Key, start: int, stop: int) -> Cursor | None:
+        """Return the cursor of a file if it has a part of the text, and close it if it does not."""
         with self.lock:
             cursor = self.open.pop(key, None)
-        if cursor is None or cursor.start <= start:
+        if cursor is None or cursor.has(start, stop):
             return cursor
         cursor.close()
         return None

@@ -16,7 +16,7 @@ from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import DataType
+from gpuetl.types.data_types import DataType, language_type
 
 if TYPE_CHECKING:
     from gpuetl.formats.dataset import Dataset
@@ -55,7 +55,10 @@ def read_description(title: str, file: DataFile, describe: Callable[[OpenFile], 
     """Read the description of a file: see `described`."""
     try:
         with opened(file.path, file.state) as source:
-            return describe(source)
+            found = describe(source)
+        for dtype in found.types.values():
+            language_type(dtype)  # reads the names of nested fields, which may not be UTF-8
+        return found
     except (pa.ArrowException, ValueError, EOFError) as error:
         if isinstance(error, DatasetError):
             raise

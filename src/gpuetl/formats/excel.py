@@ -101,6 +101,10 @@ class ExcelFormat(Format):
             }
         return known[file.path]
 
+    def inferred_from(self, dataset: Dataset) -> str:
+        """Return which cells were looked at."""
+        return "" if dataset.declared or not dataset.files else f"the cells of {dataset.files[0].path}"
+
     def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
         """Return the sheet as one piece."""
         return [Piece(sheet_table(dataset, file).rows, {"": file.state.size if file.state else 0})]

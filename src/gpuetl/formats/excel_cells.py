@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from gpuetl.errors import have_hint
 from gpuetl.formats.excel_options import CellRange, ExcelOptions, letters, number_of
+from gpuetl.formats.xls_errors import xls_errors
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
@@ -74,15 +75,13 @@ def read_grid(source: OpenFile, options: ExcelOptions) -> Grid:
     calamine = library()
     data, path = source.read_bytes(), source.path
     name = path.name.lower()
-    if not name.endswith((*XLSX, *ODS)) and options.error_cells == "fail":
-        hint = "Set error_cells: null, or save the workbook as .xlsx."
-        message = f"{path}: errors in cells of such a workbook, such as #N/A, cannot be told from empty cells"
-        raise DatasetError(coded("GE1434", message), hint)
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheet = sheet_name(workbook.sheet_names, options, path)
         cells = workbook.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
         errors = xlsx_errors(data, sheet) if name.endswith(XLSX) else {}
+        if not name.endswith((*XLSX, *ODS)) and options.error_cells == "fail":
+            errors = old_errors(data, sheet, path)
     except calamine.PasswordError:
         raise DatasetError(coded("GE1403", f"{path} has a password"), "Save it without one.") from None
     except (calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, KeyError, ValueError) as error:
@@ -170,6 +169,22 @@ def xlsx_errors(data: bytes, sheet: str) -> dict[Place, str]:
         elif FORMULA.search(content) and value is None and b't="str"' not in attributes:
             errors[where] = NO_VALUE
     return errors
+
+
+def old_errors(data: bytes, sheet: str, path: FilePath) -> dict[Place, str]:
+    """Return the cells with an error of an .xls workbook.
+
+    Raises
+    ------
+    DatasetError
+        For .xlsb, and for an .xls workbook of another layout.
+    """
+    try:
+        return {Place(*place): error for place, error in xls_errors(data, sheet).items()}
+    except ValueError:
+        hint = "Set error_cells: null, or save the workbook as .xlsx."
+        message = f"{path}: errors in cells of this workbook, such as #N/A, cannot be told from empty cells"
+        raise DatasetError(coded("GE1434", message), hint) from None
 
 
 def part_of(file: zipfile.ZipFile, sheet: str) -> str:

@@ -12,9 +12,15 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import StoreFailure
-from gpuetl.formats.parquet_chunks import Chunk, Chunks
+from gpuetl.formats.parquet_chunks import Chunk, Chunks, Leaf
 from gpuetl.formats.parquet_footer import (
+    BOOLEAN,
     DECRYPT,
+    DOUBLE,
+    FLOAT,
+    INT32,
+    INT64,
+    INT96,
     FileMetadata,
     StoredSchema,
     footer_at,
@@ -65,6 +71,11 @@ class Group:
         """Return the chunk of a column's first leaf, None for a column that is not there."""
         places = self._schema.places.get(name)
         return None if places is None else self._chunks[places[0]]
+
+    def leaves(self, name: str) -> Iterator[tuple[Leaf, Chunk]]:
+        """Yield the leaves of a column with their chunks."""
+        for place in self._schema.places.get(name, ()):
+            yield self._schema.leaves[place], self._chunks[place]
 
     def limits(self, name: str) -> Limits | None:
         """Return (least, greatest, nulls) of a column, None where its statistics do not bound every value."""
@@ -248,7 +259,10 @@ class Footers:
         rows, values = sum(group.rows for group in self._sampled), sum(chunk.values for chunk in chunks)
         if not values:
             return None
-        return ColumnValues(values / rows, sum(map(_text_bytes, chunks)) / values, max(map(_distinct, chunks)))
+        texts = sum(map(_text_bytes, chunks)) / values
+        leaves = (leaf for group in self._sampled if group.rows for leaf in group.leaves(name))
+        in_memory = sum(_leaf_bytes(*leaf) for leaf in leaves)
+        return ColumnValues(values / rows, texts, max(map(_distinct, chunks)), in_memory / rows)
 
     def row_groups(
         self,
@@ -305,6 +319,17 @@ def _text_bytes(chunk: Chunk) -> float:
     if (PLAIN in chunk.encodings and chunk.dictionary_page is None) or bounds is None:
         return size
     return max(size, chunk.values * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
+
+
+LEAF_BYTES = {BOOLEAN: 1, INT32: 4, INT64: 8, INT96: 8, FLOAT: 4, DOUBLE: 8}
+
+
+def _leaf_bytes(leaf: Leaf, chunk: Chunk) -> float:
+    """Estimate the bytes in memory of a chunk's values, with an offset of each for every list that they are in."""
+    offsets = float(OFFSET_BYTES * leaf.most_repetitions * chunk.values)
+    if leaf.physical in LEAF_BYTES:
+        return offsets + LEAF_BYTES[leaf.physical] * chunk.values
+    return offsets + _text_bytes(chunk)
 
 
 def _distinct(chunk: Chunk) -> float:

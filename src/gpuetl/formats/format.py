@@ -132,6 +132,10 @@ class Format(ABC):
         """
         raise NotImplementedError(f"{self.title} files state their types")
 
+    def inferred_from(self, dataset: Dataset) -> str:
+        """Return by what the types of a source without a schema were inferred; nothing where files state them."""
+        return ""
+
     def detected(self, file: DataFile) -> FormatOptions:
         """Return options of `read_options` that a file seems to have been written with."""
         return self.read_options()

@@ -128,7 +128,7 @@ class FrameDataset(Dataset):
         """Return what the table's own column takes."""
         rows, column = self.table.num_rows, self.table.column(name)
         values = sum(len(chunk.flatten()) for chunk in column.chunks) if is_list(column.type) else rows
-        return ColumnValues(values / rows, column.nbytes / values) if values else None
+        return ColumnValues(values / rows, column.nbytes / values, row_bytes=column.nbytes / rows) if values else None
 
     def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
         """Return columns of slices that follow each other, on the table's memory."""

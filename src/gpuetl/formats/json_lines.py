@@ -57,6 +57,11 @@ class JsonFormat(Format):
         first = dataset.files[0] if dataset.extra_columns != "add" else file
         return inferred(dataset, first)
 
+    def inferred_from(self, dataset: Dataset) -> str:
+        """Return which lines were looked at."""
+        count = f"{json_options(dataset).sample_rows:,}"
+        return "" if dataset.declared or not dataset.files else f"up to {count} lines of {dataset.files[0].path}"
+
     def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
         """Return parts of a file of 64 MB, whose rows are not known."""
         with opened(file.path, file.state) as source:

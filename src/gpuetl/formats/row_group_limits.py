@@ -33,6 +33,7 @@ def limits_of(chunk: Chunk, leaf: Leaf, stored: Any) -> Limits | None:
 
     NaN is left out of a float's bounds; a long string's bounds may be cut short, outwards.
     """
+    stored = stored.storage_type if isinstance(stored, pa.BaseExtensionType) else stored
     nulls, stored = chunk.nulls, stored.value_type if pa.types.is_dictionary(stored) else stored
     if nulls is None or not 0 <= nulls <= chunk.values or pa.types.is_nested(stored):
         return None

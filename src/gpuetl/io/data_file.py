@@ -51,11 +51,13 @@ class RowGroup:
 
 
 class ColumnValues(NamedTuple):
-    """What a footer tells of a column of texts or lists: values a row, bytes of a text with its offset, distinct texts.
+    """Estimates from footers for a column of strings, bytes or nested values.
 
-    Each is what a few row groups have; `distinct` is infinite where nothing tells.
+    Each is what a few row groups have.  The bytes of a text are with its offset.  `distinct` is infinite where nothing
+    tells.  `row_bytes` are those of all values of a row in memory.
     """
 
     a_row: float
     text_bytes: float
     distinct: float = inf
+    row_bytes: float = 0.0

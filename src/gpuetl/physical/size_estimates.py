@@ -22,7 +22,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, KernelReduction, Limit, Project, Sort, Union
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.data_types import STRING, DataType, is_binary
 from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
 
 # Bytes a row of each column of a physical plan: by type, of texts and lists by what footers tell.
@@ -135,13 +135,17 @@ def _written(operation: Node, is_new: bool, found: Width, there: Sequence[Width]
 
 def read_width(scan: Scan, name: str, dtype: DataType) -> Width:
     """Return the width of a source's column."""
-    statistics = scan.read.dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
+    is_sized = dtype == STRING or is_binary(dtype) or is_nested(dtype)
+    statistics = scan.read.dataset.column_values(name) if is_sized else None
     distinct, size, elements = inf, type_bytes(dtype), float(LIST_ELEMENTS)
-    if statistics is not None and is_list(dtype):
-        elements = statistics.a_row
-        size = elements * (statistics.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
-    elif statistics is not None:
-        distinct, size = statistics.distinct, statistics.text_bytes
+    if statistics is not None:
+        elements = statistics.a_row if is_list(dtype) else elements
+        if is_list(dtype) and not is_nested(dtype.value_type):
+            size = elements * (statistics.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
+        elif is_nested(dtype):
+            size = statistics.row_bytes
+        else:
+            distinct, size = statistics.distinct, statistics.text_bytes
     limits = cache(lambda: column_limits(scan, name))
 
     def values() -> float:

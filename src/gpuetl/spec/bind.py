@@ -39,7 +39,19 @@ from gpuetl.spec.storage import StorageBinder, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, DataType, is_binary, type_name
+from gpuetl.types.data_types import (
+    BOOL,
+    NULL,
+    STRING,
+    TIME,
+    TIMESTAMP_NS,
+    UNKNOWN,
+    UUID,
+    DataType,
+    is_binary,
+    is_opaque,
+    type_name,
+)
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema
 
@@ -70,6 +82,11 @@ def bind(
     return plan
 
 
+def folder_text(name: str, dtype: DataType) -> str:
+    """Return the expression of a string that stands for a value in the name of a folder."""
+    return f"hex({name})" if is_binary(dtype) and dtype != UUID else f"CAST({name} AS string)"
+
+
 def other_form(name: str, dtype: DataType) -> str:
     """Return what to do with a column that a sink's file cannot hold."""
     if is_struct(dtype):
@@ -78,7 +95,7 @@ def other_form(name: str, dtype: DataType) -> str:
         return f"Take values of it, such as {name}['key'], or write Parquet."
     if is_binary(dtype):
         return f"Write hex({name}), or write Parquet."
-    return "Cast it to another type, or write Parquet."
+    return "Drop it." if is_opaque(dtype) else "Cast it to another type, or write Parquet."
 
 
 def bind_source(
@@ -341,6 +358,12 @@ class _Binder:
         types = {name: dtype for name, dtype in found.types.items() if name not in dataset.partitions}
         return replace(dataset, declared=types, inferred_rows=max(1, found.rows))
 
+    def note_inferred(self, dataset: Dataset) -> None:
+        """Note the types of a source without a schema whose files do not state them either."""
+        if looked_at := dataset.file_format.inferred_from(dataset):
+            listed = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in dataset.own_schema.items())
+            self.notes.append(f"source '{dataset.name}': schema inferred from {looked_at}: {{{listed}}}")
+
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
             if spec.exclude:
@@ -350,6 +373,7 @@ class _Binder:
                     if column not in have:
                         message = coded("GE1003", f"exclude: unknown column '{column}'")
                         self.add(message, have_hint(column, have), column, "source", dataset.name)
+            self.note_inferred(dataset)
             return dataset.schema
         except DatasetError as error:
             self.add(str(error), error.hint, spec.path, "source", dataset.name)
@@ -423,6 +447,11 @@ class _Binder:
         path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.keys(spec.partition_by, source.schema)
+        for column in spec.partition_by:
+            dtype = source.schema.get(column, UNKNOWN)
+            if is_binary(dtype) or dtype in (TIME, TIMESTAMP_NS):
+                why = coded("GE1505", f"'{column}' is {type_name(dtype)}, which names of folders cannot hold")
+                context.problem(why, f"Partition by a string: {folder_text(column, dtype)}.", column)
         self.no_lists("sink", name, spec, source.schema)
         self.only_held("sink", name, spec, source.schema)
         in_files = {column: dtype for column, dtype in source.schema.items() if column not in partition_by}

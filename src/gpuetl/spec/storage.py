@@ -13,11 +13,11 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from gpuetl.errors import InvalidPipeline, have_hint, suggestion
+from gpuetl.errors import InvalidPipeline, have_hint, nearest
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import ParameterName
 from gpuetl.messages import coded, remember_value
@@ -92,13 +92,37 @@ def read_option(written: str, node: Node, key: KeyPlace) -> WrittenOption:
     """Read one option; its value is not in messages."""
     name = option_name(written)
     if name is None:
-        hint = suggestion(written, OPTIONS) or f"Options: {', '.join(OPTIONS)}."
+        near = nearest(written, OPTIONS)
+        if near is None or is_secret(near):
+            key = hidden(node, key)
+        hint = f"Did you mean '{near}'?" if near else f"Options: {', '.join(OPTIONS)}."
         raise BadValue(coded("GE1480", f"unknown option '{written}' of a store"), key, hint)
-    return WrittenOption(name, read_value(name, node), node)
+    at = hidden(node, key) if is_secret(name) else node
+    return WrittenOption(name, read_value(name, node, at), at)
 
 
-def read_value(name: str, node: Node) -> OptionValue:
-    """Read the value of an option."""
+def hidden(node: Node, key: KeyPlace) -> KeyPlace:
+    """Return the place of a key whose line does not show the value, which no other line shows from now on either."""
+    for value in strings_in(node):
+        remember_value(value, HIDDEN)
+    place, start, end = key.key, node.column, node.column + node.width
+    if place.line != node.line + 1 or isinstance(node.value, dict):
+        return key
+    line = place.source
+    return KeyPlace(replace(place, source=line[:start] + "*" * len(line[start:end]) + line[end:]))
+
+
+def strings_in(node: Node) -> Iterator[str]:
+    """Yield the strings of a value that may be secret: names of environment variables and parameters are not."""
+    if isinstance(node.value, tuple):
+        for part in node.value:
+            yield from strings_in(part)
+    elif isinstance(node.value, str) and not PARAMETER.fullmatch(node.value):
+        yield node.value
+
+
+def read_value(name: str, node: Node, at: Located) -> OptionValue:
+    """Read the value of an option; errors stand at the option's key if the value is a secret."""
     value = node.value
     if isinstance(syntax := getattr(value, "syntax", None), ParameterName):  # `Pipeline.param` returns an expression
         return ParameterValue(syntax.name)
@@ -106,7 +130,7 @@ def read_value(name: str, node: Node) -> OptionValue:
         variable = value.get("env")
         if len(value) != 1 or variable is None or not isinstance(variable.value, str) or not variable.value:
             message = coded("GE1008", f"{name} takes a value or {{env: NAME}}, got another map")
-            raise BadValue(message, node, SECRET_ADVICE)
+            raise BadValue(message, at, SECRET_ADVICE)
         return Variable(variable.value)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -114,14 +138,12 @@ def read_value(name: str, node: Node) -> OptionValue:
         return node.written or str(value)
     if not isinstance(value, str) or not value:
         what = "an empty string" if value == "" else node.kind
-        raise BadValue(coded("GE1008", f"{name} takes a string, number or boolean, got {what}"), node)
+        raise BadValue(coded("GE1008", f"{name} takes a string, number or boolean, got {what}"), at)
     if found := PARAMETER.fullmatch(value):
         return ParameterValue(found[1])
-    if is_secret(name):
-        remember_value(value, HIDDEN)
     if "${" in value:
         message = coded("GE1008", f"{name} has a ${{…}}, which stands in paths only")
-        raise BadValue(message, node, "Write {env: NAME} or $parameter as the whole value.")
+        raise BadValue(message, at, "Write {env: NAME} or $parameter as the whole value.")
     return value
 
 

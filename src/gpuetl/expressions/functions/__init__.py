@@ -84,7 +84,7 @@ INSTEAD = {
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
     "any_value": "It may differ from run to run: write min(x), or first(x) with order_by.",
     "string_agg": "gpuetl has no aggregate of strings or lists.", "array_agg": "gpuetl has no aggregate of strings or lists.",
-    "collect_list": "gpuetl has no aggregate of strings or lists.", "unnest": "Use an explode step.",
+    "collect_list": "gpuetl has no aggregate of strings or lists.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
     "map_extract": "Write map_get(map, key), or map[key].", "element_at": "Write list[1], or map[key].",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),

@@ -280,10 +280,10 @@ def write_file(
     if isinstance(rows, Frame) and are_small(rows, 1, machine):
         rows = on_host(rows, machine)
     if isinstance(rows, Part):
-        write_part(rows, path, options.codec)
+        write_part(rows, path, options.codec_on_gpu)
     elif isinstance(rows, Frame):
         layout = layout_of(options)
-        write_parquet(rows, schema, path, machine, alone=alone, layout=layout, compression=options.codec)
+        write_parquet(rows, schema, path, machine, alone=alone, layout=layout, compression=options.codec_on_gpu)
     else:
         parquet_rows.write_parquet(rows.select(list(schema)), path, options)
 
