@@ -280,6 +280,22 @@ def test_a_profile_that_is_not_there_is_an_error(lake, options, pipeline):
         pipeline.run(engine="pandas")
 
 
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("127.0.0.1:9000", "is no URL that begins with https:// or http://"),
+        ("https://ann:hunter-two@host", "has a user, a password or a query, which may be secret"),
+    ],
+)
+def test_a_wrong_endpoint_of_the_environment_is_refused(pipeline, monkeypatch, url, problem):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    source(pipeline, "parquet", "s3://shop/in").stage("rows")
+    with pytest.raises(GpuetlError) as failed:
+        pipeline.run(engine="pandas", keep="rows")
+    assert f"the endpoint of s3://shop {problem}" in str(failed.value)
+    assert "hunter" not in str(failed.value)
+
+
 def test_every_secret_option_is_hidden_in_lines():
     assert {name for name, option in OPTIONS.items() if option.secret} <= set(SECRET_NAMES)
     for name in SECRET_NAMES:

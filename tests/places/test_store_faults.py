@@ -184,3 +184,14 @@ def test_a_bucket_that_is_not_there_is_named(proxy, tmp_path):
     with pytest.raises((InvalidPipeline, RunFailed)) as caught:
         pipeline.run(engine="pandas", keep=["rows"])
     assert "source 't': cannot list s3://nowhere-at-all/in: there is no such bucket" in str(caught.value)
+
+
+def test_a_sink_in_a_bucket_that_is_not_there_names_the_bucket(proxy, tmp_path):
+    pipeline = Pipeline("test", root=tmp_path)
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    rows = pipeline.read_csv("t", "a.csv", schema={"x": "int64"}).stage("rows")
+    rows.write_parquet("out", "s3://nowhere-at-all/out", mode="overwrite")
+    with pytest.raises(RunFailed) as caught:
+        pipeline.run(engine="pandas")
+    reason = "there is no such bucket.  Create it, or correct the name"
+    assert f"sink 'out': cannot list s3://nowhere-at-all/out: {reason}" in str(caught.value)

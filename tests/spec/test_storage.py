@@ -156,6 +156,13 @@ def test_a_secret_is_not_written(where):
             "region: the environment variable NOT_SET is not set\n.*\n.*\nSet it: export NOT_SET=…",
         ),
         ("{region: $nothing}", "region: unknown parameter 'nothing'"),
+        (
+            "{endpoint: 'minio:9000'}",
+            "endpoint is no URL that begins with https:// or http://\n.*\n.*\nWrite a URL such as https://minio",
+        ),
+        ("{endpoint: 's3.example.com'}", "endpoint is no URL that begins with"),
+        ("{endpoint: 'https://'}", "endpoint is no URL that begins with"),
+        ("{endpoint: 'http://host:port'}", "endpoint is no URL that begins with"),
         ("{}", "takes a map of options of a store, got an empty one"),
         ("lake", "takes a map of options of a store, got text"),
     ],
@@ -166,6 +173,14 @@ def test_options_that_are_wrong(options, message):
     pattern = "\n".join(part if part == ".*" else re.escape(part) for part in message.split("\n"))
     found = problems_of(ge.loads(text(f'parquet: "s3://shop/t", storage_options: {options}').replace("\n\n", "\n")))
     assert re.search(pattern, found), found
+
+
+@pytest.mark.parametrize("url", ["https://ann:hunter-two@host", "hunter-two@host", "https://host?sig=hunter-two"])
+def test_an_endpoint_with_a_secret_is_refused_and_not_shown(url):
+    written = text(f'parquet: "s3://shop/t", storage_options: {{endpoint: "{url}"}}').replace("\n\n", "\n")
+    found = problems_of(ge.loads(written))
+    assert "endpoint has a user, a password or a query, which may be secret" in found
+    assert "hunter" not in found
 
 
 @pytest.mark.parametrize(

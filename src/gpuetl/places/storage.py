@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from gpuetl.records import dataclass
 
@@ -73,6 +74,30 @@ def option_name(name: str) -> str | None:
         plain = plain.removeprefix(prefix)
     plain = SYNONYMS.get(plain, plain)
     return plain if plain in OPTIONS else None
+
+
+class EndpointProblem(NamedTuple):
+    """Why a value is no endpoint, without the value, the next step, and whether the value has credentials in it."""
+
+    message: str
+    hint: str
+    shows_secret: bool = False
+
+
+def endpoint_problem(value: str) -> EndpointProblem | None:
+    """Return what is wrong with an endpoint; None for the URL of a server without user, password and query."""
+    url_hint = "Write a URL such as https://minio.example.com:9000."
+    if "@" in value or "?" in value:
+        hint = "Take them out, and give credentials by options of their own, such as access_key_id."
+        return EndpointProblem("has a user, a password or a query, which may be secret", hint, shows_secret=True)
+    try:
+        url = urlsplit(value)
+        is_server = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        is_server = False
+    if not is_server or any(character.isspace() for character in value):
+        return EndpointProblem("is no URL that begins with https:// or http://", url_hint)
+    return None
 
 
 @dataclass(frozen=True)

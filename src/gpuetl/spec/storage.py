@@ -22,7 +22,7 @@ from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import ParameterName
 from gpuetl.messages import coded, remember_value
 from gpuetl.places.paths import FilePath, StorePath
-from gpuetl.places.storage import OPTIONS, Storage, is_secret, option_name
+from gpuetl.places.storage import OPTIONS, Storage, endpoint_problem, is_secret, option_name
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
@@ -98,7 +98,11 @@ def read_option(written: str, node: Node, key: KeyPlace) -> WrittenOption:
         hint = f"Did you mean '{near}'?" if near else f"Options: {', '.join(OPTIONS)}."
         raise BadValue(coded("GE1480", f"unknown option '{written}' of a store"), key, hint)
     at = hidden(node, key) if is_secret(name) else node
-    return WrittenOption(name, read_value(name, node, at), at)
+    value = read_value(name, node, at)
+    if name == "endpoint" and isinstance(value, str) and (problem := endpoint_problem(value)):
+        place = hidden(node, key) if problem.shows_secret else node
+        raise BadValue(coded("GE1008", f"{name} {problem.message}"), place, problem.hint)
+    return WrittenOption(name, value, at)
 
 
 def hidden(node: Node, key: KeyPlace) -> KeyPlace:

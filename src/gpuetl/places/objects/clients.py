@@ -32,7 +32,7 @@ from gpuetl.errors import StoreFailure
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import StorePath
-from gpuetl.places.storage import Storage
+from gpuetl.places.storage import Storage, endpoint_problem
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
@@ -73,7 +73,11 @@ def environment() -> tuple[tuple[str, str], ...]:
 def _client(scheme: str, bucket: str, storage: Storage, variables: tuple[tuple[str, str], ...]) -> ObjectStore:
     options = dict(storage.options)
     client: ClientConfig = {"connect_timeout": CONNECT_TIMEOUT, "read_timeout": READ_TIMEOUT}
-    if storage.server(scheme)[0].startswith("http:"):
+    endpoint = storage.server(scheme)[0]
+    if endpoint and (problem := endpoint_problem(endpoint)):
+        message = coded("GE1409", f"the endpoint of {scheme}://{bucket} {problem.message}")
+        raise DatasetError(message, problem.hint)
+    if endpoint.startswith("http:"):
         client["allow_http"] = True
     shared: dict[str, Any] = {"client_options": client, "retry_config": RETRIES}
     try:
@@ -165,8 +169,8 @@ QUOTED = re.compile(r'Path "([^"]*)"')
 NO_LENGTH = "Content-Length Header missing"
 CUT = "kind: Interrupted"
 REASONS = (
-    ("NoSuchBucket", "there is no such bucket"),
-    ("ContainerNotFound", "there is no such container"),
+    ("NoSuchBucket", "there is no such bucket.  Create it, or correct the name"),
+    ("ContainerNotFound", "there is no such container.  Create it, or correct the name"),
     ("ExpiredToken", "the credentials have expired.  Get new ones and run again"),
     ("InvalidAccessKeyId", "the store does not know the access key.  Check the credentials"),
     ("SignatureDoesNotMatch", "the secret key is wrong.  Check the credentials"),

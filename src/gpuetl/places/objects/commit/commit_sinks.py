@@ -231,7 +231,11 @@ def finish_dead_runs(
     """
     remarks = RecoveryRemarks([], [])
     try:
-        for run in runs_of(bucket, SinkKeys.of(path), but, hosts):
+        runs = runs_of(bucket, SinkKeys.of(path), but, hosts)
+    except OSError as error:
+        raise failed(coded("GE1508", f"cannot list {path}: {error.strerror}")) from error
+    try:
+        for run in runs:
             if run.is_dead:
                 recover(path, bucket, run, remarks)
     except (OSError, UnreadableJournal) as error:
