@@ -3,9 +3,12 @@
 The store is obstore's own in memory.  Tests with servers are in `test_object_sinks.py`.
 """
 
+import subprocess
+import sys
+import tempfile
 from contextlib import suppress
 from itertools import pairwise
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import obstore
 import pytest
@@ -332,3 +335,35 @@ def test_a_partition_is_read_by_the_lists_of_its_sink(bucket, monkeypatch):
     commit_sinks([sink], lambda: None)
     assert read(bucket, "out/a/x=1", lists=False) == {"part-1.csv": b"old", "part-2.csv": b"new"}
     assert read(bucket, "out/a/x=1") == {"part-1.csv": b"old"}
+
+
+DIES = """
+import os, sys
+from pathlib import PurePosixPath
+from obstore.store import MemoryStore
+from gpuetl.places.objects.commit.bucket import Bucket
+from gpuetl.places.objects.commit.staged_sink import ObjectStagedSink
+from gpuetl.places.paths import StorePath
+from gpuetl.places.publishing import RunIdentity
+from gpuetl.places.target import Target
+
+target = Target("out", "csv", StorePath("s3", PurePosixPath("lake", "out")), file_suffix=".csv")
+sink = ObjectStagedSink(target, RunIdentity("20260101T000000-00000000"), Bucket(MemoryStore()))
+sink.path_of("x=1/part.csv").write_text("rows")
+print(sink.scratch, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_files_of_a_killed_run_that_wait_for_their_upload_are_removed_by_the_next_run(bucket, tmp_path, monkeypatch):
+    """Those of a run that lives stay."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    command = [sys.executable, "-c", DIES]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        left = Path(process.stdout.readline().strip())
+        run(bucket, FIRST, {"other": {"a.csv": "1"}})
+        assert (left / "x=1/part.csv").read_text() == "rows"
+        process.kill()
+    run(bucket, SECOND, {"other": {"a.csv": "2"}}, mode="overwrite")
+    assert list(tmp_path.iterdir()) == []

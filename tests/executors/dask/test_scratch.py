@@ -9,7 +9,8 @@ from pathlib import Path
 import dask
 import pytest
 
-from gpuetl.executors.dask.local_cluster import PREFIX, remove_dead, scratch_folder
+from gpuetl.executors.dask.local_cluster import PREFIX, scratch_folder
+from gpuetl.places.local.scratch_folders import remove_dead
 
 pytest.importorskip("distributed")
 HOLDS = """
@@ -76,6 +77,6 @@ def test_the_next_run_removes_the_folder_of_one_that_could_not(base, killed):
         os.chown(other, 65534, 65534)
     (base / "kept").mkdir()
     assert folder.is_dir()
-    remove_dead(base)
+    remove_dead(PREFIX, base)
     left = {"kept", other.name} if os.getuid() == 0 else {"kept"}
     assert {path.name for path in base.iterdir()} == left

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import logging
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -21,6 +19,7 @@ import dask
 from distributed import Nanny, Worker
 
 from gpuetl.executors.dask.access import accept_keys
+from gpuetl.places.local.scratch_folders import new_folder, remove_dead
 
 # What dask and the libraries below it log: gpuetl has its own words for what goes wrong with a cluster.
 
@@ -67,10 +66,7 @@ def loggers() -> list[logging.Logger]:
 # Scratch folders of local clusters: one a run, for its owner alone, removed with the run.
 #
 # A run that is killed cannot remove its folder.  A small process of the system's shell does: it waits until the run
-# has
-# ended.  Where that was killed as well, the next run removes the folder.  A run holds a lock on its own folder, which
-# the
-# system releases when the run ends.
+# has ended.  Where that was killed as well, the next run removes the folder.
 
 
 PREFIX = "gpuetl-workers-"
@@ -85,14 +81,13 @@ def scratch_folder() -> Iterator[Path]:
     It is in dask's `temporary-directory`, if that is set, else where the system has temporary files.
     """
     base = Path(dask.config.get("temporary-directory", None) or tempfile.gettempdir())
-    remove_dead(base)
-    folder, lock = new_folder(base)
+    remove_dead(PREFIX, base)
+    folder = new_folder(PREFIX, base)
     try:
-        with removed_if_killed(folder):
-            yield folder
+        with removed_if_killed(folder.path):
+            yield folder.path
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        folder.remove()
 
 
 @contextmanager
@@ -111,39 +106,6 @@ def removed_if_killed(folder: Path) -> Iterator[None]:
     finally:
         remover.kill()
         remover.communicate()
-
-
-def new_folder(base: Path) -> tuple[Path, int]:
-    """Make a folder and lock it; return both.  Another run may take it for dead before it is locked."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-        if (lock := locked(folder)) is not None:
-            if folder.is_dir():
-                return folder, lock
-            os.close(lock)
-
-
-def remove_dead(base: Path) -> None:
-    """Remove the folders of this user whose runs have ended; those of others, and of other users, stay."""
-    for folder in base.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            if folder.lstat().st_uid == os.getuid() and (lock := locked(folder)) is not None:
-                shutil.rmtree(folder, ignore_errors=True)
-                os.close(lock)
-
-
-def locked(folder: Path) -> int | None:
-    """Lock a folder; return the lock, which closing it releases, or None where another process has it."""
-    try:
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        return None
-    return lock
 
 
 # Workers that a run starts on this machine: they belong to it alone, and end with it.

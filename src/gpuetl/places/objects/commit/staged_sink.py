@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
@@ -19,6 +18,7 @@ from threading import Lock
 
 from gpuetl.errors import RunFailed, SinkExists
 from gpuetl.messages import coded
+from gpuetl.places.local.scratch_folders import ScratchFolder, new_folder, remove_dead
 from gpuetl.places.objects.commit.bucket import Bucket
 from gpuetl.places.objects.commit.leases import Heartbeat, ObjectLease
 from gpuetl.places.objects.commit.manifests import ObjectManifest
@@ -29,6 +29,8 @@ from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 
 RUNS = ".gpuetl-runs"
+SCRATCH = "gpuetl-uploads-"
+"""How the names of local folders begin, in which files wait for their upload."""
 MOST_NAME_BYTES = 900
 """S3 and Google allow 1,024 bytes for a whole key."""
 SHOWN = 3
@@ -82,7 +84,7 @@ class ObjectStagedSink:
     staged: dict[str, tuple[str, int]] = field(default_factory=dict)
     decided: bool = False
     heartbeat: Heartbeat | None = None
-    scratch_folder: Path | None = None
+    scratch_folder: ScratchFolder | None = None
     scratch_lock: Lock = field(default_factory=Lock)
 
     @cached_property
@@ -111,8 +113,10 @@ class ObjectStagedSink:
         """A local folder for files that are written and not uploaded yet; threads ask for it at the same time."""
         with self.scratch_lock:
             if self.scratch_folder is None:
-                self.scratch_folder = Path(tempfile.mkdtemp(prefix="gpuetl-upload-"))
-            return self.scratch_folder
+                base = Path(tempfile.gettempdir())
+                remove_dead(SCRATCH, base)
+                self.scratch_folder = new_folder(SCRATCH, base)
+            return self.scratch_folder.path
 
     @property
     def file_name(self) -> str:
@@ -248,7 +252,8 @@ class ObjectStagedSink:
     def close(self, keep: bool = False) -> bool:
         """Remove the staged objects."""
         if self.scratch_folder is not None:
-            shutil.rmtree(self.scratch_folder, ignore_errors=True)
+            self.scratch_folder.remove()
+            self.scratch_folder = None
         if self.heartbeat is None:
             return True
         stays = self.decided or keep
