@@ -97,6 +97,21 @@ def test_a_scheme_that_gpuetl_does_not_support_is_refused(validate, tmp_path, te
     assert "; it supports local paths and file://" in output
 
 
+@pytest.mark.parametrize("scheme", ["s3", "gs", "az", "https", "S3"])
+def test_a_path_with_one_slash_after_its_scheme_is_refused(validate, scheme):
+    code, output = validate(f"  s: {{parquet: '{scheme}:/shop/t.parquet'}}\n", "--no-files")
+    assert code == 2
+    assert f"source 's': '{scheme}:/shop/t.parquet' has one slash after the scheme" in output
+    assert f"Did you mean '{scheme.lower()}://shop/t.parquet'?" in output
+
+
+@pytest.mark.parametrize("path", ["out/*.csv", "s3://shop/*"])
+def test_the_path_of_a_sink_is_no_glob(validate, tmp_path, path):
+    write(tmp_path, b__parquet=pa.table({"x": [1]}))
+    code, output = validate(f"  b: {{parquet: b.parquet}}\nsinks: {{o: {{from: b, csv: '{path}', mode: overwrite}}}}\n")
+    assert (code, f"sink 'o': the path '{path}' has a '*', which only paths of sources have" in output) == (2, True)
+
+
 def test_a_file_url_is_a_local_path(validate, tmp_path):
     write(tmp_path, a_b__csv="x\n1\n")
     (tmp_path / "a_b.csv").rename(tmp_path / "a b.csv")

@@ -121,6 +121,12 @@ def test_bytes_that_an_encoding_does_not_have_make_bad_rows(read, message):
     assert read(data, encoding="latin-1") == {"x": [1, 2], "s": ["\x80", "\x81"]}
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf_16_needs_a_byte_order_mark(message, codec):
+    found = message("x,s\n1,a\n".encode(codec), encoding="utf-16")
+    assert "s.csv: the UTF-16 text does not begin with a byte order mark" in found
+
+
 def test_half_a_pair_of_surrogates_makes_a_bad_row(message):
     data = "x,s\n1,a\n2,\ud800\n".encode("utf-16", "surrogatepass")
     assert message(data, encoding="utf-16").startswith("s.csv:3: column 's': ")

@@ -82,6 +82,18 @@ def test_types_of_the_first_lines_are_read(engine, tmp_path, partition_rows):
     assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected
 
 
+@LAYOUTS
+def test_objects_without_keys_are_maps(engine, tmp_path, partition_rows):
+    """A struct without fields has no place in a schema, nor in a Parquet file."""
+    written(tmp_path, '{"a":{},"b":[{}],"c":{"d":{}}}', '{"a":null}')
+    assert run(tmp_path, engine=engine, partition_rows=partition_rows) == [
+        {"a": [], "b": [[]], "c": {"d": []}},
+        {"a": None, "b": None, "c": None},
+    ]
+    note = "{a: map<string, string>, b: list<map<string, string>>, c: struct<d: map<string, string>>}"
+    assert any(note in each for each in load(tmp_path, "").run(engine="pandas").report.notes)
+
+
 def test_a_note_shows_the_types_of_the_first_lines(tmp_path):
     written(tmp_path, '{"a":1,"b":["x"]}')
     notes = load(tmp_path, "sample_rows: 5").run(engine="pandas").report.notes

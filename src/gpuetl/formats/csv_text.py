@@ -89,7 +89,15 @@ def from_utf_16(data: Iterator[bytes], path: FilePath) -> Iterator[bytes]:
     """Yield UTF-16 text as UTF-8; a half of a pair of surrogates becomes bytes that are not UTF-8."""
     decoder = getincrementaldecoder("utf-16")("surrogatepass")
     for block in data:
-        if text := decoder.decode(block):  # an empty block would be taken for the end
+        try:
+            text = decoder.decode(block)
+        except UnicodeDecodeError:
+            raise
+        except UnicodeError:  # of the first block
+            message = f"{path}: the UTF-16 text does not begin with a byte order mark"
+            hint = f"Convert it, such as by: iconv -f UTF-16LE -t UTF-8 {path.name} > utf-8.csv"
+            raise DatasetError(coded("GE1403", message), hint) from None
+        if text:  # an empty block would be taken for the end
             yield text.encode("utf-8", "surrogatepass")
     try:
         yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")

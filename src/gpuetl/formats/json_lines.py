@@ -118,7 +118,8 @@ def inferred(dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
                 known[file.path] = types_of(lines, file.path, options.on_bad_row != "fail")
         except OSError as error:
             reason = system_reason(error) or " ".join(str(error).split())
-            raise DatasetError(coded("GE1403", f"cannot read {file.path}: {reason}")) from None
+            hint = "Check the file, or take it out of the source's path."
+            raise DatasetError(coded("GE1403", f"cannot read {file.path}: {reason}"), hint) from None
         if not known[file.path]:
             hint = "Declare the source's schema."
             raise DatasetError(coded("GE1435", f"{file.path}: the file has no line with a column"), hint)

@@ -24,8 +24,9 @@ class Unlike(Exception):
 def types_of(lines: Iterable[bytes], path: FilePath, skip_bad: bool) -> dict[str, DataType]:
     """Return the columns of lines, in the order in which they appear first.
 
-    Integers are int64, or uint64 where all of them fit; other numbers are float64; times stay strings.  With `skip_bad`
-    lines that cannot be read are left out, and values that do not fit to those before.
+    Integers are int64, or uint64 where all of them fit; other numbers are float64; times stay strings; objects without
+    any key are maps of strings, since a struct has fields.  With `skip_bad` lines that cannot be read are left out, and
+    values that do not fit to those before.
 
     Raises
     ------
@@ -50,7 +51,17 @@ def types_of(lines: Iterable[bytes], path: FilePath, skip_bad: bool) -> dict[str
             except Unlike as error:
                 if not skip_bad:
                     raise DatasetError(coded("GE1406", f"{path}:{number}: column '{name}' {error}"), DECLARE) from None
-    return found
+    return {name: with_maps(dtype) for name, dtype in found.items()}
+
+
+def with_maps(dtype: DataType) -> DataType:
+    """Return a type with maps of strings where it has structs without fields."""
+    if pa.types.is_list(dtype):
+        return pa.list_(with_maps(dtype.value_type))
+    if pa.types.is_struct(dtype):
+        fields = [pa.field(field.name, with_maps(field.type)) for field in dtype]
+        return pa.struct(fields) if fields else pa.map_(STRING, STRING)
+    return dtype
 
 
 def type_of(value: Any) -> DataType:

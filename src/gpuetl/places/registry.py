@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 LOCAL: Filesystem = LocalFilesystem()
 FILE_SCHEME = "file"
+ONE_SLASH = re.compile(r"(?P<scheme>s3|gs|az|https?|file):/(?!/)", re.IGNORECASE)
+"""How paths begin that lack a slash: as local paths they would be in a folder named `s3:`."""
 FILESYSTEMS: dict[str, Filesystem] = {
     "": LOCAL,
     FILE_SCHEME: LOCAL,
@@ -136,6 +139,9 @@ def scheme_problem(text: str, use: Use = "read") -> tuple[str, str] | None:
     A sink needs a store to which gpuetl writes.
     """
     scheme, _ = Scheme.of(text)
+    if slash := ONE_SLASH.match(text):
+        right = f"{slash['scheme'].lower()}://{text[slash.end() :]}"
+        return f"'{text}' has one slash after the scheme", f"Did you mean '{right}'?  ./{text} is a local path."
     schemes = [name for name, one in FILESYSTEMS.items() if use == "read" or one.writes]
     if scheme in schemes:
         return None

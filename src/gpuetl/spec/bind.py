@@ -215,6 +215,10 @@ class _Binder:
             whole = resolve_scalars(text, self.parameters, self.run_id)
             if not self.has_filesystem(kind, of, whole, text):
                 return None
+            if kind == "sink" and "*" in whole:
+                message = coded("GE1008", f"the path '{whole}' has a '*', which only paths of sources have")
+                self.add(message, "Name one file, or a folder.", text, kind, of)
+                return None
             path = path_of(whole, self.folder)
             remember_paths(text, path)
             check_sandbox([fixed_part(path)])
