@@ -92,6 +92,15 @@ sources:
     )
 
 
+def test_columns_of_nulls_are_strings(printed, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"a":null,"b":[null],"c":{"d":null},"e":[],"f":{}}\n')
+    text = printed("a.jsonl")
+    types = ge.loads(f"gpuetl: 1\nname: p\n{text}", tmp_path).run(engine="pandas", keep=["a"])["a"].to_arrow()
+    assert types.to_pylist() == [{"a": None, "b": [None], "c": {"d": None}, "e": [], "f": []}]
+    assert "a: string" in text
+    assert "b: list<string>" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

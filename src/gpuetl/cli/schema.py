@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.formats.format import Format
     from gpuetl.spec.model import SourceSpec
+    from gpuetl.types.data_types import DataType
 
 
 def add_to(commands: Commands) -> None:
@@ -71,13 +72,29 @@ def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa:
             found = form.infer(dataset)
             note = f"the first {found.rows:,} rows of {found.file}"
             dataset = replace(dataset, declared=found.types, inferred_rows=max(1, found.rows))
-        source = SourceSpec(form.name, Text(path), schema=dict(dataset.schema), options=dataset.options)
+        types = {name: declarable(dtype) for name, dtype in dataset.schema.items()}
+        source = SourceSpec(form.name, Text(path), schema=types, options=dataset.options)
     except DatasetError as error:
         raise InvalidPipeline.because(error.args[0], error.hint) from None
     except OSError as error:
         message = coded("GE1403", f"cannot read {path}: {error.strerror or error}")
         raise InvalidPipeline.because(message) from None
     return source, note
+
+
+def declarable(dtype: DataType) -> DataType:
+    """Return a type as a schema can declare it: values that are all null are strings."""
+    import pyarrow as pa
+
+    from gpuetl.types.data_types import NULL, STRING
+
+    if pa.types.is_list(dtype):
+        return pa.list_(declarable(dtype.value_type))
+    if pa.types.is_struct(dtype):
+        return pa.struct([pa.field(field.name, declarable(field.type)) for field in dtype])
+    if pa.types.is_map(dtype):
+        return pa.map_(dtype.key_type, declarable(dtype.item_type))
+    return STRING if dtype == NULL else dtype
 
 
 def format_of(path: str) -> Format:
