@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.codegen.casts import cast_headers
 from gpuetl.engines.cudf.codegen.device_headers import DEVICE, closed_programs, closed_source, header_text
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.codegen.functions import HEADERS
-from gpuetl.engines.cudf.codegen.nested_columns import OWN
+from gpuetl.engines.cudf.codegen.functions.nested import OWN
 from gpuetl.engines.cudf.codegen.nvrtc import named, users_lines
 from gpuetl.engines.cudf.codegen.user_kernels import elementwise_source
 from gpuetl.engines.cudf.columns.interchange import from_arrow

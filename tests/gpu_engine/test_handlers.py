@@ -9,7 +9,7 @@ from gpuetl.engines.cudf import cudf_engine  # noqa: F401  registers the handler
 from gpuetl.engines.cudf.codegen.device_headers import DEVICE, header_text
 from gpuetl.engines.cudf.codegen.evaluate import REASONS
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
-from gpuetl.engines.cudf.codegen.nested_columns import OWN
+from gpuetl.engines.cudf.codegen.functions.nested import OWN
 from gpuetl.engines.cudf.gpu_operation import run_operation
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.aggregate import PICKS

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from gpuetl.engines.cudf.codegen.functions.nested import LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_POSITION, LIST_TAKE
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.kind import Kind
@@ -18,23 +19,10 @@ from gpuetl.engines.cudf.columns.validity import null_where_any
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.function import Function, anything
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.types.data_types import INT64, NULL
 from gpuetl.types.nested_types import field_names, is_nested
 
-LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
-    Function(name, parameters, anything(INT64), what, "", None)
-    for name, parameters, what in (
-        ("list_position", "x value", "The place of the first element that equals a value, from 0; null without one."),
-        ("list_place", "x index", "The row of `list_get`'s element among those of all lists; null without one."),
-        ("list_place_from_one", "x index", "The row of `list_extract`'s element among those of all lists."),
-        ("list_take", "x place", "The element in a row among those of all lists; null where that is -1."),
-    )
-)
-"""Functions of this engine, of which others are made."""
-OWN = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
-"""Their names."""
 PLACES = {"list_get": LIST_PLACE, "list_extract": LIST_PLACE_FROM_ONE}
 
 Arguments = Sequence[Vector | Literal]

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Machine
+from gpuetl.expressions.functions.function import ENTRIES, Function, anything
 from gpuetl.expressions.ir import Call, Literal
+from gpuetl.types.data_types import INT64
 
 Compute = Callable[[Call, Sequence[Vector | Literal], int, Machine], Vector]
 
@@ -23,6 +25,20 @@ def deferred(name: str) -> Compute:
 
     return compute
 
+
+LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
+    Function(name, parameters, anything(INT64), what, "", None)
+    for name, parameters, what in (
+        ("list_position", "x value", "The place of the first element that equals a value, from 0; null without one."),
+        ("list_place", "x index", "The row of `list_get`'s element among those of all lists; null without one."),
+        ("list_place_from_one", "x index", "The row of `list_extract`'s element among those of all lists."),
+        ("list_take", "x place", "The element in a row among those of all lists; null where that is -1."),
+    )
+)
+"""Functions of this engine, of which others are made."""
+OWN = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
+"""Their names."""
+ENTRIES.update({(each.kind, each.name): each for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE)})
 
 HEADER = "lists.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
