@@ -104,36 +104,77 @@ def quotes_of_block(text: bytes, dialect: Dialect, start: int) -> BlockQuotes:
 
 
 class BlockStarts(NamedTuple):
-    """The quotes of a block, and where its first record begins, after an even or an odd number of quotes before it.
+    """The quotes of a block, and the records that end in it, after an even or an odd number of quotes before it.
 
-    -1 is for a block in which none begins.
+    `lines` counts the ends of lines; -1 says that records and lines are not counted, since some lines end with \\r.
+    `ends_line` says that the last byte ends one.
     """
 
     quotes: BlockQuotes
-    first: tuple[int, int]
+    records: tuple[RecordEnds, RecordEnds]
+    lines: int
+    ends_line: bool
 
 
-def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int) -> BlockStarts:
+class RecordEnds(NamedTuple):
+    """Where the first record of a block begins, -1 if none does, and the records and lines before it in the block.
+
+    `records` counts those that end in the block.
+    """
+
+    first: int
+    records_before: int
+    lines_before: int
+    records: int
+
+
+NO_RECORD = RecordEnds(-1, 0, 0, 0)
+
+
+def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int, empty_lines: bool) -> BlockStarts:
     """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
     text = source.read_at(start - 1, size + 2)
-    bytes_ = np.frombuffer(text + b"\n", np.uint8)
-    body = bytes_[1 : min(1 + size, len(text))]
-    following = bytes_[2 : 2 + len(body)]
+    bytes_ = np.frombuffer(text, np.uint8)
+    body = bytes_[1 : 1 + size]
     ends = body == NEWLINE
-    if text.find(b"\r") >= 0:
+    has_returns = text.find(b"\r") >= 0
+    if has_returns:
+        following = np.append(bytes_[2 : 2 + len(body)], np.uint8(NEWLINE))[: len(body)]
         ends |= (body == RETURN) & (following != NEWLINE)
-    lines = np.flatnonzero(ends)
+    empty = np.zeros(0, np.int64)
+    if not empty_lines and not has_returns:
+        after_end = bytes_[: len(body)] == NEWLINE
+        after_end &= ends
+        empty = np.flatnonzero(after_end) if after_end.any() else empty
+    lines = -1 if has_returns else int(np.count_nonzero(ends))
+    ends_line = bool(ends[-1:].any())
     if not dialect.quote or text.find(dialect.quote.encode()) < 0:
-        first = int(lines[0]) + 1 if len(lines) else -1
-        return BlockStarts(BlockQuotes(0, (True, True)), (first, -1))
-    quote = ord(dialect.quote)
-    at = np.flatnonzero(body == quote) + 1
+        first = int(np.argmax(ends)) if len(ends) else 0
+        if not len(ends) or not ends[first]:
+            found = NO_RECORD
+        else:
+            found = RecordEnds(first + 1, int(first not in empty[:1]), 1, lines - len(empty))
+        return BlockStarts(BlockQuotes(0, (True, True)), (found, NO_RECORD), lines, ends_line)
+    places = np.flatnonzero(ends)
+    at = np.flatnonzero(body == ord(dialect.quote)) + 1
+    inside, empty_inside = quotes_before(at - 1, places), quotes_before(at - 1, empty)
+    records = [record_ends(places, inside == odd, empty[empty_inside == odd]) for odd in (False, True)]
     borders = np.zeros(256, np.bool_)
-    borders[[quote, RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    inside = quotes_before(at - 1, lines)
-    firsts = [int(lines[np.argmax(inside == odd)]) + 1 if (inside == odd).any() else -1 for odd in (False, True)]
-    found = [regular_from(bytes_, at, borders, before) for before in (0, 1)]
-    return BlockStarts(BlockQuotes(len(at), (found[0], found[1])), (firsts[0], firsts[1]))
+    borders[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    closed = np.append(bytes_, np.uint8(NEWLINE))  # a text ends where a line does
+    regular = [regular_from(closed, at, borders, before) for before in (0, 1)]
+    return BlockStarts(BlockQuotes(len(at), (regular[0], regular[1])), (records[0], records[1]), lines, ends_line)
+
+
+def record_ends(lines: NDArray[np.int64], outside: NDArray[np.bool_], empty: NDArray[np.int64]) -> RecordEnds:
+    """Return where records end, of the ends of lines and which of them are not in quotes; `empty` end empty lines."""
+    if not outside.any():
+        return NO_RECORD
+    place = int(np.argmax(outside))
+    first = int(lines[place])
+    return RecordEnds(
+        first + 1, int(first not in empty[:1]), place + 1, int(np.count_nonzero(outside)) - len(empty)
+    )
 
 
 def regular_from(bytes_: NDArray[np.uint8], quotes: NDArray[np.int64], borders: NDArray[np.bool_], before: int) -> bool:
