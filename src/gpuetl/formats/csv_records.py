@@ -23,6 +23,7 @@ from gpuetl.threads import in_threads
 
 
 QUOTE_BLOCK_BYTES = 1 << 22
+COMPARED_BYTES = 1 << 18
 FIRST_QUOTES = 64
 RETURN, NEWLINE = b"\r\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -97,7 +98,7 @@ def quotes_of_block(text: bytes, dialect: Dialect, start: int) -> BlockQuotes:
     if start == 0:
         block = b"\n" + block  # a text begins and ends where a line does
     bytes_ = np.frombuffer(block + b"\n", np.uint8)
-    at = np.flatnonzero(bytes_[1 : 1 + QUOTE_BLOCK_BYTES] == ord(dialect.quote)) + 1
+    at = places_of(bytes_[1 : 1 + QUOTE_BLOCK_BYTES], ord(dialect.quote)) + 1
     ends = np.zeros(256, np.bool_)
     ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
     return BlockQuotes(len(at), (regular_from(bytes_, at, ends, 0), regular_from(bytes_, at, ends, 1)))
@@ -135,35 +136,34 @@ def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int, e
     """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
     text = source.read_at(start - 1, size + 2)
     bytes_ = np.frombuffer(text, np.uint8)
-    body = bytes_[1 : 1 + size]
-    ends = body == NEWLINE
     has_returns = text.find(b"\r") >= 0
-    if has_returns:
-        following = np.append(bytes_[2 : 2 + len(body)], np.uint8(NEWLINE))[: len(body)]
-        ends |= (body == RETURN) & (following != NEWLINE)
-    empty = np.zeros(0, np.int64)
-    if not empty_lines and not has_returns:
-        after_end = bytes_[: len(body)] == NEWLINE
-        after_end &= ends
-        empty = np.flatnonzero(after_end) if after_end.any() else empty
-    lines = -1 if has_returns else int(np.count_nonzero(ends))
-    ends_line = bool(ends[-1:].any())
+    places = (np.concatenate([*line_ends(text)]) if has_returns else places_of(bytes_, NEWLINE)) - 1
+    places = places[(places >= -1) & (places < size)]  # in the block, and the byte before it
+    if has_returns and len(text) < size + 2 and text.endswith(b"\r"):
+        places = places[:-1]
+    empty = places[1:][np.diff(places) == 1] if not empty_lines else places[:0]
+    places = places[1:] if len(places) and places[0] < 0 else places
+    lines = -1 if has_returns else len(places)
+    ends_line = len(places) > 0 and int(places[-1]) == min(size, len(text) - 1) - 1
     if not dialect.quote or text.find(dialect.quote.encode()) < 0:
-        first = int(np.argmax(ends)) if len(ends) else 0
-        if not len(ends) or not ends[first]:
-            found = NO_RECORD
-        else:
-            found = RecordEnds(first + 1, int(first not in empty[:1]), 1, lines - len(empty))
+        found = record_ends(places, np.ones(len(places), np.bool_), empty)
         return BlockStarts(BlockQuotes(0, (True, True)), (found, NO_RECORD), lines, ends_line)
-    places = np.flatnonzero(ends)
-    at = np.flatnonzero(body == ord(dialect.quote)) + 1
+    at = places_of(bytes_[: size + 1], ord(dialect.quote))
+    at = at[1:] if len(at) and at[0] == 0 else at
     inside, empty_inside = quotes_before(at - 1, places), quotes_before(at - 1, empty)
     records = [record_ends(places, inside == odd, empty[empty_inside == odd]) for odd in (False, True)]
     borders = np.zeros(256, np.bool_)
     borders[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    closed = np.append(bytes_, np.uint8(NEWLINE))  # a text ends where a line does
+    closed = bytes_ if len(text) == size + 2 else np.append(bytes_, np.uint8(NEWLINE))  # a text ends where a line does
     regular = [regular_from(closed, at, borders, before) for before in (0, 1)]
     return BlockStarts(BlockQuotes(len(at), (regular[0], regular[1])), (records[0], records[1]), lines, ends_line)
+
+
+def places_of(bytes_: NDArray[np.uint8], value: int) -> NDArray[np.int64]:
+    """Return where a byte stands; a part of the text is compared at a time, which stays in the cache."""
+    starts = range(0, len(bytes_), COMPARED_BYTES)
+    parts = [np.flatnonzero(bytes_[start : start + COMPARED_BYTES] == value) + start for start in starts]
+    return np.concatenate([*parts, np.zeros(0, np.int64)])
 
 
 def record_ends(lines: NDArray[np.int64], outside: NDArray[np.bool_], empty: NDArray[np.int64]) -> RecordEnds:
@@ -285,7 +285,7 @@ def regular_quotes(text: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
     if not dialect.quote or text.find(dialect.quote.encode()) < 0:
         return np.zeros(0, np.int64)
     bytes_ = np.frombuffer(text, np.uint8)
-    at = np.flatnonzero(bytes_ == ord(dialect.quote))
+    at = places_of(bytes_, ord(dialect.quote))
     ends = np.zeros(256, np.bool_)
     ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
     before, after = at[::2] - 1, at[1::2] + 1
