@@ -94,14 +94,17 @@ def quotes_of_block(text: bytes, dialect: Dialect, start: int) -> BlockQuotes:
     Quotes of a regular text open and close fields in turn: one that opens follows a delimiter, a line end or the quote
     with which it is a pair, and one that closes comes before one of these.
     """
-    block = text[max(0, start - 1) : start + QUOTE_BLOCK_BYTES + 1]
-    if start == 0:
-        block = b"\n" + block  # a text begins and ends where a line does
-    bytes_ = np.frombuffer(block + b"\n", np.uint8)
-    at = places_of(bytes_[1 : 1 + QUOTE_BLOCK_BYTES], ord(dialect.quote)) + 1
-    ends = np.zeros(256, np.bool_)
-    ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    return BlockQuotes(len(at), (regular_from(bytes_, at, ends, 0), regular_from(bytes_, at, ends, 1)))
+    bytes_ = np.frombuffer(text, np.uint8)
+    at = places_of(bytes_[start : start + QUOTE_BLOCK_BYTES], ord(dialect.quote)) + start
+    borders = borders_of(dialect)
+    return BlockQuotes(len(at), (regular_from(bytes_, at, borders, 0), regular_from(bytes_, at, borders, 1)))
+
+
+def borders_of(dialect: Dialect) -> NDArray[np.bool_]:
+    """Return which bytes may stand next to the quotes around a field."""
+    borders = np.zeros(256, np.bool_)
+    borders[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    return borders
 
 
 class BlockStarts(NamedTuple):
@@ -152,10 +155,7 @@ def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int, e
     at = at[1:] if len(at) and at[0] == 0 else at
     inside, empty_inside = quotes_before(at - 1, places), quotes_before(at - 1, empty)
     records = [record_ends(places, inside == odd, empty[empty_inside == odd]) for odd in (False, True)]
-    borders = np.zeros(256, np.bool_)
-    borders[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    closed = bytes_ if len(text) == size + 2 else np.append(bytes_, np.uint8(NEWLINE))  # a text ends where a line does
-    regular = [regular_from(closed, at, borders, before) for before in (0, 1)]
+    regular = [regular_from(bytes_, at, borders_of(dialect), before) for before in (0, 1)]
     return BlockStarts(BlockQuotes(len(at), (regular[0], regular[1])), (records[0], records[1]), lines, ends_line)
 
 
@@ -172,16 +172,19 @@ def record_ends(lines: NDArray[np.int64], outside: NDArray[np.bool_], empty: NDA
         return NO_RECORD
     place = int(np.argmax(outside))
     first = int(lines[place])
-    return RecordEnds(
-        first + 1, int(first not in empty[:1]), place + 1, int(np.count_nonzero(outside)) - len(empty)
-    )
+    return RecordEnds(first + 1, int(first not in empty[:1]), place + 1, int(np.count_nonzero(outside)) - len(empty))
 
 
 def regular_from(bytes_: NDArray[np.uint8], quotes: NDArray[np.int64], borders: NDArray[np.bool_], before: int) -> bool:
-    """Tell whether quotes open and close fields in turn, after an even or an odd number of others."""
+    """Tell whether quotes open and close fields in turn, after an even or an odd number of others.
+
+    A text begins and ends where a line does.
+    """
     for part in (slice(FIRST_QUOTES), slice(None)):  # the first ones tell the two apart at little cost
         own = quotes[part]
         opens, closes = own[before::2], own[1 - before :: 2]
+        opens = opens[1:] if len(opens) and opens[0] == 0 else opens
+        closes = closes[:-1] if len(closes) and closes[-1] == len(bytes_) - 1 else closes
         if not (borders[bytes_[opens - 1]].all() and borders[bytes_[closes + 1]].all()):
             return False
     return True
@@ -286,11 +289,7 @@ def regular_quotes(text: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
         return np.zeros(0, np.int64)
     bytes_ = np.frombuffer(text, np.uint8)
     at = places_of(bytes_, ord(dialect.quote))
-    ends = np.zeros(256, np.bool_)
-    ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    before, after = at[::2] - 1, at[1::2] + 1
-    before, after = before[before >= 0], after[after < len(bytes_)]
-    return at if ends[bytes_[before]].all() and ends[bytes_[after]].all() else None
+    return at if regular_from(bytes_, at, borders_of(dialect), 0) else None
 
 
 def quotes_before(quotes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -40,7 +40,9 @@ from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 
 LARGEST_BLOCK = (1 << 31) - 1
 BLOCK_BYTES = 1 << 20
-"""What one thread parses at a time; a longer record is read by `CsvRows`."""
+QUOTED_BLOCK_BYTES = 5 << 20
+"""What one thread parses at a time; a longer record is read by `CsvRows`.  Where line ends may be in quotes, Arrow parses
+a text twice to cut it into blocks: there a block holds a piece of a file."""
 
 
 TRUE_TEXTS, FALSE_TEXTS = ["1", "true", "True", "TRUE"], ["0", "false", "False", "FALSE"]
@@ -77,13 +79,14 @@ def read_texts(
         groups.setdefault(options.nulls.of(name), []).append(name)
     has_returns = text.find(b"\r") >= 0
     has_quotes = bool(options.quote) and text.find(options.quote.encode()) >= 0
+    may_go_on = has_returns or has_quotes or bool(options.escape)  # a record on the next line
     parse = csv.ParseOptions(
         delimiter=options.delimiter, quote_char=options.quote or False, escape_char=options.escape or False,
-        ignore_empty_lines=len(header) > 1, newlines_in_values=has_returns or has_quotes or bool(options.escape),
-        invalid_row_handler=bad_row,
+        ignore_empty_lines=len(header) > 1, newlines_in_values=may_go_on, invalid_row_handler=bad_row,
     )  # fmt: skip
+    block_size = block_size or (QUOTED_BLOCK_BYTES if may_go_on else BLOCK_BYTES)
     places = [str(place) for place in range(len(header))]  # names may be there twice
-    read = csv.ReadOptions(use_threads=bad_row is None, block_size=block_size or BLOCK_BYTES, column_names=places)
+    read = csv.ReadOptions(use_threads=bad_row is None, block_size=block_size, column_names=places)
     found, texts = dict[str, Column](), pa.binary() if bad_row else STRING
     mixed = has_returns and has_quotes and text.find(b"\r\n") >= 0
     for nulls, names in groups.items():
