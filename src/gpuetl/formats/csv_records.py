@@ -108,9 +108,9 @@ def borders_of(dialect: Dialect) -> NDArray[np.bool_]:
 
 
 class BlockStarts(NamedTuple):
-    """The quotes of a block, and the records that end in it, after an even or an odd number of quotes before it.
+    r"""The quotes of a block, and the records that end in it, after an even or an odd number of quotes before it.
 
-    `lines` counts the ends of lines; -1 says that records and lines are not counted, since some lines end with \\r.
+    `lines` counts the ends of lines; -1 says that records and lines are not counted, since some lines end with \r.
     `ends_line` says that the last byte ends one.
     """
 

@@ -41,8 +41,10 @@ from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 LARGEST_BLOCK = (1 << 31) - 1
 BLOCK_BYTES = 1 << 20
 QUOTED_BLOCK_BYTES = 5 << 20
-"""What one thread parses at a time; a longer record is read by `CsvRows`.  Where line ends may be in quotes, Arrow parses
-a text twice to cut it into blocks: there a block holds a piece of a file."""
+"""What one thread parses at a time; a longer record is read by `CsvRows`.
+
+Arrow parses a text twice to cut it into blocks where line ends may be in quotes: there a block holds a piece of a file.
+"""
 
 
 TRUE_TEXTS, FALSE_TEXTS = ["1", "true", "True", "TRUE"], ["0", "false", "False", "FALSE"]
