@@ -161,7 +161,7 @@ class HostMachine:
         """Return NumPy's pointer."""
         return int(array.ctypes.data)
 
-    def begins(self, plan: str) -> bool:
+    def begin_plan(self, plan: str) -> bool:
         """Compile nothing ahead."""
         return False
 

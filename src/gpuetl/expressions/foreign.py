@@ -32,7 +32,7 @@ SIGNS = {
 }  # fmt: skip
 """By what is typed, of one sign or of several without a space between them: what to write."""
 
-WORDS = {
+FOREIGN_WORDS = {
     "SELECT": "Make the query a stage, and join it: how: semi stands for IN.",
     "FROM": "Write commas between the arguments of a function: substring(text, start, length).",
     "WHERE": "Write the condition alone, in a filter step.", "HAVING": "Write a filter step after the aggregate step.",
@@ -76,8 +76,8 @@ def refused_word(words: Sequence[Any]) -> InvalidExpression | None:
     for word, name in zip(words, names, strict=True):
         if branched and name in ("IF", "WHEN", "THEN", "ELSE"):
             return _unsupported(word.text, _span(word), CONDITION)
-        if name in WORDS:
-            return _unsupported(word.text, _span(word), WORDS[name])
+        if name in FOREIGN_WORDS:
+            return _unsupported(word.text, _span(word), FOREIGN_WORDS[name])
     return None
 
 
@@ -126,12 +126,12 @@ def reference_hint(scope: str, name: str) -> str:
     return f"Write ${name}." if scope == "params" else "Write run_id()." if (scope, name) == ("run", "id") else ""
 
 
-def _path_reference(found: re.Match[str], span: Span | None) -> InvalidExpression:
-    scope, name = found[1], found[2]
+def _path_reference(match: re.Match[str], span: Span | None) -> InvalidExpression:
+    scope, name = match[1], match[2]
     value = f"${name}" if scope == "params" else "run_id()" if (scope, name) == ("run", "id") else ""
-    joined = "" if found[0] == found.string else f"; to join it with a string, 'text' || {value}"
+    joined = "" if match[0] == match.string else f"; to join it with a string, 'text' || {value}"
     hint = f"Write {value}{joined}." if value else "Declare a parameter, and write $name."
-    return InvalidExpression(coded("GE1109", f"'{found[0]}' stands in paths only"), span, hint)
+    return InvalidExpression(coded("GE1109", f"'{match[0]}' stands in paths only"), span, hint)
 
 
 def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpression | None:
@@ -166,7 +166,7 @@ def _colon_hint(words: Sequence[Any], index: int) -> str:
     """Return what to write for a colon: a part of a text, a part of a column, or a parameter of another database."""
     words_before = [word.text.upper() for word in words[:index]]
     if words_before[:1] == ["LAMBDA"]:
-        return WORDS["LAMBDA"]
+        return FOREIGN_WORDS["LAMBDA"]
     if "[" in words_before:
         return "Write substring(text, start, length), counted from 1."
     return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER

@@ -158,7 +158,7 @@ class _Model:
         self.tables: dict[int, dict[int, float]] = {}
         self.needs: dict[int, Need] = {}
         self.held = ResidentColumns()
-        self.walked: set[Physical] = set()
+        self.visited: set[Physical] = set()
         self.beside = self.writing = 0.0
         self.computed: set[int] = set()
         self.exchanges = {id(node): node for node in self.nodes if isinstance(node, Exchange)}
@@ -180,11 +180,11 @@ class _Model:
         """Yield what each phase needs, in their order: the sources of exchanges before the roots that read them."""
         sinks = dict(enumerate((write.target for write, _ in plan.sinks.values()), len(plan.first)))
         for place, root in enumerate(plan.roots):
-            for node in walk_graph(root, known=self.walked) if self.exchanges else ():
-                self.walked.add(node)
+            for node in walk_graph(root, known=self.visited) if self.exchanges else ():
+                self.visited.add(node)
                 if exchange := self.exchanges.pop(id(node), None):
                     yield self.phase(exchange.source, exchange)
-            yield from self.written(root, sinks[place]) if place in sinks else self.kept(root)
+            yield from self.needs_of_sink(root, sinks[place]) if place in sinks else self.needs_of_result(root)
 
     def pieces_beside(self, nodes: Sequence[Physical], root: Physical, into: Exchange | None) -> float:
         """Return what waits beside a phase; pieces that it reads wait no more when it ends, those it makes do.
@@ -203,7 +203,7 @@ class _Model:
             beside += self.pieces[id(into)] - own * self.result(root)
         return max(0.0, beside)
 
-    def written(self, root: Physical, target: Target) -> Iterator[Need]:
+    def needs_of_sink(self, root: Physical, target: Target) -> Iterator[Need]:
         """Compute a sink's partitions: while one is computed, and after the last, those before are written."""
         encoding = self.sets.encoded(target.format)
         table, encoded = self.result(root), encoding.share + encoding.partitioned * bool(target.partition_by)
@@ -228,7 +228,7 @@ class _Model:
             self.beside += table * TABLES_IN_FLIGHT
         yield Need(self.beside + self.held.bytes, root)
 
-    def kept(self, root: Physical) -> Iterator[Need]:
+    def needs_of_result(self, root: Physical) -> Iterator[Need]:
         """Compute the one partition of a root, which stays."""
         yield self.phase(root)
         self.held.update(self.columns(root))

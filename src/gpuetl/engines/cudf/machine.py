@@ -190,7 +190,7 @@ class Machine(Protocol):
     def release(self) -> None:
         """Give back what is in use for nothing."""
 
-    def begins(self, plan: str) -> bool:
+    def begin_plan(self, plan: str) -> bool:
         """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
 
     def expect(self, plan: str, sources: Iterable[KernelSource]) -> None:

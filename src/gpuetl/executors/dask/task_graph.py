@@ -42,8 +42,8 @@ Key = Any
 class TaskGraph:
     """The tasks of a run.
 
-    `writes` has the keys of the tasks that write each sink's partitions, in order; `kept` those of the stages that
-    are kept; `checks` those of the counts that a run checks before it commits.  `origins` has each key's node.
+    `writes` has the keys of the tasks that write each sink's partitions, in order; `kept_stages` those of the stages
+    that are kept; `checks` those of the counts that a run checks before it commits.  `origins` has each key's node.
     `shares` has the tasks that join results of other tasks to a large partition of a source, and where that partition
     begins in the source: see `results.py`.  `pinned` are tasks whose results stay in memory because readers fetch
     pieces of them directly.  There are none unless the run `fetches` pieces.
@@ -59,7 +59,7 @@ class TaskGraph:
         self.pinned: list[Key] = []
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.write_tasks(write, source) for name, (write, source) in plan.sinks.items()}
-        self.kept = {name: self.whole(node) for name, node in plan.kept.items()}
+        self.kept_stages = {name: self.whole(node) for name, node in plan.kept.items()}
         self.checks = {name: self.whole(node) for name, node in plan.checks.items()}
         while self.pending:
             self.pending.pop()()

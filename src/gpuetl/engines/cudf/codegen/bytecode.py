@@ -124,7 +124,7 @@ class Assembler:
     instructions: list[Instruction] = field(default_factory=list)
     data: list[list[int]] = field(default_factory=list)
     sites: list[Expr] = field(default_factory=list)
-    known: dict[tuple[Expr, Boolean | None], Operand] = field(default_factory=dict)
+    operand_of: dict[tuple[Expr, Boolean | None], Operand] = field(default_factory=dict)
     numbers: int = 0
     booleans: int = 0
 
@@ -160,9 +160,9 @@ class Assembler:
     def value(self, expr: Expr, guard: Boolean | None = None) -> Any:
         """Return where the value of an expression is; what can fail is computed where the guard is true."""
         key = (expr, guard if can_fail(expr) else None)
-        if key not in self.known:
-            self.known[key] = self.computed(expr, guard)
-        return self.known[key]
+        if key not in self.operand_of:
+            self.operand_of[key] = self.computed(expr, guard)
+        return self.operand_of[key]
 
     def computed(self, expr: Expr, guard: Boolean | None) -> Operand:
         """Write what computes an expression."""

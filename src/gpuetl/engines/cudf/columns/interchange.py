@@ -47,28 +47,28 @@ def unpacked_frame(header: Frame, buffers: Sequence[Buffer]) -> Frame:
 
 def with_buffers(frame: Frame, change: Callable[[Buffer], Buffer]) -> Frame:
     """Return the frame with each buffer replaced by another."""
-    seen: dict[int, Vector] = {}  # a dictionary that columns share stays one: columns are compared by it
-    columns = {name: with_changed(vector, change, seen) for name, vector in frame.columns.items()}
+    changed_vectors: dict[int, Vector] = {}  # a dictionary that columns share stays one: columns are compared by it
+    columns = {name: with_changed(vector, change, changed_vectors) for name, vector in frame.columns.items()}
     return Frame(columns, frame.rows)
 
 
-def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[int, Vector]) -> Vector:
+def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], changed_vectors: dict[int, Vector]) -> Vector:
     """Return a column with each buffer replaced, or the one that was made of it before.
 
     A function inside another, which called itself, would hold the buffers until the next collection of garbage.
     """
-    if id(vector) not in seen:
+    if id(vector) not in changed_vectors:
         data = vector.data if vector.data is NO_DATA else change(vector.data)
         valid, offsets = (None if buffer is None else change(buffer) for buffer in (vector.valid, vector.offsets))
         elements, dictionary = (
-            None if inner is None else with_changed(inner, change, seen)
+            None if inner is None else with_changed(inner, change, changed_vectors)
             for inner in (vector.elements, vector.dictionary)
         )
-        fields = tuple([with_changed(field, change, seen) for field in vector.fields])
-        seen[id(vector)] = replace(
+        fields = tuple([with_changed(field, change, changed_vectors) for field in vector.fields])
+        changed_vectors[id(vector)] = replace(
             vector, data=data, valid=valid, offsets=offsets, elements=elements, dictionary=dictionary, fields=fields
         )
-    return seen[id(vector)]
+    return changed_vectors[id(vector)]
 
 
 # Between Arrow columns in host memory and columns on the machine.

@@ -14,7 +14,7 @@ from gpuetl.expressions.ir import Call, Expr
 from gpuetl.types.data_types import DURATION, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
-WORDS = {
+WORD_STATES = {
     "none": 0, "count_valid": 1, "count_true": 1, "float_sum": 2, "integer_sum": 3, "unsigned_sum": 3,
     "least_integer": 2, "least_unsigned": 2, "least_float": 2,
     "greatest_integer": 2, "greatest_unsigned": 2, "greatest_float": 2,

@@ -76,12 +76,12 @@ def unmatched_right(keys: KeyCodes, machine: Machine) -> Array:
     return numbers_where(pick(matched, keys.right, machine), machine, ZERO)
 
 
-def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
+def single_partners(partners: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
     """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
-    if not inner or int(count[0]) == len(found):
-        return Pairs(None, found)
-    kept = numbers_where(found, machine, NOT_NEGATIVE)
-    return Pairs(kept, pick(found, kept, machine))
+    if not inner or int(count[0]) == len(partners):
+        return Pairs(None, partners)
+    kept = numbers_where(partners, machine, NOT_NEGATIVE)
+    return Pairs(kept, pick(partners, kept, machine))
 
 
 def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: int, machine: Machine) -> Pairs:
@@ -232,11 +232,11 @@ def sorted_lookup(keys: JoinKeys, machine: Machine) -> SortedLookup:
     return SortedLookup(slots, owners, repeated, machine, others)
 
 
-def on_both_sides(ours: Key, theirs: Key, machine: Machine) -> Key:
+def on_both_sides(left_key: Key, right_key: Key, machine: Machine) -> Key:
     """Return a key of both sides in one type, the right rows below the left ones."""
-    dtype = common_type(ours.column.dtype, theirs.column.dtype)
+    dtype = common_type(left_key.column.dtype, right_key.column.dtype)
     assert dtype is not None
-    column = stacked([as_type(key.column, dtype, machine) for key in (ours, theirs)], machine)
+    column = stacked([as_type(key.column, dtype, machine) for key in (left_key, right_key)], machine)
     return Key(column, column.valid is not None)
 
 
@@ -282,13 +282,13 @@ def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup:
         layout = measured(keys.right, machine)
         slots = 1 << sum(layout.bits)
         if slots <= min(max(SMALL_TABLE, TABLE_SLOTS * rows), LARGEST_TABLE):
-            return built(keys, layout, slots, machine)
+            return build_lookup(keys, layout, slots, machine)
     if chosen("join_by_hash") and rows < MOST_HASHED:
-        return built(keys, None, 1 << max(6, (2 * rows - 1).bit_length()), machine)
+        return build_lookup(keys, None, 1 << max(6, (2 * rows - 1).bit_length()), machine)
     return sorted_lookup(keys, machine)
 
 
-def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> TableLookup:
+def build_lookup(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> TableLookup:
     """Put the right side's rows into a table of so many slots."""
     arrays, own = machine.arrays, keys.right
     owners, slots = filled(size, -1, "int32", machine), arrays.empty(own.rows, "int32")

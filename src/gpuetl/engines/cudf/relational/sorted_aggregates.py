@@ -64,10 +64,10 @@ class Runs:
     new: Array
 
     @classmethod
-    def of(cls, groups: Groups, kept: Array | None, keys: Sequence[Key]) -> Runs:
+    def of(cls, groups: Groups, row_mask: Array | None, keys: Sequence[Key]) -> Runs:
         """Sort the rows that `kept` (uint8) marks, all of them where it is None, stably."""
         machine = groups.machine
-        rows = None if kept is None else numbers_where(kept, machine)
+        rows = None if row_mask is None else numbers_where(row_mask, machine)
         count = groups.frame.rows if rows is None else len(rows)
         order = sort_keys(Keys((groups.code_key, *keys), count, rows), 1, False, machine)
         places = iota(count, machine) if order.rows is None else order.rows

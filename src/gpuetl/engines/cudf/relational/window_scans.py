@@ -99,7 +99,7 @@ def blocks(warps: int) -> int:
     return -(-warps * FAN // THREADS)
 
 
-Known: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
+KnownColumns: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
 """The arguments that stand for what all rows are known to have: an array, or of rows that are present all three."""
 
 
@@ -109,7 +109,7 @@ class Pass:
 
     outputs: Sequence[Output]
     backward: bool
-    known: Known
+    known: KnownColumns
     rows: WindowRows
 
     @cached_property
