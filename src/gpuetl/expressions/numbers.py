@@ -115,8 +115,8 @@ def _divided(x: Decimal, y: Decimal) -> Decimal | Fraction:
     return quotient if Fraction(quotient) == exact else exact
 
 
-def _rounded(x: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
-    places = int(digits)
+def _rounded(x: Decimal, decimals: Decimal = Decimal(0)) -> Decimal:
+    places = int(decimals)
     if places >= -x.as_tuple().exponent:  # type: ignore[operator]
         return x
     if places < -MOST_PLACES:

@@ -268,7 +268,7 @@ class Machine(Protocol):
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure what is allocated while the block lasts."""
 
-    def sorted_order(self, words: Sequence[Array]) -> Array:
+    def sorted_order(self, packed_keys: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
     def string_ranks(self, strings: Vector) -> Array:

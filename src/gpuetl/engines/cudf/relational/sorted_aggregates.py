@@ -205,14 +205,14 @@ def counted_by_sorting(groups: Groups, call: Call) -> Array:
 def counted_by_bits(groups: Groups, keys: Keys, layout: Layout) -> Array | None:
     """Return each group's number (int64) of distinct values, None where their range is too wide for a table."""
     (key,), machine, arrays = keys.keys, groups.machine, groups.machine.arrays
-    value = list(range(key.flagged, key.digits))
+    value = list(range(key.flagged, key.components))
     words_a_group = -(-(1 << layout.width(value)) // 32)
     total = words_a_group * groups.count
     if total * 32 > max(FEW_BITS, BITS_A_ROW * groups.frame.rows):
         return None
     table, counts = arrays.zeros(total, "uint32"), arrays.zeros(groups.count, "uint64")
-    digits = keys.described(machine)[key.flagged :]
-    places = [placed(layout, value, digit, None, machine) for digit in value]
-    launch_placed("distinct", "set_bits", keys, digits, places, [words_a_group, groups.codes, table], machine)
+    components = keys.described(machine)[key.flagged :]
+    places = [placed(layout, value, component, None, machine) for component in value]
+    launch_placed("distinct", "set_bits", keys, components, places, [words_a_group, groups.codes, table], machine)
     machine.launch(machine.closed("distinct"), "count_bits", total // 32 + 32, [total, words_a_group, table, counts])
     return counts.view("int64")

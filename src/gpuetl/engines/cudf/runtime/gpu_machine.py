@@ -264,9 +264,9 @@ class GpuMachine:
         """Count by RMM."""
         return device_memory()
 
-    def sorted_order(self, words: Sequence[Any]) -> Any:
+    def sorted_order(self, packed_keys: Sequence[Any]) -> Any:
         """Sort by libcudf's radix sort, word by word and the last one first: for several at once it compares rows."""
-        *leading, last = words
+        *leading, last = packed_keys
         order = radix_order(last)
         for word in reversed(leading):
             order = pick(order, radix_order(pick(word, order, self)), self)
