@@ -160,7 +160,7 @@ class WindowSteps:
         self.state[own.name] = if_true(last, result)
         return result
 
-    def built(self, results: dict[str, Expr]) -> StatefulSteps:
+    def build(self, results: dict[str, Expr]) -> StatefulSteps:
         """Return the steps that give these results."""
         node, schema = self.node, self.node.source.schema
         if self.frame is not None:

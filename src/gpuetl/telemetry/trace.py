@@ -139,12 +139,12 @@ def span(name: str, category: str, track: str = "", **details: Any) -> Iterator[
 
 
 @contextmanager
-def best_effort(what: str, category: str) -> Iterator[None]:
+def best_effort(action: str, category: str) -> Iterator[None]:
     """Do something whose failure costs time alone; a trace shows the error, after `what` has failed."""
     try:
         yield
     except Exception as error:
-        with span(what, category, error=f"{type(error).__name__}: {first_line(error)}"):
+        with span(action, category, error=f"{type(error).__name__}: {first_line(error)}"):
             pass
 
 

@@ -105,19 +105,19 @@ class TaskGraph:
     def compute(self, key: Key, node: Physical, index: int) -> None:
         """Add the task of `frame`."""
         builder = FragmentBuilder()
-        self.add(key, builder, (self.computed(builder, node, index, here=True),), tasks.compute)
+        self.add(key, builder, (self.computed(builder, node, index, in_this_task=True),), tasks.compute)
 
-    def computed(self, builder: FragmentBuilder, node: Physical, index: int, here: bool = False) -> int:
+    def computed(self, builder: FragmentBuilder, node: Physical, index: int, in_this_task: bool = False) -> int:
         """Add the steps that compute a partition, back to where its rows are to be had; return its place.
 
-        `here` says that it is this task which computes it for several readers.
+        `in_this_task` says that it is this task which computes it for several readers.
         """
         chain: list[tuple[Map | Concat | Exchange, int]] = []
-        while self.passes_on(node) and (here or self.has_one_reader(node, index)):
+        while self.passes_on(node) and (in_this_task or self.has_one_reader(node, index)):
             chain.append((node, index))  # type: ignore[arg-type]
             node, index = self.source(node, index)
-            here = False
-        value = self.read(builder, node, index, here)
+            in_this_task = False
+        value = self.read(builder, node, index, in_this_task)
         for step, at in reversed(chain):
             others = self.others(builder, step, at) if isinstance(step, Map) else ()
             value = builder.step(self.numbers[id(step)], at, (value, *others))
@@ -162,10 +162,10 @@ class TaskGraph:
         """Tell whether the task that reads a partition may compute it."""
         return self.readers[id(node), index] == 1
 
-    def read(self, builder: FragmentBuilder, node: Physical, index: int, here: bool) -> int:
+    def read(self, builder: FragmentBuilder, node: Physical, index: int, in_this_task: bool) -> int:
         """Add what a fragment begins with: a scan, an exchange's pieces, or what another task makes."""
         number = self.numbers[id(node)]
-        if isinstance(node, StatefulWindow) or not (here or self.has_one_reader(node, index)):
+        if isinstance(node, StatefulWindow) or not (in_this_task or self.has_one_reader(node, index)):
             return builder.argument(self.frame(node, index))
         if isinstance(node, Scan):
             if node.partitions > 1 and read_rows(node.parts[index]) >= LARGE_ROWS:
@@ -197,7 +197,7 @@ class TaskGraph:
     def beside(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
         """Add a further input: pieces are put together here, anything else another task computes meanwhile."""
         if isinstance(node, Exchange) and not self.passes_on(node):
-            return self.read(builder, node, index, here=False)
+            return self.read(builder, node, index, in_this_task=False)
         return builder.argument(self.frame(node, index))
 
     def pieces(self, node: Exchange, index: int) -> list[Key]:

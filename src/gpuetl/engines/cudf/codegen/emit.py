@@ -132,15 +132,15 @@ class Emitter:
     """Writes statements; `columns` are the names of those that are read, in the order of their accessors.
 
     `loads` are the statements that read what every row needs, by the text of the value.  They stand before `lines`, so
-    that all loads are under way before a statement waits for one.  `held` are statements that keep loads there.  They
-    are written for values that every valid row uses.  Values of parameters are arguments of the kernel where it takes
+    that all loads are under way before a statement waits for one.  `hold_statements` keep loads there.  They are
+    written for values that every valid row uses.  Values of parameters are arguments of the kernel where it takes
     `constants`.
     """
 
     columns: Sequence[str]
     constants: Constants | None = None
     loads: dict[str, str] = field(default_factory=dict)
-    held: dict[str, str] = field(default_factory=dict)
+    hold_statements: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     sites: list[Expr] = field(default_factory=list)
     scopes: list[dict[Expr, Value]] = field(default_factory=lambda: [{}])
@@ -152,9 +152,9 @@ class Emitter:
 
     def round(self) -> str:
         """Return what has been written, loads first, and begin anew behind it."""
-        ahead = ["        " + text for text in (*self.loads.values(), *self.held.values())]
+        ahead = ["        " + text for text in (*self.loads.values(), *self.hold_statements.values())]
         text = "\n".join([*ahead, *self.lines])
-        self.loads, self.held, self.lines = {}, {}, []
+        self.loads, self.hold_statements, self.lines = {}, {}, []
         return text
 
     def name(self) -> str:
@@ -255,7 +255,7 @@ class Emitter:
             return result
         text = device.text(expr, [value.text for value in values])
         if len(self.scopes) == 1:
-            self.held |= {value.text: f"hold({value.text});" for value in values if value.text in self.loads}
+            self.hold_statements |= {value.text: f"hold({value.text});" for value in values if value.text in self.loads}
         with self.branch("" if guard == "true" else f"if ({guard})"):
             if device.can_fail(expr):
                 self.site(expr)

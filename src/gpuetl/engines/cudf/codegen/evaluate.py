@@ -162,7 +162,7 @@ def computed(exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machi
         elif is_nested(expr.dtype):
             results[name] = list_column(expr, input_columns, rows, machine, evaluate)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
-            results[name] = written(expr, input_columns, rows, machine)
+            results[name] = string_column(expr, input_columns, rows, machine)
         elif expr.dtype != STRING:
             found = by_dictionary(expr, input_columns, rows, machine, alone) if matches_patterns(expr) else None
             if found is None:
@@ -175,7 +175,7 @@ def computed(exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machi
             fixed[name], dictionaries[name] = numbers.expr, numbers.dictionary
             input_columns = {**input_columns, **numbers.columns}
         else:
-            results[name] = by_dictionary(expr, input_columns, rows, machine, written) or written(
+            results[name] = by_dictionary(expr, input_columns, rows, machine, string_column) or string_column(
                 expr, input_columns, rows, machine
             )
     together = computed_together(fixed, input_columns, rows, machine) if fixed else {}
@@ -223,11 +223,11 @@ def computed_by_kernel(
             return {
                 expr: with_nulls(output, count) for (expr, output), count in zip(results.items(), counts, strict=True)
             }
-    written = list[Any]()
+    string_column = list[Any]()
     for output, null_with in zip(results.values(), kernel.null_with, strict=True):
-        written += [output.data, 0 if output.valid is None else output.valid][: 1 + bool(null_with)]
+        string_column += [output.data, 0 if output.valid is None else output.valid][: 1 + bool(null_with)]
     counted_outputs = sum(map(bool, kernel.null_with)) if any(v.valid is not None for v in results.values()) else 0
-    buffers = [*buffers_of(columns), *written]
+    buffers = [*buffers_of(columns), *string_column]
     counted = iter(run(kernel, "compute", rows, counted_outputs, buffers, columns, machine))
     nulls = [next(counted) if counted_outputs and null_with else 0 for null_with in kernel.null_with]
     return {expr: with_nulls(output, count) for (expr, output), count in zip(results.items(), nulls, strict=True)}
@@ -254,7 +254,7 @@ def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, mac
     return [int(count) for count in counters[len(code.sites) :]] or [0] * len(nullable)
 
 
-def written(expr: Expr, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
+def string_column(expr: Expr, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of strings: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read([expr], input_columns)
     kinds = ColumnKinds.of(columns)

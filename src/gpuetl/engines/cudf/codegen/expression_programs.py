@@ -50,11 +50,11 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
             continue
         own = only_dictionary(expr, input_columns, rows)
         if is_library(expr):
-            needed = whole(expr, input_columns)
+            needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
             needed = list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
-            needed = written(expr, input_columns)
+            needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
             if own is None or not matches_patterns(expr):
                 fixed[name] = expr
@@ -65,7 +65,7 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
             input_columns = {**input_columns, **{n: Kind(each.dtype) for n, _, each in choice.numbers}}
             continue
         else:
-            needed = written(expr, input_columns) if own is None else by_dictionary(expr, own)
+            needed = string_program(expr, input_columns) if own is None else by_dictionary(expr, own)
         sources += needed.sources
         kinds[name] = needed.columns[""]
     together = computed_together(fixed, input_columns)
@@ -84,7 +84,7 @@ def computed_together(exprs: Mapping[str, Expr], input_columns: Columns) -> Need
     return Needed(sources, {name: Kind(expr.dtype) for name, expr in exprs.items()})
 
 
-def written(expr: Expr, input_columns: Columns) -> Needed:
+def string_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that writes a column of strings."""
     columns = columns_read([expr], columns_of_kinds(input_columns))
     return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(expr.dtype)})
@@ -95,18 +95,20 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
     (name,) = columns_of(expr)
     if expr.dtype != STRING:
         return computed_together({"": expr}, {name: dictionary})
-    return Needed(written(expr, {name: dictionary}).sources, {"": Kind.coded(dictionary.rows)})
+    return Needed(string_program(expr, {name: dictionary}).sources, {"": Kind.coded(dictionary.rows)})
 
 
-def whole(expr: Expr, input_columns: Columns) -> Needed:
+def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program of a function of whole columns: only texts that are cut into lists have one."""
     assert isinstance(expr, Call)
     return (
-        split(expr, input_columns) if expr.function.name == "split" else Needed([], {"": kind_of(expr, input_columns)})
+        split_program(expr, input_columns)
+        if expr.function.name == "split"
+        else Needed([], {"": kind_of(expr, input_columns)})
     )
 
 
-def split(expr: Expr, input_columns: Columns) -> Needed:
+def split_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that cuts strings into lists."""
     assert isinstance(expr, Call)
     text, separator = expr.args

@@ -74,7 +74,7 @@ def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], changed_vec
 # Between Arrow columns in host memory and columns on the machine.
 
 
-WORDS = 16
+UNIT_WORDS = 16
 """Validity words come in units of 64 bytes, as libcudf wants them."""
 OFFSETS = {STRING: np.int32, pa.large_string(): np.int64, BINARY: np.int32, pa.large_binary(): np.int64}
 """Of Arrow's strings and binary values: the type of their offsets."""
@@ -200,7 +200,7 @@ def bits(array: Any, place: int) -> np.ndarray[Any, Any]:
 
 def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return booleans as validity words."""
-    bits = np.zeros(-(-len(valid) // (32 * WORDS)) * WORDS * 4, np.uint8)
+    bits = np.zeros(-(-len(valid) // (32 * UNIT_WORDS)) * UNIT_WORDS * 4, np.uint8)
     words = np.packbits(valid, bitorder="little")
     bits[: len(words)] = words
     return bits.view(np.uint32)

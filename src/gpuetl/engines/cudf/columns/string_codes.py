@@ -51,7 +51,7 @@ class Distinct(NamedTuple):
 class SuffixTable(NamedTuple):
     """A table of codes (uint64), 0 where a slot is free.
 
-    `found` (uint64) has why it fails, and from bit 40 on how many distinct strings are listed, below that their bytes.
+    `status` (uint64) has why it fails, and from bit 40 on how many distinct strings are listed, below that their bytes.
     """
 
     codes: Array

@@ -87,14 +87,14 @@ def mean(call: Call) -> Result:
     return Result(kind, sum_of(x))
 
 
-def extreme(which: str) -> Callable[[Call], Result]:
+def extreme(extremum: str) -> Callable[[Call], Result]:
     """Return the least or the greatest value of a fixed width."""
 
     def of(call: Call) -> Result:
         (x,) = call.args
         unsigned = "unsigned" if storage_type(x.dtype) == "uint64" else "integer"
         kind = "wide_integer" if is_wide(x.dtype) else "float" if is_floating(x.dtype) else unsigned
-        return Result("extreme", State(f"{which}_{kind}", (x,)))
+        return Result("extreme", State(f"{extremum}_{kind}", (x,)))
 
     return of
 

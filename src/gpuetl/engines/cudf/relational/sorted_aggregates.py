@@ -65,7 +65,7 @@ class Runs:
 
     @classmethod
     def of(cls, groups: Groups, row_mask: Array | None, keys: Sequence[Key]) -> Runs:
-        """Sort the rows that `kept` (uint8) marks, all of them where it is None, stably."""
+        """Sort the rows that `row_mask` (uint8) marks, all of them where it is None, stably."""
         machine = groups.machine
         rows = None if row_mask is None else numbers_where(row_mask, machine)
         count = groups.frame.rows if rows is None else len(rows)

@@ -80,7 +80,7 @@ def make_ahead(kernel_sources: Iterable[KernelSource], compile_user_kernel: Comp
         if future := make_text_ahead(text.source):
             futures.append(future)
     wait(futures)
-    PROCESSES.rest()
+    PROCESSES.end_idle()
     if not ahead().stopped:
         write_mark(mark, paths)
 
@@ -257,7 +257,7 @@ def show_closed_set(compilations: list[Future[bytes]]) -> None:
     """Show how many of the closed set are done, then let the processes that compiled them rest."""
     for done, _ in enumerate(as_completed(compilations), 1):
         show_progress(Origin("kernels", "of all pipelines"), done, len(compilations))
-    PROCESSES.rest()
+    PROCESSES.end_idle()
 
 
 def ahead() -> CompilePool:

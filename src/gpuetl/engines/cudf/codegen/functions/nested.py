@@ -36,7 +36,7 @@ LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
     )
 )
 """Functions of this engine, of which others are made."""
-OWN = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
+OWN_FUNCTION_NAMES = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
 """Their names."""
 ENTRIES.update({(each.kind, each.name): each for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE)})
 
