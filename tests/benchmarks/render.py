@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from render_first_runs import edits_section, first_runs_section, flights_section, process_start_section, suites_of
-from render_gpu import cluster_section, gpu_section, kernel_section, large_section, operations_section
-from render_host import expectations_section, peers_section, planning_section, startup_section, sync_section
+from render_gpu import cluster_section, compression_note, gpu_section, kernel_section, large_section, operations_section
+from render_host import (
+    expectations_section,
+    peers_section,
+    planning_section,
+    startup_section,
+    stores_section,
+    sync_section,
+)
 from render_lab import lab_page
 from render_memory import limits_section, memory_section
 from render_scaling import scaling_section
@@ -20,7 +27,7 @@ PAGE = HERE.parents[1] / "docs" / "performance.md"
 BENCHMARKS = (
     "gpu", "first-runs", "edited-expression", "process-start", "large", "operations", "kernels", "memory-cudf",
     "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "scaling", "cluster", "peers", "startup", "planning",
-    "expectations", "sync",
+    "expectations", "sync", "pipeline-zstd", "object-stores",
 )  # fmt: skip
 """Those of the page, in its order."""
 
@@ -65,6 +72,7 @@ def page() -> str:
         *summary(results),
         "## One GPU", "",
         *gpu_section(gpu, again),
+        *compression_note(results["pipeline-zstd"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),
         *edits_section(results["edited-expression"]),
@@ -81,6 +89,7 @@ def page() -> str:
         *scaling_section(results["scaling"]),
         *cluster_section(results["cluster"]),
         *peers_section(results["peers"]),
+        *stores_section(results["object-stores"]),
         *startup_section(results["startup"]),
         *planning_section(results["planning"]),
         "## Expectations and commits", "",

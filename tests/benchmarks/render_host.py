@@ -43,6 +43,25 @@ def peers_section(result: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
+def stores_section(result: dict[str, Any]) -> list[str]:
+    """Render reads of an object store beside other libraries, with the requests and bytes that its server counted."""
+    rows = [
+        f"| {case} | {name} | {found['cold']['s']:.1f} | {found['warm']['s']:.1f} | {found['cold']['get']:,} "
+        f"| {found['cold']['list']} | {found['cold']['bytes'] / measured['needed_bytes']:.2f} |"
+        for case, measured in result["cases"].items()
+        for name, found in measured["libraries"].items()
+        if "failed" not in found
+    ]
+    return [
+        "### Object stores", "",
+        "`tests/benchmarks/object_stores.py`: sums of Parquet files on an S3 server on the same machine, by the pandas engine and by others.",
+        "Cold runs are the first of a process, warm ones the median of the later ones; metadata is kept between them. Bytes are those that",
+        f"the server sent, lists included, over those of the column chunks. The load of the machine was {result['load']:.0f}, so times are",
+        f"rough. {conditions(result)}.", "",
+        *table(("case", "by", "cold, s", "warm, s", "GET", "LIST", "bytes, × needed"), rows),
+    ]  # fmt: skip
+
+
 def expectations_section(result: dict[str, Any]) -> list[str]:
     """Render what expectations cost."""
     rows = [
