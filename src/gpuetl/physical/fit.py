@@ -71,7 +71,7 @@ class FittedPlan:
 
     @property
     def suits_any_memory(self) -> bool:
-        """Whether the plan is the same for any memory in which it fits: it was not cut and asks for no exchange budget."""
+        """Whether the plan is the same for any memory in which it fits: it is not cut and has no exchange budget."""
         return self.at_once is None and not self.uses_exchange_budget
 
     @property

@@ -105,7 +105,7 @@ KnownColumns: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Outputs of scans in a direction, and of functions of what these and the scans of `known_columns` give for a row."""
+    """Outputs of scans in a direction, and of functions of these and of the scans of `known_columns`, for a row."""
 
     outputs: Sequence[Output]
     backward: bool
