@@ -244,11 +244,11 @@ def test_a_sink_that_is_short_of_memory_is_written_again(backend, source, pipeli
 
     tables = []
 
-    def write_short(csv, rows, path, write=CsvFormat.write):
+    def write_short(csv, rows, path, options, write=CsvFormat.write):
         tables.append(rows.num_rows)
         if rows.num_rows > 2 or len(tables) == 3:
             raise pa.ArrowMemoryError("malloc of size 123 failed")
-        write(csv, rows, path)
+        write(csv, rows, path, options)
 
     monkeypatch.setattr(CsvFormat, "write", write_short)
     run = pipeline.run(engine="pandas", options=RunOptions(partition_rows=8))

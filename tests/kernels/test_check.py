@@ -314,7 +314,7 @@ def test_the_command_gives_json(file, on_cpu):
         ("right", "twice", True),
         ("wrong", "no_nan", False),
     ]
-    assert found["kernels"][1]["findings"][0]["rows"][0]["expected"] == "nan"
+    assert found["kernels"][1]["mismatches"][0]["rows"][0]["expected"] == "nan"
 
 
 def test_the_command_without_a_gpu_says_what_to_do(file, monkeypatch):
