@@ -233,14 +233,14 @@ KERNEL measure(int64_t rows, uint64_t* places, {", ".join(parameters(kinds))}) {
 
 def pack_text(kinds: Sequence[Kind], layout: Layout) -> str:
     """Return the kernel `pack`: rows, words, the least value and the shift of each digit in a word, columns."""
-    types = [unsigned_type(layout.width(word)) for word in layout.words]
+    types = [unsigned_type(layout.width(word)) for word in layout.packed_integers]
     outputs = [f"uint{bits}_t* w{at}" for at, bits in enumerate(types)]
-    placed = [f"int64_t least{d}, int64_t shift{d}" for word in layout.words for d in word]
+    placed = [f"int64_t least{d}, int64_t shift{d}" for word in layout.packed_integers for d in word]
     stores = "\n".join(
         f"        w{at}[row] = uint{bits}_t("
         + " | ".join(f"(digits.known[{d}] ? digits.of[{d}] - uint64_t(least{d}) : 0) << shift{d}" for d in word)
         + ");"
-        for at, (word, bits) in enumerate(zip(layout.words, types, strict=True))
+        for at, (word, bits) in enumerate(zip(layout.packed_integers, types, strict=True))
     )
     return f"""{headers()}{struct_text(kinds)}
 KERNEL pack({", ".join(["int64_t rows", *outputs, *placed, *parameters(kinds)])}) {{

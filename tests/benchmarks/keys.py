@@ -110,7 +110,7 @@ class Comparison:
         recording = RecordingMachine(self.machine)
         layout = measured(keys, recording)
         closed = recording.launches["measure_keys"]
-        ranges = self.machine.arrays.zeros(2 * keys.digits + 1, "uint64")
+        ranges = self.machine.arrays.zeros(2 * keys.components + 1, "uint64")
         old = self.generated(generated_keys.measure_text(kinds), "measure", [ranges, *buffers])
         yield self.both(f"measure {title}", old, closed, ranges, closed[3][2], 0, read)
         if in_order:
@@ -118,7 +118,10 @@ class Comparison:
         words = packed(keys, layout, recording)
         outputs = [self.machine.arrays.empty(self.rows, word.dtype) for word in words]
         placed = [
-            number for word in layout.words for d in word for number in (signed(layout.least[d]), layout.shift(word, d))
+            number
+            for word in layout.packed_integers
+            for d in word
+            for number in (signed(layout.least[d]), layout.shift(word, d))
         ]
         old = self.generated(generated_keys.pack_text(kinds, layout), "pack", [*outputs, *placed, *buffers])
         written = sum(word.nbytes for word in words)

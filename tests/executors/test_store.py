@@ -90,10 +90,13 @@ def test_a_file_has_no_name_and_links_tell_the_way(backend, space, tmp_path):
     """What is not there cannot be left behind."""
     spilled = backend.spill(backend.from_arrow(ROWS), space)
     assert not list(tmp_path.iterdir())
-    went = {"device to host": backend.name == "cudf", "host to file": backend.name == "pandas" or space.room(1).in_file}
-    assert set(spilled.went) == {link for link, used in went.items() if used}
-    assert set(spilled.comes) == {" to ".join(link.split(" to ")[::-1]) for link in spilled.went}
-    assert set(spilled.went.values()) == set(spilled.comes.values()) != {0}
+    spill_traffic = {
+        "device to host": backend.name == "cudf",
+        "host to file": backend.name == "pandas" or space.room(1).in_file,
+    }
+    assert set(spilled.spill_traffic) == {link for link, used in spill_traffic.items() if used}
+    assert set(spilled.restore_traffic) == {" to ".join(link.split(" to ")[::-1]) for link in spilled.spill_traffic}
+    assert set(spilled.spill_traffic.values()) == set(spilled.restore_traffic.values()) != {0}
 
 
 def numbers(start):
@@ -163,9 +166,9 @@ def test_pipelines_that_spill_give_the_same_rows(name, limit, local_engine, tmp_
     run = pipeline_of(name, tmp_path).run(engine=local_engine, options=options)
     assert rows_of(run) == expected(name)
     spilled = Counter(run.report.spilled)
-    went = spilled["device to host" if local_engine != "pandas" else "host to file"]
+    spill_traffic = spilled["device to host" if local_engine != "pandas" else "host to file"]
     came = spilled["host to device" if local_engine != "pandas" else "file to host"]
-    assert 0 < went <= came
+    assert 0 < spill_traffic <= came
     assert any(note.startswith("frames that waited were spilled to leave room: ") for note in run.report.notes)
 
 

@@ -30,14 +30,14 @@ UNLIKE = "does not mean the same on all engines"
     ],
 )  # fmt: skip
 def test_patterns_are_written_in_the_few_forms_that_engines_share(pattern, written):
-    assert parse_pattern(pattern).written() == written
+    assert parse_pattern(pattern).pattern_text() == written
 
 
 def test_only_the_groups_asked_for_are_captured_and_the_end_is_the_engines():
     pattern = parse_pattern(r"(a)(?:b)((c)|d)$")
     assert pattern.groups == 3
-    assert pattern.written(1, 3) == "(a)(?:b)(?:(c)|d)$"
-    assert pattern.written(2, bracket="(?P<x>", end=r"\Z") == r"(?:a)(?:b)(?P<x>(?:c)|d)\Z"
+    assert pattern.pattern_text(1, 3) == "(a)(?:b)(?:(c)|d)$"
+    assert pattern.pattern_text(2, bracket="(?P<x>", end=r"\Z") == r"(?:a)(?:b)(?P<x>(?:c)|d)\Z"
 
 
 @pytest.mark.parametrize(
@@ -252,4 +252,4 @@ def test_patterns_may_hold_every_character_but_0():
     escaped = re.sub(r"[\\^$.|?*+()\[\]{}]", r"\\\g<0>", everything)
     for start in range(0, len(escaped) - 900, 17_011):
         piece = re.sub(r"^\\?.|\\$", "", escaped[start : start + 900], flags=re.DOTALL)
-        assert pc.match_substring_regex(everything, pattern=parse_pattern(piece).written()).as_py()
+        assert pc.match_substring_regex(everything, pattern=parse_pattern(piece).pattern_text()).as_py()

@@ -161,7 +161,7 @@ class HostMachine:
         """Return NumPy's pointer."""
         return int(array.ctypes.data)
 
-    def begins(self, plan: str) -> bool:
+    def begin_plan(self, plan: str) -> bool:
         """Compile nothing ahead."""
         return False
 
@@ -239,9 +239,9 @@ class HostMachine:
         finally:
             tracemalloc.stop()
 
-    def sorted_order(self, words: Any) -> Any:
+    def sorted_order(self, packed_keys: Any) -> Any:
         """Sort by the last word first."""
-        return device_array(np.lexsort([plain(word) for word in words[::-1]]).astype(np.int32))
+        return device_array(np.lexsort([plain(word) for word in packed_keys[::-1]]).astype(np.int32))
 
     def string_ranks(self, strings: Vector) -> Any:
         """Sort the distinct texts; Arrow's order is that of their bytes."""

@@ -24,7 +24,7 @@ ON_HOST = {
     "columns/concat.py": {"nulls.sum"},
     "columns/pieces.py": {"sizes.sum"},
     "codegen/emit.py": {"self.take"},
-    "runtime/device_files.py": {"own().fill"},
+    "runtime/device_files.py": {"thread_storage().fill"},
     "programs/kernel_build.py": {"jobs.sort"},
     "io/value_encoders.py": {"sizes.sum"},
 }

@@ -22,7 +22,7 @@ def test_groups_are_cut_from_their_first_item_on(machine):
     chunks = cut_up([5, 0, 2, 3], 2, machine)
     assert machine.host(chunks.starts).tolist() == [0, 2, 4, 5, 7, 9]
     assert machine.host(chunks.stops).tolist() == [2, 4, 5, 7, 9, 10]
-    assert machine.host(chunks.firsts).tolist() == [0, 3, 3, 4, 6]
+    assert machine.host(chunks.chunk_starts).tolist() == [0, 3, 3, 4, 6]
     assert chunks.most == 3
 
 
@@ -31,7 +31,7 @@ def test_groups_of_one_chunk_each_stay_as_they_are(machine):
     chunks = cut_up([2, 1, 2], 2, machine)
     assert machine.host(chunks.starts).tolist() == [0, 2, 3]
     assert machine.host(chunks.stops).tolist() == [2, 3, 5]
-    assert (chunks.firsts, chunks.most) == (None, 1)
+    assert (chunks.chunk_starts, chunks.most) == (None, 1)
 
 
 @MACHINES

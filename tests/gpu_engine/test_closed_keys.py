@@ -1,4 +1,4 @@
-"""The closed set's kernels over keys against Python: digits of every type, nulls and direction, and any number of them."""
+"""The closed set's kernels over keys against Python: components of every type, nulls and direction, and any number of them."""
 
 import random
 import struct
@@ -15,7 +15,7 @@ from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns import packed_keys as words_module
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
-from gpuetl.engines.cudf.columns.keys import KERNEL_DIGITS, MOST_DIGITS, Key, Keys, Layout
+from gpuetl.engines.cudf.columns.keys import KERNEL_COMPONENTS, MOST_COMPONENTS, Key, Keys, Layout
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.packed_keys import MOST_OUTPUTS, mark_columns, mark_words, measured, packed
 from gpuetl.engines.cudf.relational.join_lookup import JoinKeys, SortedLookup, TableLookup, lookup_of
@@ -53,11 +53,11 @@ def key_of(values, dtype, machine, flagged=False, descending=False, nulls_first=
     return Key(from_arrow(pa.chunked_array([stored]), machine), flagged, descending, nulls_first)
 
 
-def digits_of(value, dtype, flagged=False, descending=False, nulls_first=False):
-    """Return the digits of a value; None for those of a null that are not known."""
+def components_of(value, dtype, flagged=False, descending=False, nulls_first=False):
+    """Return the components of a value; None for those of a null that are not known."""
     flag = [int((value is None) != nulls_first)] * flagged
     found = ordered(value, dtype)
-    return flag + [None if value is None else ALL - digit if descending else digit for digit in found]
+    return flag + [None if value is None else ALL - component if descending else component for component in found]
 
 
 def ordered(value, dtype):
@@ -77,32 +77,32 @@ def ordered(value, dtype):
     return [int(value) + (0 if unsigned else SIGN)]
 
 
-def random_keys(digits, rows, seed, machine, few=False):
-    """Return keys of so many digits, of random types, and each row's digits."""
+def random_keys(components, rows, seed, machine, few=False):
+    """Return keys of so many components, of random types, and each row's components."""
     draws = random.Random(seed)
     keys, columns = [], []
-    while len(columns) < digits:
-        dtype = draws.choice([t for t in POOLS if t != LONG or digits - len(columns) > 1])
+    while len(columns) < components:
+        dtype = draws.choice([t for t in POOLS if t != LONG or components - len(columns) > 1])
         nullable = draws.random() < 0.5
-        flagged = nullable and digits - len(columns) > 2
+        flagged = nullable and components - len(columns) > 2
         how = {"flagged": flagged, "descending": draws.random() < 0.5, "nulls_first": draws.random() < 0.5}
         pool = [*(POOLS[dtype][:2] if few else POOLS[dtype]), *[None] * nullable]
         values = [draws.choice(pool) for _ in range(rows)]
         keys.append(key_of(values, dtype, machine, **how))
-        columns += zip(*(digits_of(value, dtype, **how) for value in values), strict=True)
+        columns += zip(*(components_of(value, dtype, **how) for value in values), strict=True)
     return keys, list(zip(*columns, strict=True))
 
 
 def known(row):
-    """Return digits as kernels compare them: those that are not known are 0."""
-    return [digit or 0 for digit in row]
+    """Return components as kernels compare them: those that are not known are 0."""
+    return [component or 0 for component in row]
 
 
 def expected_layout(rows):
-    """Return the layout of rows of digits."""
+    """Return the layout of rows of components."""
     least, bits = [], []
-    for digits in zip(*rows, strict=True):
-        there = [digit for digit in digits if digit is not None]
+    for components in zip(*rows, strict=True):
+        there = [component for component in components if component is not None]
         least.append(min(there, default=ALL))
         bits.append((max(there, default=0) - least[-1]).bit_length() if there else 0)
     return Layout(tuple(least), tuple(bits), all(known(x) <= known(y) for x, y in pairwise(rows)))
@@ -115,12 +115,12 @@ def expected_words(rows, layout):
             sum((row[d] - layout.least[d] if row[d] is not None else 0) << layout.shift(word, d) for d in word)
             for row in rows
         ]
-        for word in layout.words
+        for word in layout.packed_integers
     ]
 
 
 @pytest.mark.parametrize(
-    ("dtype", "value", "digits"),
+    ("dtype", "value", "components"),
     [
         ("int8", -128, [SIGN - 128]), ("int8", 127, [SIGN + 127]), ("int16", -1, [SIGN - 1]), ("bool", True, [1]),
         ("int32", -(2**31), [SIGN - 2**31]), ("int64", -(2**63), [0]), ("int64", 2**63 - 1, [ALL]),
@@ -131,27 +131,27 @@ def expected_words(rows, layout):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_value_has_digits_of_its_own(machine, dtype, value, digits):
+def test_a_value_has_components_of_its_own(machine, dtype, value, components):
     """In the order of the contract: one zero, and NaN the greatest; the other way round where descending."""
     dtype = pa.type_for_alias(dtype) if isinstance(dtype, str) else dtype
     for descending in (False, True):
         keys = Keys((key_of([value], dtype, machine, descending=descending),), 1)
-        expected = tuple(ALL - digit for digit in digits) if descending else tuple(digits)
-        assert measured(keys, machine) == Layout(expected, (0,) * len(digits), True)
+        expected = tuple(ALL - component for component in components) if descending else tuple(components)
+        assert measured(keys, machine) == Layout(expected, (0,) * len(components), True)
 
 
 @pytest.mark.parametrize("nulls_first", [False, True])
 def test_a_flag_says_where_nulls_stand(machine, nulls_first):
-    """The digit of a null's value is not measured."""
+    """The component of a null's value is not measured."""
     keys = Keys((key_of([7, None], pa.int64(), machine, True, False, nulls_first),), 2)
     assert measured(keys, machine) == Layout((0, SIGN + 7), (1, 0), not nulls_first)
 
 
 @pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize("digits", [*KERNEL_DIGITS, 5, 9, 17, 40])
-def test_keys_are_measured_and_packed(machine, digits, rows):
-    """Of any number of digits, whole in their words."""
-    keys, expected = random_keys(digits, rows, digits * rows, machine)
+@pytest.mark.parametrize("components", [*KERNEL_COMPONENTS, 5, 9, 17, 40])
+def test_keys_are_measured_and_packed(machine, components, rows):
+    """Of any number of components, whole in their words."""
+    keys, expected = random_keys(components, rows, components * rows, machine)
     keys = Keys(tuple(keys), rows)
     layout = measured(keys, machine)
     assert layout == expected_layout(expected)
@@ -159,27 +159,27 @@ def test_keys_are_measured_and_packed(machine, digits, rows):
     assert [machine.host(word).tolist() for word in words] == expected_words(expected, layout)
 
 
-@pytest.mark.parametrize("digits", [2, 3, 5, 9, 16, 17])
-def test_many_rows_are_measured_and_packed_by_few_digits(machine, digits, monkeypatch):
+@pytest.mark.parametrize("components", [2, 3, 5, 9, 16, 17])
+def test_many_rows_are_measured_and_packed_by_few_components(machine, components, monkeypatch):
     """Words are put together in several passes, and rows out of order are found by any of them."""
     monkeypatch.setattr(words_module, "MANY_ROWS", 1)
-    keys, expected = random_keys(digits, 300, digits, machine)
+    keys, expected = random_keys(components, 300, components, machine)
     keys = Keys(tuple(keys), 300)
     layout = measured(keys, machine)
     assert layout == expected_layout(expected)
     assert [machine.host(word).tolist() for word in packed(keys, layout, machine)] == expected_words(expected, layout)
-    for place in {0, 1, digits // 2, digits - 1}:
+    for place in {0, 1, components // 2, components - 1}:
         for swapped in (None, 1, 255, 299):
             values = np.arange(300)
             if swapped:
                 values[[swapped - 1, swapped]] = values[[swapped, swapped - 1]]
-            columns = [values if at == place else np.zeros(300, np.int64) for at in range(digits)]
+            columns = [values if at == place else np.zeros(300, np.int64) for at in range(components)]
             own = tuple(key_of(column, pa.int64(), machine) for column in columns)
             assert measured(Keys(own, 300), machine).in_order is (swapped is None)
 
 
-def test_digits_of_a_word_lie_side_by_side_whatever_packs_them(machine, monkeypatch):
-    """Five digits of 2, 3, 4, 5 and 6 bits: a word of 20 bits, in passes of two digits."""
+def test_components_of_a_word_lie_side_by_side_whatever_packs_them(machine, monkeypatch):
+    """Five components of 2, 3, 4, 5 and 6 bits: a word of 20 bits, in passes of two components."""
     monkeypatch.setattr(words_module, "MANY_ROWS", 1)
     rows = [[0] * 5, [3, 7, 15, 31, 63], [1, 2, 3, 4, 5]]
     columns = list(zip(*rows, strict=True))
@@ -190,10 +190,10 @@ def test_digits_of_a_word_lie_side_by_side_whatever_packs_them(machine, monkeypa
 
 
 @pytest.mark.parametrize("number", ["int32", "int64"])
-@pytest.mark.parametrize("digits", [1, 4, 17])
-def test_rows_that_are_selected_are_measured_and_packed(machine, digits, number):
+@pytest.mark.parametrize("components", [1, 4, 17])
+def test_rows_that_are_selected_are_measured_and_packed(machine, components, number):
     """Some of them twice, in any order."""
-    keys, rows = random_keys(digits, 300, digits, machine)
+    keys, rows = random_keys(components, 300, components, machine)
     numbers = np.random.default_rng(0).integers(0, 300, 411).astype(number)
     expected = [rows[number] for number in numbers]
     keys = Keys(tuple(keys), 411, machine.arrays.asarray(numbers))
@@ -202,30 +202,30 @@ def test_rows_that_are_selected_are_measured_and_packed(machine, digits, number)
     assert [machine.host(word).tolist() for word in packed(keys, layout, machine)] == expected_words(expected, layout)
 
 
-@pytest.mark.parametrize("digits", [1, 2, 7, 16, 17, 35])
-def test_one_row_out_of_order_is_noticed(machine, digits):
-    """At the ends of warps and rounds, in the last digit as in the first; and none where all are in order."""
+@pytest.mark.parametrize("components", [1, 2, 7, 16, 17, 35])
+def test_one_row_out_of_order_is_noticed(machine, components):
+    """At the ends of warps and rounds, in the last component as in the first; and none where all are in order."""
     rows = 700
-    for place in (0, digits - 1):
+    for place in (0, components - 1):
         for swapped in (None, 1, 31, 32, 64, 255, 256, 512, 699):
             values = np.arange(rows)
             if swapped:
                 values[[swapped - 1, swapped]] = values[[swapped, swapped - 1]]
-            columns = [values if at == place else np.zeros(rows, np.int64) for at in range(digits)]
+            columns = [values if at == place else np.zeros(rows, np.int64) for at in range(components)]
             keys = tuple(key_of(column, pa.int64(), machine) for column in columns)
             assert measured(Keys(keys, rows), machine).in_order is (swapped is None)
 
 
 @pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize("digits", [1, 2, 3, 4, 8, 16, 20, 33])
-def test_rows_that_differ_from_the_one_before_are_marked(machine, digits, rows):
+@pytest.mark.parametrize("components", [1, 2, 3, 4, 8, 16, 20, 33])
+def test_rows_that_differ_from_the_one_before_are_marked(machine, components, rows):
     """In the leading keys, or in any; those that do in none are counted."""
-    keys, found = random_keys(digits, rows, rows + digits, machine, few=True)
+    keys, found = random_keys(components, rows, rows + components, machine, few=True)
     repeated = np.sort(np.random.default_rng(rows).integers(0, rows, rows))
     chosen, numbers = [known(found[row]) for row in repeated], machine.arrays.asarray(repeated.astype("int32"))
     for leading in {0, 1, len(keys) // 2, len(keys)}:
         marks = mark_columns(Keys(tuple(keys), rows, numbers), leading, machine)
-        count = sum(key.digits for key in keys[:leading])
+        count = sum(key.components for key in keys[:leading])
         groups = [1, *(int(x[:count] != y[:count]) for x, y in pairwise(chosen))]
         values = [1, *(int(x != y) for x, y in pairwise(chosen))]
         assert machine.host(marks.groups).tolist() == groups
@@ -233,11 +233,11 @@ def test_rows_that_differ_from_the_one_before_are_marked(machine, digits, rows):
         assert int(marks.ties[0]) == rows - sum(values)
 
 
-@pytest.mark.parametrize("digits", [2, 9, 20, 40])
+@pytest.mark.parametrize("components", [2, 9, 20, 40])
 @pytest.mark.parametrize("leading", [0, 1, 3])
-def test_words_are_marked_in_the_order_of_rows(machine, digits, leading):
+def test_words_are_marked_in_the_order_of_rows(machine, components, leading):
     """Groups may end within a word."""
-    keys, found = random_keys(digits, 500, digits, machine, few=True)
+    keys, found = random_keys(components, 500, components, machine, few=True)
     keys = Keys(tuple(keys), 500)
     layout = measured(keys, machine)
     words = packed(keys, layout, machine)
@@ -246,10 +246,10 @@ def test_words_are_marked_in_the_order_of_rows(machine, digits, leading):
     # A value that is not known is packed as the least one: no flag tells them apart.
     known_as = [least if bits else None for least, bits in zip(layout.least, layout.bits, strict=True)]
     chosen = [
-        [other if digit is None else digit for digit, other in zip(found[row], known_as, strict=True)]
+        [other if component is None else component for component, other in zip(found[row], known_as, strict=True)]
         for row in machine.host(order)
     ]
-    count = sum(key.digits for key in keys.keys[:leading])
+    count = sum(key.components for key in keys.keys[:leading])
     groups = [1, *(int(known(x[:count]) != known(y[:count])) for x, y in pairwise(chosen))]
     values = [1, *(int(known(x) != known(y)) for x, y in pairwise(chosen))]
     assert machine.host(marks.values).tolist() == values
@@ -271,12 +271,12 @@ def test_more_columns_than_a_kernel_writes_are_sorted(machine):
 
 @pytest.mark.parametrize("skipped", [(), ("join_by_table",)], ids=["any", "by hash"])
 @pytest.mark.parametrize("nulls_equal", [False, True])
-@pytest.mark.parametrize("digits", [1, 2, 3, 4, 6, 12, 16, 18])
-def test_keys_of_any_number_of_digits_are_found(machine, digits, nulls_equal, skipped):
+@pytest.mark.parametrize("components", [1, 2, 3, 4, 6, 12, 16, 18])
+def test_keys_of_any_number_of_components_are_found(machine, components, nulls_equal, skipped):
     """Those of more than a kernel takes are sorted."""
-    draws = random.Random(digits)
-    flagged = nulls_equal and digits > 1
-    types = [draws.choice([t for t in POOLS if t != LONG]) for _ in range(digits - flagged)]
+    draws = random.Random(components)
+    flagged = nulls_equal and components > 1
+    types = [draws.choice([t for t in POOLS if t != LONG]) for _ in range(components - flagged)]
     keys = {}
     for side, rows in (("left", 300), ("right", 40)):
         pools = [POOLS[dtype][:2] for dtype in types]
@@ -291,7 +291,7 @@ def test_keys_of_any_number_of_digits_are_found(machine, digits, nulls_equal, sk
     ]  # fmt: skip
     with skipping(skipped):
         lookup = lookup_of(JoinKeys(*sides, nulls_equal), machine)
-    assert isinstance(lookup, SortedLookup if digits > MOST_DIGITS else TableLookup)
+    assert isinstance(lookup, SortedLookup if components > MOST_COMPONENTS else TableLookup)
     as_compared = lambda row: tuple(tuple(ordered(value, dtype)) for value, dtype in zip(row, types, strict=True))  # noqa: E731
     right = [as_compared(row) for row in keys["right"]]
     owners, count = lookup.find(sides[0], slots=False)

@@ -15,7 +15,7 @@ from gpuetl.engines.cudf.codegen.casts import cast_headers
 from gpuetl.engines.cudf.codegen.device_headers import DEVICE, closed_programs, closed_source, header_text
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.codegen.functions import HEADERS
-from gpuetl.engines.cudf.codegen.functions.nested import OWN
+from gpuetl.engines.cudf.codegen.functions.nested import OWN_FUNCTION_NAMES
 from gpuetl.engines.cudf.codegen.nvrtc import named, users_lines
 from gpuetl.engines.cudf.codegen.user_kernels import elementwise_source
 from gpuetl.engines.cudf.columns.interchange import from_arrow
@@ -67,8 +67,8 @@ def mark(header):
 
 def of_functions():
     """Yield a kernel of the first function of each family whose kernel has the family's header."""
-    for header in sorted({HEADERS[name] for name in HEADERS if name not in {*INTERNAL, *OWN}} - {""}):
-        own = (name for name in HEADERS if HEADERS[name] == header and name not in {*INTERNAL, *OWN})
+    for header in sorted({HEADERS[name] for name in HEADERS if name not in {*INTERNAL, *OWN_FUNCTION_NAMES}} - {""}):
+        own = (name for name in HEADERS if HEADERS[name] == header and name not in {*INTERNAL, *OWN_FUNCTION_NAMES})
         sources = (generated(*call) for name in own for call in list(expressions(name, 1))[:1])
         yield next((source for source in sources if mark(header) in source), "")
 

@@ -9,7 +9,7 @@ from gpuetl.engines.cudf import cudf_engine  # noqa: F401  registers the handler
 from gpuetl.engines.cudf.codegen.device_headers import DEVICE, header_text
 from gpuetl.engines.cudf.codegen.evaluate import REASONS
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
-from gpuetl.engines.cudf.codegen.functions.nested import OWN
+from gpuetl.engines.cudf.codegen.functions.nested import OWN_FUNCTION_NAMES
 from gpuetl.engines.cudf.gpu_operation import run_operation
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.cudf.relational.aggregate import PICKS
@@ -41,7 +41,9 @@ def test_an_operation_without_a_handler_is_told():
     ],
 )
 def test_every_function_has_a_handler_and_every_handler_a_function(kind, handlers, apart):
-    assert {name for of_kind, name in FUNCTIONS if of_kind == kind} == {*handlers, *apart} - set(INTERNAL) - OWN
+    assert {name for of_kind, name in FUNCTIONS if of_kind == kind} == {*handlers, *apart} - set(
+        INTERNAL
+    ) - OWN_FUNCTION_NAMES
 
 
 def test_what_partitions_carry_has_a_handler():

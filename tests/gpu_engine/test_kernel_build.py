@@ -374,7 +374,7 @@ def test_the_command_compiles_a_pipeline_s_kernels(file, tmp_path):
 def test_a_build_compiles_what_a_run_of_the_same_file_lists(file, monkeypatch):
     """So the first run finds it in the cache."""
     texts = []
-    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
+    monkeypatch.setattr(HostMachine, "begin_plan", lambda self, plan: True)
     monkeypatch.setattr(HostMachine, "expect", lambda self, plan, those: texts.extend(those))
     load(file).run(engine=ON_CPU)
     until_listed()

@@ -57,7 +57,7 @@ def keys_in(values, dtype, *key):
         ([1.0, float("nan")], "float32", (31,), 32),
     ],
 )
-def test_digits_take_the_bits_that_their_range_needs(values, dtype, bits, width):
+def test_components_take_the_bits_that_their_range_needs(values, dtype, bits, width):
     """And words are the narrowest that hold them."""
     keys = keys_in(values, dtype)
     layout = measured(keys, HOST)
@@ -65,10 +65,10 @@ def test_digits_take_the_bits_that_their_range_needs(values, dtype, bits, width)
     assert [8 * word.dtype.itemsize for word in packed(keys, layout, HOST)] == [width] * (width is not None)
 
 
-def test_digits_are_whole_in_words():
+def test_components_are_whole_in_words():
     """Those that do not fit beside others begin the next word; those without bits are in none."""
     layout = Layout((0,) * 5, (30, 0, 30, 10, 64), in_order=False)
-    assert layout.words == [[0, 2], [3], [4]]
+    assert layout.packed_integers == [[0, 2], [3], [4]]
     assert layout.shift([0, 2], 0) == 30
 
 

@@ -170,15 +170,15 @@ def test_a_few_rest_and_end_if_nothing_is_asked_of_them(processes, monkeypatch):
     barrier = Barrier(2)
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda text: barrier.wait() >= 0 and processes.compiled(text, OPTIONS), [TEXT, TEXT]))
-    processes.rest(seconds=60)
+    processes.end_idle(seconds=60)
     (kept,) = processes.started
     assert processes.compiled(TEXT, OPTIONS).startswith(b"\x7fELF")
     assert processes.started == {kept}
-    processes.rest(seconds=0.3)
+    processes.end_idle(seconds=0.3)
     processes.compiled(TEXT, OPTIONS)  # asked of it in time
     time.sleep(0.6)
     assert processes.started == {kept}
-    processes.rest(seconds=0.05)
+    processes.end_idle(seconds=0.05)
     assert has_ended(kept.process.pid)
 
 

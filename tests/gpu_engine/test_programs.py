@@ -90,7 +90,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Programs:
 
     monkeypatch.setattr(HostMachine, "compiled", ask)
     monkeypatch.setattr(HostMachine, "user_kernel", ask_user)
-    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
+    monkeypatch.setattr(HostMachine, "begin_plan", lambda self, plan: True)
     monkeypatch.setattr(
         HostMachine, "expect", lambda self, plan, sources: found.listed.extend(text.source for text in sources)
     )
@@ -375,7 +375,7 @@ def test_a_run_lists_its_programs_once_unless_that_is_skipped(
     """The machine is asked by the plan's fingerprint; the list is made on a thread."""
     visits.filter(col("place") > 1).stage("s")
     physical, plans, found = physical_of(visits.pipeline, "s"), list[str](), list[KernelSource]()
-    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: plans.append(plan) or len(plans) == 1)
+    monkeypatch.setattr(HostMachine, "begin_plan", lambda self, plan: plans.append(plan) or len(plans) == 1)
     monkeypatch.setattr(HostMachine, "expect", lambda self, plan, sources: found.extend(sources))
     backend = CudfBackend(HostMachine())
     with skipping(["compile_ahead"]):
@@ -413,7 +413,7 @@ def test_a_trace_shows_what_goes_wrong_with_a_list(
     """Nobody would catch it on the thread."""
     visits.filter(col("place") > 1).stage("s")
     physical = physical_of(visits.pipeline, "s")
-    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
+    monkeypatch.setattr(HostMachine, "begin_plan", lambda self, plan: True)
     monkeypatch.setattr(HostMachine, "expect", lambda self, plan, sources: list(sources) and 1 // 0)
     with tracing(tmp_path / "trace.json") as trace:
         CudfBackend(HostMachine()).compile_ahead(physical, "plan")
@@ -435,7 +435,7 @@ def test_a_process_that_ends_waits_for_lists_and_not_for_compilers(
         go.wait(60)
 
     visits.filter(col("place") > 1).stage("s")
-    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
+    monkeypatch.setattr(HostMachine, "begin_plan", lambda self, plan: True)
     monkeypatch.setattr(HostMachine, "expect", expect)
     monkeypatch.setattr(plan_listing, "_ENDING", threading.Event())
     CudfBackend(HostMachine()).compile_ahead(physical_of(visits.pipeline, "s"), "plan")

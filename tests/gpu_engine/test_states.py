@@ -86,7 +86,7 @@ def names_in(header, enum):
 
 
 def test_numbers_of_kinds_are_those_of_the_device():
-    assert names_in("states.cuh", "Kind") == [*aggregate_states.WORDS]
+    assert names_in("states.cuh", "Kind") == [*aggregate_states.WORD_STATES]
     assert names_in("closed/results.cu", "Kind") == [*aggregate_states.RESULTS]
     assert names_in("states.cuh", "Stored")[1:] == [*aggregate_reduction.RECORD_TYPES[1:]]
     assert len(names_in("closed/results.cu", "Stored")) == len(aggregate_reduction.RESULT_TYPES)
@@ -99,7 +99,7 @@ def test_every_call_has_kinds_that_the_device_knows():
         for column in ("i64", "u64", "f64", "d", "w"):
             found = result_of(Call(FUNCTIONS["aggregate", "sum"], (Column(column, COLUMNS[column].type),), pa.int64()))
             assert found.kind in aggregate_states.RESULTS, name
-            assert not found.state or found.state.kind in {*aggregate_states.WORDS, *aggregate_states.WIDE}, name
+            assert not found.state or found.state.kind in {*aggregate_states.WORD_STATES, *aggregate_states.WIDE}, name
 
 
 @needs_compiler

@@ -79,7 +79,7 @@ def test_each_type_has_its_own_values_back(machine, dtype, values, descending):
 
 
 @MACHINES
-def test_digits_lie_in_any_word_and_those_of_constants_in_none(machine):
+def test_components_lie_in_any_word_and_those_of_constants_in_none(machine):
     """Three words here: of a and b, of c alone, and of d."""
     columns = {
         "a": pa.array([7, 7, -7, 7], "int16"), "k": pa.array([-3] * 4, "int32"), "b": pa.array([2, 1, 9, 1], "uint8"),
@@ -96,7 +96,7 @@ def test_digits_lie_in_any_word_and_those_of_constants_in_none(machine):
 
 @MACHINES
 def test_a_column_that_is_a_key_twice_is_there_once(machine):
-    """Its second digit decides nothing."""
+    """Its second component decides nothing."""
     keys = [SortKey("x"), SortKey("x", True)]
     assert in_order(machine, keys, x=pa.array([3, -1, 2])) == ({"x"}, {"x": [-1, 2, 3]})
 

@@ -25,6 +25,7 @@ STRINGS = {"x": "string", "s": "string"}
 def block_bytes(request, monkeypatch):
     """Bytes that one thread parses at a time; smaller ones are enlarged for records that are longer."""
     monkeypatch.setattr(csv_values, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
     monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", request.param)
     return request.param
 
@@ -89,6 +90,7 @@ def test_quoted_texts_keep_their_line_ends_wherever_a_block_ends(pipeline, monke
     pipeline.read_csv("s", "s.csv", TYPES)
     for block_bytes in range(2, 60):
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
         got = pipeline.run(engine="pandas", keep=["s"])["s"].to_arrow()
         assert got.to_pydict() == {"x": [1, 2, 3], "s": ["a\r\nb", 'c"\r\n', "\r\n\r\n"]}
 
@@ -254,9 +256,11 @@ def test_every_small_file_is_read_in_blocks_as_in_one(pipeline, monkeypatch):
         body = "".join(draw.choices('a",\r\n', [4, 3, 3, 1, 3], k=draw.randrange(1, 30)))
         (pipeline.root / "s.csv").write_bytes(f"x,y\n{body}".encode())
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", 1 << 20)
+        monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
         monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", 1 << 20)
         whole = outcome()
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", draw.randrange(4, 12))
+        monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
         monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", draw.randrange(4, 12))
         assert outcome() == whole, body
 

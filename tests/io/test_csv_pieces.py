@@ -7,6 +7,8 @@ import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions, col
 from gpuetl.formats import csv_pieces, csv_text
+from gpuetl.formats.csv_options import Dialect
+from gpuetl.formats.csv_records import CsvRecords
 
 DIALECTS = [
     {}, {"quote": None}, {"escape": "\\"}, {"comment": "#"}, {"escape": "\\", "comment": "#"}, {"skip_rows": 1},
@@ -53,6 +55,27 @@ def test_a_file_is_looked_at_once_and_its_rows_are_known(pipeline, monkeypatch):
     assert len(groups) > 8
     assert [group.extent.line for group in groups[:2]] == [2, 2 + 2 * groups[0].rows]
     assert [group.extent.records for group in groups[:2]] == [0, groups[0].rows]
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_pieces_have_the_records_and_lines_of_their_text(pipeline, monkeypatch, columns):
+    draw, counted = random.Random(columns), 0
+    monkeypatch.setattr(csv_pieces, "PIECE_BYTES", 5)
+    header, types = [("x\n", {"x": "string"}), ("x,y\n", {"x": "string", "y": "string"})][columns - 1]
+    for _ in range(300):
+        body = "".join(draw.choices(["\n", "a,b\n", '"a\n\nb",c\n', "ab", '""', "\r\n"], [6, 6, 3, 1, 1, 0.2], k=9))
+        (pipeline.root / "s.csv").write_text(header + body, newline="")
+        reads = Pipeline("reads", root=pipeline.root)
+        reads.read_csv("s", "s.csv", types)
+        groups = reads.plan().sources["s"].dataset.row_groups
+        extents = [group.extent for group in groups]
+        starts = [extent.start - len(header) for extent in extents]
+        before = [CsvRecords(body[:start].encode(), Dialect(), columns == 1) for start in starts]
+        assert [extent.line for extent in extents] == [2 + len(part.line_ends) for part in before], body
+        assert [extent.records for extent in extents] == [len(part) for part in before], body
+        assert sum(group.rows for group in groups) == len(CsvRecords(body.encode(), Dialect(), columns == 1)), body
+        counted += len(groups)
+    assert counted > 1000
 
 
 def test_a_failing_row_is_named_by_its_number_in_the_file(pipeline, engine, monkeypatch):

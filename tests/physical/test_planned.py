@@ -155,7 +155,7 @@ def test_a_plan_in_partitions_is_kept(in_partitions):
     """A cluster's has a share for each worker; it is the same for any memory in which it fits."""
     first, again = in_partitions(1 << 30), in_partitions(1 << 40)
     assert len(first.plan.roots[0].inputs) == 1
-    assert not first.weighed
+    assert not first.uses_exchange_budget
     assert first.plan is again.plan
 
 
@@ -163,7 +163,7 @@ def test_a_plan_that_was_cut_or_weighed_for_its_memory_is_planned_each_time(in_p
     """With more memory an exchange may be quicker than to carry rows, and partitions may be larger."""
     pq.write_table(pa.table({"k": [1, 1], "x": [2, 3]}), tmp_path / "s.parquet", row_group_size=1)
     weighed = in_partitions(1 << 30, windowed=True)
-    assert weighed.weighed
+    assert weighed.uses_exchange_budget
     assert in_partitions(1 << 30, windowed=True).plan is not weighed.plan
     cut = in_partitions(1, rows=None)
     assert in_partitions(1, rows=None).plan is not cut.plan

@@ -48,11 +48,11 @@ class SpilledFrame(Protocol[R_co]):
     """A frame outside of the engine's memory, in room that is given back when nobody holds this any more."""
 
     @property
-    def went(self) -> Mapping[Link, int]:
+    def spill_traffic(self) -> Mapping[Link, int]:
         """The bytes over each link on the way out."""
 
     @property
-    def comes(self) -> Mapping[Link, int]:
+    def restore_traffic(self) -> Mapping[Link, int]:
         """The bytes over each link on the way back."""
 
     def restored(self) -> R_co:

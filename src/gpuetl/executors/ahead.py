@@ -127,25 +127,25 @@ def scans_in_order(roots: Sequence[Physical]) -> Iterator[tuple[Scan, int]]:
 
     Sources below an exchange that takes a limited number of rows are left out: their partitions may never be needed.
     """
-    seen: set[tuple[int, int]] = set()
+    seen_scans: set[tuple[int, int]] = set()
     for root in roots:
         for node in walk_graph(root):
             if isinstance(node, Exchange):
-                found = scans_below(node.source, seen)
+                found = scans_below(node.source, seen_scans)
                 yield from found if node.limit is None else ()
-        yield from scans_below(root, seen)
+        yield from scans_below(root, seen_scans)
 
 
-def scans_below(root: Physical, seen: set[tuple[int, int]]) -> list[tuple[Scan, int]]:
+def scans_below(root: Physical, seen_scans: set[tuple[int, int]]) -> list[tuple[Scan, int]]:
     """Return the partitions of sources that a fragment reads for all of its own, but for those `seen` before."""
     found: list[tuple[Scan, int]] = []
     for at in range(root.partitions):
         stack: list[tuple[Physical, int]] = [(root, at)]
         while stack:
             node, index = stack.pop()
-            if (id(node), index) in seen:
+            if (id(node), index) in seen_scans:
                 continue
-            seen.add((id(node), index))
+            seen_scans.add((id(node), index))
             if isinstance(node, Scan):
                 found.append((node, index))
             elif isinstance(node, Concat):

@@ -29,7 +29,7 @@ from gpuetl.uncaught import unexpected
 
 MOST_ROWS = 50_000_000
 """Of a partition, beyond which filters are not computed again to find a row of its file."""
-KEPT = ":kept"
+PREDICATE_COLUMN = ":kept"
 """A column that no user can name."""
 
 
@@ -103,8 +103,10 @@ def row_before(steps: Sequence[Node], read: Read, part: Sequence[RowGroup], row:
 
 def rows_kept(backend: Backend, step: Filter, frame: Frame) -> Any:
     """Return for each row whether a filter keeps it; null is not."""
-    table = backend.to_arrow(backend.run(Project(source=step.source, columns={KEPT: step.predicate}), frame))
-    return table.column(KEPT).combine_chunks()
+    table = backend.to_arrow(
+        backend.run(Project(source=step.source, columns={PREDICATE_COLUMN: step.predicate}), frame)
+    )
+    return table.column(PREDICATE_COLUMN).combine_chunks()
 
 
 def named_row(dataset: Dataset, part: Sequence[RowGroup], row: int) -> str:

@@ -48,29 +48,29 @@ class LocalExecutor:
         self.exchanges = {id(one.node): one for one in self.passes if not one.is_output}
         self.gathered: Counter[int] = Counter()
 
-    def compute(self, takes: Sequence[Take]) -> None:
+    def compute(self, receivers: Sequence[Take]) -> None:
         """Compute the roots; hand each partition over when it is there, to the one for its root."""
         outputs = (one for one in self.passes if one.is_output)
-        for _ in self.passed(self.passes, dict(zip(outputs, takes, strict=True))):
+        for _ in self.run_passes(self.passes, dict(zip(outputs, receivers, strict=True))):
             pass
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""
         frames: deque[Frame] = deque()
         own = next(one for one in self.passes if one.is_output and one.node is root)
-        for _ in self.passed(with_needs(own, self.passes), {own: frames.append}):
+        for _ in self.run_passes(with_needs(own, self.passes), {own: frames.append}):
             while frames:
                 yield frames.popleft()
 
-    def passed(self, passes: Sequence[Pass], takes: Mapping[Pass, Take]) -> Iterator[None]:
+    def run_passes(self, passes: Sequence[Pass], receivers: Mapping[Pass, Take]) -> Iterator[None]:
         """Do passes one after another; those go along that read what waits for them.  Yield after each partition."""
         for one in passes:
             while not self.is_done(one):
-                self.advance(one, takes)
+                self.advance(one, receivers)
                 yield
                 for other in passes:
                     while self.goes_along(other):
-                        self.advance(other, takes)
+                        self.advance(other, receivers)
                         yield
 
     def is_done(self, one: Pass) -> bool:
@@ -83,12 +83,12 @@ class LocalExecutor:
             return False
         return any(partition in self.store for partition in one.reads(self.next[one]))
 
-    def advance(self, one: Pass, takes: Mapping[Pass, Take]) -> None:
+    def advance(self, one: Pass, receivers: Mapping[Pass, Take]) -> None:
         """Take the next partition; of an exchange that has the rows that are wanted, the others are not."""
         index = self.next[one]
         self.next[one] += 1
         if one.is_output:
-            takes[one](self.partition(one.node, index))
+            receivers[one](self.partition(one.node, index))
         elif isinstance(one.node, Exchange) and not self.exchange(one.node, index):
             self.next[one] = one.partitions
 

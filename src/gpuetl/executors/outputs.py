@@ -84,7 +84,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
         )
         for name, (write, source) in physical.sinks.items()
     }
-    runner.guard.frees.extend(partial(written, writer) for writer in writers.values())
+    runner.guard.frees.extend(partial(wait_until_written, writer) for writer in writers.values())
     if budget:
         budget.frees += [*(partial(is_settled, writer) for writer in writers.values()), store.spill_oldest]
     head_rows = options.head_rows
@@ -178,7 +178,7 @@ def file_writer(
     return replace(writer, write=spanned(guarded, f"write {sink}", "file"))
 
 
-def written(writer: SinkWriter) -> str:
+def wait_until_written(writer: SinkWriter) -> str:
     """Wait until what was handed over is written, and so held no more."""
     writer.settle()
     return ""

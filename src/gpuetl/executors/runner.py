@@ -83,18 +83,18 @@ def window_with_state(
 
 def own_state(backend: Backend, steps: StatefulSteps, frame: Frame) -> Frame:
     """Return the state of a partition as though it were the first."""
-    return kept(backend, steps.state_only, [backend.run(steps.prepare, frame)])
+    return state_rows(backend, steps.state_only, [backend.run(steps.prepare, frame)])
 
 
 def combined(backend: Backend, steps: StatefulSteps, states: Sequence[Frame]) -> list[Frame]:
     """Return the state after each partition, given the state of each by itself."""
     found = list(states[:1])
     for frame in states[1:]:
-        found.append(kept(backend, steps.state_only, [found[-1], frame]))
+        found.append(state_rows(backend, steps.state_only, [found[-1], frame]))
     return found
 
 
-def kept(backend: Backend, state_only: WindowPass, frames: Sequence[Frame]) -> Frame:
+def state_rows(backend: Backend, state_only: WindowPass, frames: Sequence[Frame]) -> Frame:
     """Return the state after rows that follow each other."""
     return through(backend, state_only.keep, continued(backend, state_only.window, frames))
 
@@ -127,11 +127,11 @@ def operation_traffic(backend: Backend, operation: Node, frames: Sequence[Frame]
     """Return what an operation moved: the columns that it touches, which also come and go where it ran elsewhere."""
     read, written = operation.touched
     schemas = (read, *(node.schema for node in operation.inputs[1:]))
-    came = sum(backend.nbytes(frame, names) for frame, names in zip(frames, schemas, strict=True))
-    went = backend.nbytes(output, written)
+    input_bytes = sum(backend.nbytes(frame, names) for frame, names in zip(frames, schemas, strict=True))
+    output_bytes = backend.nbytes(output, written)
     at, home = backend.device_of(operation), backend.device
-    crossed: Traffic = {TO_OTHER[home]: came, TO_OTHER[at]: went} if at != home else {}
-    return {MEMORY[at]: came + went, **crossed}
+    crossed: Traffic = {TO_OTHER[home]: input_bytes, TO_OTHER[at]: output_bytes} if at != home else {}
+    return {MEMORY[at]: input_bytes + output_bytes, **crossed}
 
 
 def read_traffic(backend: Backend, read: Read, file_bytes: int, output: Frame) -> Traffic:

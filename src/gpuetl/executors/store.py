@@ -97,7 +97,7 @@ class Store:
             except (OSError, MemoryError) as error:
                 return f"frames that wait cannot be spilled: {first_line(error)}"
             self.forget(waiting)
-            self.recorder.spilled.update(waiting.spilled.went)
+            self.recorder.spilled.update(waiting.spilled.spill_traffic)
         return ""
 
     def spill_oldest(self) -> bool:
@@ -118,5 +118,5 @@ class Store:
             return waiting.frame
         with span("read back", "memory", bytes=waiting.size):
             frame = waiting.spilled.restored()
-        self.recorder.spilled.update(waiting.spilled.comes)
+        self.recorder.spilled.update(waiting.spilled.restore_traffic)
         return frame

@@ -214,23 +214,23 @@ def doubts_in(syntax: Syntax) -> Iterator[InvalidExpression]:
         if isinstance(node, Apply) and node.function == "in":
             values = node.args[1:]
             if any(map(_is_null, values)) and not all(map(_is_null, values)):
-                hint = f"Write {_shown(node.args[0])} IS NULL OR … to keep rows without a value."
+                hint = f"Write {_node_text(node.args[0])} IS NULL OR … to keep rows without a value."
                 yield InvalidExpression(coded("GE1108", "NULL in this list matches no row"), node.span, hint)
 
 
 def _null_comparison(node: Apply) -> InvalidExpression | None:
     """Return the error of a comparison that is null for every row."""
     if node.function in COMPARISON_SIGNS and any(map(_is_null, node.args)):
-        shown = f"{_shown(node.args[0])} {COMPARISON_SIGNS[node.function]} {_shown(node.args[1])}"
+        shown = f"{_node_text(node.args[0])} {COMPARISON_SIGNS[node.function]} {_node_text(node.args[1])}"
         tested = next((arg for arg in node.args if not _is_null(arg)), node.args[0])
         return _never_true(node, shown, tested, node.function == "not_equal")
     if node.function == "in" and len(node.args) > 1 and all(map(_is_null, node.args[1:])):
-        return _never_true(node, f"{_shown(node.args[0])} IN (NULL)", node.args[0])
+        return _never_true(node, f"{_node_text(node.args[0])} IN (NULL)", node.args[0])
     if node.function == "not" and isinstance(inner := node.args[0], Apply) and inner.function == "in":
         values = inner.args[1:]
         if any(map(_is_null, values)) and not all(map(_is_null, values)):
             rest = Apply("in", (inner.args[0], *(value for value in values if not _is_null(value))))
-            hint = f"Take NULL out of the list: {_shown(Apply('not', (rest,)))}."
+            hint = f"Take NULL out of the list: {_node_text(Apply('not', (rest,)))}."
             return InvalidExpression(
                 coded("GE1108", "NOT IN with NULL in its list is true for no row"), node.span or inner.span, hint
             )
@@ -238,7 +238,7 @@ def _null_comparison(node: Apply) -> InvalidExpression | None:
 
 
 def _never_true(node: Apply, shown: str, tested: Syntax, negated: bool = False) -> InvalidExpression:
-    test = f"{_shown(tested)} IS {'NOT ' * negated}NULL"
+    test = f"{_node_text(tested)} IS {'NOT ' * negated}NULL"
     return InvalidExpression(coded("GE1108", f"'{shown}' is true for no row"), node.span, f"Write {test}.")
 
 
@@ -246,7 +246,7 @@ def _is_null(node: Syntax) -> bool:
     return _is_null(node.operand) if isinstance(node, CastTo) else node == Constant(None)
 
 
-def _shown(node: Syntax) -> str:
+def _node_text(node: Syntax) -> str:
     try:
         return shown_sql(node)
     except TypeError:  # a part of it could not be read

@@ -99,12 +99,12 @@ def constant_form(dtype: DataType) -> str:
 
 NOT_FINITE = ("inf", "-inf", "nan")
 """SQL has no literals for these: they are written as casts."""
-_DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_DECIMAL_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 def decimal_of(text: str, dtype: DataType) -> Decimal | None:
     """Read a decimal that has just the digits of `dtype`, as constants of decimals are written; None for any other."""
-    if not is_decimal(dtype) or not _DIGITS.fullmatch(text) or len(text) > MAX_DIGITS + 2:
+    if not is_decimal(dtype) or not _DECIMAL_NUMBER.fullmatch(text) or len(text) > MAX_DIGITS + 2:
         return None
     value = Decimal(text)
     return value if constant_decimal(value) == dtype else None

@@ -32,7 +32,7 @@ SIGNS = {
 }  # fmt: skip
 """By what is typed, of one sign or of several without a space between them: what to write."""
 
-WORDS = {
+FOREIGN_WORDS = {
     "SELECT": "Make the query a stage, and join it: how: semi stands for IN.",
     "FROM": "Write commas between the arguments of a function: substring(text, start, length).",
     "WHERE": "Write the condition alone, in a filter step.", "HAVING": "Write a filter step after the aggregate step.",
@@ -53,7 +53,7 @@ _QUOTES = dict.fromkeys("“”„‘’«»")
 _REFERENCE = re.compile(r"\$\{\s*(params|run|env)\.([A-Za-z_]\w*)[^}]*\}")
 
 
-def refuse_signs(text: str, words: Sequence[Any]) -> None:
+def refuse_signs(text: str, tokens: Sequence[Any]) -> None:
     """Refuse signs that the parser passes over, or reads otherwise than they look.
 
     Raises
@@ -61,29 +61,29 @@ def refuse_signs(text: str, words: Sequence[Any]) -> None:
     InvalidExpression
         For the first of them.
     """
-    if reference := reference_in(text, words):
+    if reference := reference_in(text, tokens):
         raise reference
-    for index, word in enumerate(words):
-        after = words[index + 1] if index + 1 < len(words) else None
-        if error := _wrong_sign(text, words, index) or (after and _wrong_pair(text, word, after)):
+    for index, word in enumerate(tokens):
+        after = tokens[index + 1] if index + 1 < len(tokens) else None
+        if error := _wrong_sign(text, tokens, index) or (after and _wrong_pair(text, word, after)):
             raise error
 
 
-def refused_word(words: Sequence[Any]) -> InvalidExpression | None:
+def refused_word(tokens: Sequence[Any]) -> InvalidExpression | None:
     """Return the error of the first word that belongs to another clause or language, in text that does not parse."""
-    names = [" ".join(word.text.upper().split()) if word.token_type not in _QUOTED else "" for word in words]
+    names = [" ".join(word.text.upper().split()) if word.token_type not in _QUOTED else "" for word in tokens]
     branched = "CASE" not in names and bool({"THEN", "ELSE"} & {*names})
-    for word, name in zip(words, names, strict=True):
+    for word, name in zip(tokens, names, strict=True):
         if branched and name in ("IF", "WHEN", "THEN", "ELSE"):
             return _unsupported(word.text, _span(word), CONDITION)
-        if name in WORDS:
-            return _unsupported(word.text, _span(word), WORDS[name])
+        if name in FOREIGN_WORDS:
+            return _unsupported(word.text, _span(word), FOREIGN_WORDS[name])
     return None
 
 
-def missing_word(words: Sequence[Any], unexpected: str) -> str:
+def missing_word(tokens: Sequence[Any], unexpected: str) -> str:
     """Return what to write where a word is not expected: the form that a text begins and does not go on with."""
-    names = [word.text.upper() for word in words if word.token_type not in _QUOTED]
+    names = [word.text.upper() for word in tokens if word.token_type not in _QUOTED]
     for name, needed, hint in FORMS:
         if name in names and needed not in names:
             return hint
@@ -99,14 +99,14 @@ FORMS = (
 """Words that another one must follow, and how both are written."""
 
 
-def reference_in(text: str, words: Sequence[Any]) -> InvalidExpression | None:
+def reference_in(text: str, tokens: Sequence[Any]) -> InvalidExpression | None:
     """Return the error of a reference `${…}`, which stands in paths only."""
-    for index, word in enumerate(words):
+    for index, word in enumerate(tokens):
         if word.text != "$" or not text.startswith("${", word.start):
             continue
         if found := _REFERENCE.match(text, word.start):
             return _path_reference(found, Span(*found.span()))
-        end = next((w.end for w in words[index:] if w.text == "}"), len(text) - 1)
+        end = next((w.end for w in tokens[index:] if w.text == "}"), len(text) - 1)
         shown = text[word.start : end + 1]
         return InvalidExpression(
             coded("GE1109", f"'{shown}' stands in paths only"), Span(word.start, end + 1), PARAMETER
@@ -126,30 +126,30 @@ def reference_hint(scope: str, name: str) -> str:
     return f"Write ${name}." if scope == "params" else "Write run_id()." if (scope, name) == ("run", "id") else ""
 
 
-def _path_reference(found: re.Match[str], span: Span | None) -> InvalidExpression:
-    scope, name = found[1], found[2]
+def _path_reference(match: re.Match[str], span: Span | None) -> InvalidExpression:
+    scope, name = match[1], match[2]
     value = f"${name}" if scope == "params" else "run_id()" if (scope, name) == ("run", "id") else ""
-    joined = "" if found[0] == found.string else f"; to join it with a string, 'text' || {value}"
+    joined = "" if match[0] == match.string else f"; to join it with a string, 'text' || {value}"
     hint = f"Write {value}{joined}." if value else "Declare a parameter, and write $name."
-    return InvalidExpression(coded("GE1109", f"'{found[0]}' stands in paths only"), span, hint)
+    return InvalidExpression(coded("GE1109", f"'{match[0]}' stands in paths only"), span, hint)
 
 
-def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpression | None:
-    word = words[index]
+def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpression | None:
+    word = tokens[index]
     if word.token_type in (*_QUOTED, TokenType.NUMBER):
         return None
-    signs = [w.text for w in _touching(words, index)]
-    if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in words[:index]):
+    signs = [w.text for w in _touching(tokens, index)]
+    if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in tokens[:index]):
         return None
     typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]))), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
-    if word.text == "?" and any(w.text == ":" for w in words[index:]):
+    if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
         return _unsupported("? :", _span(word), CONDITION)
-    if word.text == ":" and any(pair == ("STRUCT", "<") for pair in pairwise(w.text.upper() for w in words[:index])):
+    if word.text == ":" and any(pair == ("STRUCT", "<") for pair in pairwise(w.text.upper() for w in tokens[:index])):
         return None  # of a field in the name of a type
     if word.text in ("?", ":"):
-        return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(words, index))
+        return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(tokens, index))
     if word.text == "{":
         return InvalidExpression(coded("GE1101", "unexpected '{'"), _span(word), PARAMETER)
     if any(mark in _QUOTES for mark in word.text):
@@ -162,11 +162,11 @@ def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpressio
     return None
 
 
-def _colon_hint(words: Sequence[Any], index: int) -> str:
+def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     """Return what to write for a colon: a part of a text, a part of a column, or a parameter of another database."""
-    words_before = [word.text.upper() for word in words[:index]]
+    words_before = [word.text.upper() for word in tokens[:index]]
     if words_before[:1] == ["LAMBDA"]:
-        return WORDS["LAMBDA"]
+        return FOREIGN_WORDS["LAMBDA"]
     if "[" in words_before:
         return "Write substring(text, start, length), counted from 1."
     return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
@@ -176,10 +176,10 @@ def _is_foreign(sign: str) -> bool:
     return sign in SIGNS and sign not in ("<<", ">>", "=>")  # `f(a => b)` names an argument
 
 
-def _touching(words: Sequence[Any], index: int) -> Iterator[Any]:
+def _touching(tokens: Sequence[Any], index: int) -> Iterator[Any]:
     """Yield the word, and up to two signs that follow it without a space."""
-    yield words[index]
-    for before, word in zip(words[index:], words[index + 1 : index + 3], strict=False):
+    yield tokens[index]
+    for before, word in zip(tokens[index:], tokens[index + 1 : index + 3], strict=False):
         if word.start != before.end + 1 or word.text[:1].isalnum() or word.text[:1] in "('\"$_":
             return
         yield word

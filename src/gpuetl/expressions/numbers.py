@@ -87,7 +87,7 @@ def folded(function: str, args: Sequence[Expr]) -> Literal | None:
     except ArithmeticError:  # of a divisor of 0
         return None
     if isinstance(result, Decimal) and function != "divide" and all(arg.dtype != FLOAT64 for arg in args):
-        return _whole(result, args)
+        return _integer_literal(result, args)
     value = _nearest(result)
     exact = without_zeros(result) if isinstance(result, Decimal) else None
     if not math.isfinite(value):
@@ -95,7 +95,7 @@ def folded(function: str, args: Sequence[Expr]) -> Literal | None:
     return Literal(value, FLOAT64, number=exact if exact is not None and has_type(exact) else None)
 
 
-def _whole(result: Decimal, args: Sequence[Expr]) -> Literal | None:
+def _integer_literal(result: Decimal, args: Sequence[Expr]) -> Literal | None:
     """Return an integer's literal; int64 overflows as that of columns does."""
     if all(arg.dtype == INT64 for arg in args):
         return constant_literal(int(result)) if integer_fits(int(result), INT64) else None
@@ -115,8 +115,8 @@ def _divided(x: Decimal, y: Decimal) -> Decimal | Fraction:
     return quotient if Fraction(quotient) == exact else exact
 
 
-def _rounded(x: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
-    places = int(digits)
+def _rounded(x: Decimal, decimals: Decimal = Decimal(0)) -> Decimal:
+    places = int(decimals)
     if places >= -x.as_tuple().exponent:  # type: ignore[operator]
         return x
     if places < -MOST_PLACES:

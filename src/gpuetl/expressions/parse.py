@@ -15,7 +15,7 @@ from sqlglot import exp
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, LITERALS, cast_target, constant_form, converted
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
-from gpuetl.expressions.foreign import SIGNS, WORDS, reference_hint
+from gpuetl.expressions.foreign import FOREIGN_WORDS, SIGNS, reference_hint
 from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
 from gpuetl.expressions.functions.aggregates import FILTERED
 from gpuetl.expressions.functions.windows import SKIPPING
@@ -232,7 +232,11 @@ class _Lowering:
                 coded("GE1101", f"unexpected 'AS {alias.name}'"), span, "The key of the map names the column."
             )
         quoted = alias.args.get("quoted")
-        hint = f"Text is written in single quotes: '{alias.name}'." if quoted else WORDS.get(alias.name.upper(), "")
+        hint = (
+            f"Text is written in single quotes: '{alias.name}'."
+            if quoted
+            else FOREIGN_WORDS.get(alias.name.upper(), "")
+        )
         message = coded("GE1101", f"there is no operator before '{alias.name}'")
         return InvalidExpression(message, span, hint or "Write an operator, or one expression for each column.")
 

@@ -381,8 +381,8 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
     if slots and slots[-1].repeats:
         if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
             raise _arity(function, syntax)
-        for slot, written in zip(slots, syntax.args, strict=False):
-            _check_constant(function, slot, written, syntax)
+        for slot, argument in zip(slots, syntax.args, strict=False):
+            _check_constant(function, slot, argument, syntax)
         return list(syntax.args)
     given: dict[str, Syntax] = dict(zip((slot.name for slot in slots), syntax.args, strict=False))
     for name, value in syntax.keywords:
@@ -407,10 +407,10 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
     return bound
 
 
-def _check_constant(function: Function, slot: Argument, written: Syntax, syntax: Apply) -> None:
-    if slot.constant and not isinstance(written, Constant | ParameterName | Unreadable):
+def _check_constant(function: Function, slot: Argument, argument: Syntax, syntax: Apply) -> None:
+    if slot.constant and not isinstance(argument, Constant | ParameterName | Unreadable):
         message = coded("GE1105", f"{shown_name(function)} takes a constant or a $parameter as {slot.name}")
-        raise InvalidExpression(message, written.span or syntax.span)
+        raise InvalidExpression(message, argument.span or syntax.span)
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:

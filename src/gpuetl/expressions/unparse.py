@@ -41,7 +41,7 @@ _NOT, _POSTFIX, _COMPARISON, _PREFIX, _ATOM = 3, 4, 4, 8, 9
 
 def to_sql(expression: Syntax | Expr) -> str:
     """Return the SQL text of a written or a typed expression; casts that typing put in are left out."""
-    return _text(expression if isinstance(expression, Syntax) else _written(expression))[0]
+    return _text(expression if isinstance(expression, Syntax) else _syntax_of(expression))[0]
 
 
 def shown_sql(expression: Syntax | Expr) -> str:
@@ -49,7 +49,7 @@ def shown_sql(expression: Syntax | Expr) -> str:
     return cut(to_sql(expression))
 
 
-def _written(expr: Expr) -> Syntax:
+def _syntax_of(expr: Expr) -> Syntax:
     match expr:
         case Column():
             return Name(expr.name)
@@ -60,10 +60,10 @@ def _written(expr: Expr) -> Syntax:
         case Parameter():
             return ParameterName(expr.name)
         case Cast():
-            operand = _written(expr.operand)
+            operand = _syntax_of(expr.operand)
             return operand if expr.implicit else CastTo(operand, expr.dtype, expr.lenient)
         case Call() if expr.function.name in ASSOCIATIVE and len(expr.args) > 1:
-            return reduce(lambda left, right: Apply(expr.function.name, (left, right)), map(_written, expr.args))
+            return reduce(lambda left, right: Apply(expr.function.name, (left, right)), map(_syntax_of, expr.args))
         case Call():
             return _written_call(expr)
     raise TypeError(expr)
@@ -80,7 +80,7 @@ def _constant(literal: Literal) -> Constant:
 
 def _written_call(call: Call) -> Apply:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
-    args, slots = tuple(map(_written, call.args)), call.function.arguments
+    args, slots = tuple(map(_syntax_of, call.args)), call.function.arguments
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
@@ -199,13 +199,13 @@ def constant_text(value: Any) -> str:
         case Decimal():
             return f"CAST('{value:f}' AS {type_name(literal_type(value))})"
         case datetime() | date() | time():
-            return _moment(value)
+            return _temporal_text(value)
         case timedelta():
             return f"INTERVAL '{_interval(value)}'"
     return repr(value)
 
 
-def _moment(value: date | time) -> str:
+def _temporal_text(value: date | time) -> str:
     """Return the text of a date, a timestamp or a time of day."""
     if isinstance(value, datetime):
         return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} '{value.isoformat(' ')}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from gpuetl.formats.csv_header import Header, header_of
@@ -101,41 +102,59 @@ def extents(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[t
     look.end(total)
 
 
-def plain_starts(source: OpenFile, options: CsvOptions, header: Header) -> list[int] | None:
-    """Return where the pieces of a file of plain text begin, found by threads; None for a file that is to be parsed.
+class Start(NamedTuple):
+    """Where a piece begins, and the records and lines of the text before it; -1 for those that are not counted."""
 
-    That is one with comments, escaped characters, or quotes that do not open and close fields in turn.
+    place: int
+    records: int
+    lines: int
+
+
+def plain_starts(source: OpenFile, options: CsvOptions, header: Header) -> list[Start] | None:
+    """Return where the pieces of a file of plain text begin, and its end; None for a file that is to be parsed.
+
+    That is one with comments, escaped characters, or quotes that do not open and close fields in turn.  Threads look at
+    the blocks of the file, each once.
     """
     dialect, size = options.dialect, source.state.size
     if options.is_stream(source.path.name) or dialect.comment or dialect.escape or not header.start:
         return None
-    places = range(header.start, size, PIECE_BYTES)
-    each = in_threads(lambda place: starts_of_block(source, dialect, place, PIECE_BYTES), places)
-    starts, count = [header.start], 0
+    places, empty_lines = range(header.start, size, PIECE_BYTES), len(header.names) == 1
+    each = in_threads(lambda place: starts_of_block(source, dialect, place, PIECE_BYTES, empty_lines), places)
+    starts, quotes, records, lines = [Start(header.start, 0, 0)], 0, 0, 0
     for place, block in zip(places, each, strict=True):
-        first = block.first[count % 2]
-        if not block.quotes.regular[count % 2]:
+        ends = block.records[quotes % 2]
+        if not block.quotes.regular[quotes % 2]:
             return None
-        if place > header.start and first >= 0 and place + first < size:
-            starts.append(place + first)
-        count += block.quotes.quotes
-    return starts if count % 2 == 0 else None
+        if place > header.start and ends.first >= 0 and place + ends.first < size:
+            starts.append(Start(place + ends.first, records + ends.records_before, lines + ends.lines_before))
+        quotes, records, lines = quotes + block.quotes.quotes, records + ends.records, lines + block.lines
+    if quotes % 2:
+        return None
+    records += bool(each) and not each[-1].ends_line
+    counted = all(block.lines >= 0 for block in each)
+    starts.append(Start(size, records, lines))
+    return starts if counted else [Start(start.place, -1, -1) for start in starts]
 
 
 def extents_between(
-    source: OpenFile, options: CsvOptions, header: Header, starts: Sequence[int]
+    source: OpenFile, options: CsvOptions, header: Header, starts: Sequence[Start]
 ) -> Iterator[tuple[TextExtent, int]]:
-    """Yield the pieces that begin at some bytes of a file of plain text, with the records that each has."""
-    dialect, empty_lines, stops = options.dialect, len(header.names) == 1, [*starts[1:], source.state.size]
+    """Yield the pieces between some bytes of a file of plain text, with the records that each has."""
+    dialect, empty_lines = options.dialect, len(header.names) == 1
 
-    def counted(span: tuple[int, int]) -> tuple[int, int]:
-        text = source.read_at(span[0], span[1] - span[0])
+    def counted(span: tuple[Start, Start]) -> tuple[int, int]:
+        start, stop = span
+        if stop.records >= 0:
+            return stop.records - start.records, stop.lines - start.lines
+        text = source.read_at(start.place, stop.place - start.place)
         return record_count(text, dialect, empty_lines), line_count(text)
 
+    spans = list(pairwise(starts))
     line, records = header.line, 0
-    counts = in_threads(counted, zip(starts, stops, strict=True))
-    for start, stop, (rows, lines) in zip(starts, stops, counts, strict=True):
-        yield TextExtent(start, stop, line, records, stop == stops[-1]), rows
+    counts = in_threads(counted, spans) if starts[-1].records < 0 else map(counted, spans)
+    for (start, stop), (rows, lines) in zip(spans, counts, strict=True):
+        yield TextExtent(start.place, stop.place, line, records, stop is starts[-1]), rows
         line, records = line + lines, records + rows
 
 

@@ -23,6 +23,7 @@ from gpuetl.threads import in_threads
 
 
 QUOTE_BLOCK_BYTES = 1 << 22
+COMPARED_BYTES = 1 << 18
 FIRST_QUOTES = 64
 RETURN, NEWLINE = b"\r\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -93,54 +94,97 @@ def quotes_of_block(text: bytes, dialect: Dialect, start: int) -> BlockQuotes:
     Quotes of a regular text open and close fields in turn: one that opens follows a delimiter, a line end or the quote
     with which it is a pair, and one that closes comes before one of these.
     """
-    block = text[max(0, start - 1) : start + QUOTE_BLOCK_BYTES + 1]
-    if start == 0:
-        block = b"\n" + block  # a text begins and ends where a line does
-    bytes_ = np.frombuffer(block + b"\n", np.uint8)
-    at = np.flatnonzero(bytes_[1 : 1 + QUOTE_BLOCK_BYTES] == ord(dialect.quote)) + 1
-    ends = np.zeros(256, np.bool_)
-    ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    return BlockQuotes(len(at), (regular_from(bytes_, at, ends, 0), regular_from(bytes_, at, ends, 1)))
+    bytes_ = np.frombuffer(text, np.uint8)
+    at = places_of(bytes_[start : start + QUOTE_BLOCK_BYTES], ord(dialect.quote)) + start
+    borders = borders_of(dialect)
+    return BlockQuotes(len(at), (regular_from(bytes_, at, borders, 0), regular_from(bytes_, at, borders, 1)))
+
+
+def borders_of(dialect: Dialect) -> NDArray[np.bool_]:
+    """Return which bytes may stand next to the quotes around a field."""
+    borders = np.zeros(256, np.bool_)
+    borders[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
+    return borders
 
 
 class BlockStarts(NamedTuple):
-    """The quotes of a block, and where its first record begins, after an even or an odd number of quotes before it.
+    r"""The quotes of a block, and the records that end in it, after an even or an odd number of quotes before it.
 
-    -1 is for a block in which none begins.
+    `lines` counts the ends of lines; -1 says that records and lines are not counted, since some lines end with \r.
+    `ends_line` says that the last byte ends one.
     """
 
     quotes: BlockQuotes
-    first: tuple[int, int]
+    records: tuple[RecordEnds, RecordEnds]
+    lines: int
+    ends_line: bool
 
 
-def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int) -> BlockStarts:
+class RecordEnds(NamedTuple):
+    """Where the first record of a block begins, -1 if none does, and the records and lines before it in the block.
+
+    `records` counts those that end in the block.
+    """
+
+    first: int
+    records_before: int
+    lines_before: int
+    records: int
+
+
+NO_RECORD = RecordEnds(-1, 0, 0, 0)
+
+
+def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int, empty_lines: bool) -> BlockStarts:
     """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
     text = source.read_at(start - 1, size + 2)
-    bytes_ = np.frombuffer(text + b"\n", np.uint8)
-    body = bytes_[1 : min(1 + size, len(text))]
-    following = bytes_[2 : 2 + len(body)]
-    ends = body == NEWLINE
-    if text.find(b"\r") >= 0:
-        ends |= (body == RETURN) & (following != NEWLINE)
-    lines = np.flatnonzero(ends)
+    bytes_ = np.frombuffer(text, np.uint8)
+    has_returns = text.find(b"\r") >= 0
+    places = (np.concatenate([*line_ends(text)]) if has_returns else places_of(bytes_, NEWLINE)) - 1
+    places = places[(places >= -1) & (places < size)]  # in the block, and the byte before it
+    if has_returns and len(text) < size + 2 and text.endswith(b"\r"):
+        places = places[:-1]
+    empty = places[1:][np.diff(places) == 1] if not empty_lines else places[:0]
+    places = places[1:] if len(places) and places[0] < 0 else places
+    lines = -1 if has_returns else len(places)
+    ends_line = len(places) > 0 and int(places[-1]) == min(size, len(text) - 1) - 1
     if not dialect.quote or text.find(dialect.quote.encode()) < 0:
-        first = int(lines[0]) + 1 if len(lines) else -1
-        return BlockStarts(BlockQuotes(0, (True, True)), (first, -1))
-    quote = ord(dialect.quote)
-    at = np.flatnonzero(body == quote) + 1
-    borders = np.zeros(256, np.bool_)
-    borders[[quote, RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    inside = quotes_before(at - 1, lines)
-    firsts = [int(lines[np.argmax(inside == odd)]) + 1 if (inside == odd).any() else -1 for odd in (False, True)]
-    found = [regular_from(bytes_, at, borders, before) for before in (0, 1)]
-    return BlockStarts(BlockQuotes(len(at), (found[0], found[1])), (firsts[0], firsts[1]))
+        found = record_ends(places, np.ones(len(places), np.bool_), empty)
+        return BlockStarts(BlockQuotes(0, (True, True)), (found, NO_RECORD), lines, ends_line)
+    at = places_of(bytes_[: size + 1], ord(dialect.quote))
+    at = at[1:] if len(at) and at[0] == 0 else at
+    inside, empty_inside = quotes_before(at - 1, places), quotes_before(at - 1, empty)
+    records = [record_ends(places, inside == odd, empty[empty_inside == odd]) for odd in (False, True)]
+    regular = [regular_from(bytes_, at, borders_of(dialect), before) for before in (0, 1)]
+    return BlockStarts(BlockQuotes(len(at), (regular[0], regular[1])), (records[0], records[1]), lines, ends_line)
+
+
+def places_of(bytes_: NDArray[np.uint8], value: int) -> NDArray[np.int64]:
+    """Return where a byte stands; a part of the text is compared at a time, which stays in the cache."""
+    starts = range(0, len(bytes_), COMPARED_BYTES)
+    parts = [np.flatnonzero(bytes_[start : start + COMPARED_BYTES] == value) + start for start in starts]
+    return np.concatenate([*parts, np.zeros(0, np.int64)])
+
+
+def record_ends(lines: NDArray[np.int64], outside: NDArray[np.bool_], empty: NDArray[np.int64]) -> RecordEnds:
+    """Return where records end, of the ends of lines and which of them are not in quotes; `empty` end empty lines."""
+    if not outside.any():
+        return NO_RECORD
+    place = int(np.argmax(outside))
+    first = int(lines[place])
+    return RecordEnds(first + 1, int(first not in empty[:1]), place + 1, int(np.count_nonzero(outside)) - len(empty))
 
 
 def regular_from(bytes_: NDArray[np.uint8], quotes: NDArray[np.int64], borders: NDArray[np.bool_], before: int) -> bool:
-    """Tell whether quotes open and close fields in turn, after an even or an odd number of others."""
+    """Tell whether quotes open and close fields in turn, after an even or an odd number of others.
+
+    A text begins and ends where a line does.
+    """
     for part in (slice(FIRST_QUOTES), slice(None)):  # the first ones tell the two apart at little cost
         own = quotes[part]
         opens, closes = own[before::2], own[1 - before :: 2]
+        opens = opens[1:] if len(opens) and opens[0] == 0 else opens
+        closes = closes[:-1] if len(closes) and closes[-1] == len(bytes_) - 1 else closes
         if not (borders[bytes_[opens - 1]].all() and borders[bytes_[closes + 1]].all()):
             return False
     return True
@@ -244,12 +288,8 @@ def regular_quotes(text: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
     if not dialect.quote or text.find(dialect.quote.encode()) < 0:
         return np.zeros(0, np.int64)
     bytes_ = np.frombuffer(text, np.uint8)
-    at = np.flatnonzero(bytes_ == ord(dialect.quote))
-    ends = np.zeros(256, np.bool_)
-    ends[[ord(dialect.quote), RETURN, NEWLINE, ord(dialect.delimiter)]] = True
-    before, after = at[::2] - 1, at[1::2] + 1
-    before, after = before[before >= 0], after[after < len(bytes_)]
-    return at if ends[bytes_[before]].all() and ends[bytes_[after]].all() else None
+    at = places_of(bytes_, ord(dialect.quote))
+    return at if regular_from(bytes_, at, borders_of(dialect), 0) else None
 
 
 def quotes_before(quotes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -54,10 +54,10 @@ def check_rung(name: str) -> str:
     return name if name == "end" else check_pass(name, NAMES)
 
 
-def check_pass(name: str, have: Sequence[str]) -> str:
+def check_pass(name: str, names: Sequence[str]) -> str:
     """Return the name of a pass, or of what else may be left out; raise `InvalidPipeline` where there is none such."""
-    if name not in have:
+    if name not in names:
         raise InvalidPipeline.because(
-            coded("GE3004", f"unknown pass '{name}'"), f"Passes: {', '.join(have)}. {suggestion(name, have)}"
+            coded("GE3004", f"unknown pass '{name}'"), f"Passes: {', '.join(names)}. {suggestion(name, names)}"
         )
     return name

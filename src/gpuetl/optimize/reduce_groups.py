@@ -22,31 +22,31 @@ DROPS_UNMATCHED = {"inner": (True, True), "left": (False, True), "semi": (True, 
 
 
 class Reduction(NamedTuple):
-    """An operation on groups, the side of a join that says which groups are wanted, and the keys of both."""
+    """An operation on groups, the side of a join that says which groups are needed, and the keys of both."""
 
     groups: Node
-    wanted: Node
+    selective_side: Node
     keys: tuple[str, ...]
-    wanted_keys: tuple[str, ...]
+    selective_keys: tuple[str, ...]
     nulls_equal: bool
 
 
 def reduce_groups(plan: Plan) -> Plan:
     """Put a semi join below every operation on groups if a join needs only some of the groups."""
-    while (found := next(reductions(plan), None)) is not None:
-        plan = reduced(plan, found)
+    while (reduction := next(reductions(plan), None)) is not None:
+        plan = reduced(plan, reduction)
     return plan
 
 
-def reduced(plan: Plan, found: Reduction) -> Plan:
+def reduced(plan: Plan, reduction: Reduction) -> Plan:
     """Return the plan with the semi join: the side that says what is wanted does not change."""
 
     def rule(node: Node) -> Node:
-        if node is not found.groups:
+        if node is not reduction.groups:
             return node
         source = Join(
-            left=node.inputs[0], right=found.wanted, left_on=found.keys, right_on=found.wanted_keys, how="semi",
-            nulls_equal=found.nulls_equal, origin=node.origin,
+            left=node.inputs[0], right=reduction.selective_side, left_on=reduction.keys,
+            right_on=reduction.selective_keys, how="semi", nulls_equal=reduction.nulls_equal, origin=node.origin,
         )  # fmt: skip
         return node.with_inputs([source])
 
@@ -60,12 +60,12 @@ def reductions(plan: Plan) -> Iterator[Reduction]:
         if not isinstance(join, Join) or join.how not in DROPS_UNMATCHED:
             continue
         for side in (0, 1):
-            wanted, keys = join.inputs[1 - side], (join.left_on, join.right_on)
-            if not DROPS_UNMATCHED[join.how][side] or join.unique[side] or not is_selective(wanted):
+            selective_side, keys = join.inputs[1 - side], (join.left_on, join.right_on)
+            if not DROPS_UNMATCHED[join.how][side] or join.unique[side] or not is_selective(selective_side):
                 continue
             groups, group_keys = groups_below(join.inputs[side], keys[side], counts)
-            if groups is not None and worth_it(groups, wanted):
-                yield Reduction(groups, wanted, group_keys, keys[1 - side], join.nulls_equal)
+            if groups is not None and worth_it(groups, selective_side):
+                yield Reduction(groups, selective_side, group_keys, keys[1 - side], join.nulls_equal)
 
 
 def groups_below(node: Node, keys: tuple[str, ...], counts: dict[int, int]) -> tuple[Node | None, tuple[str, ...]]:
@@ -101,10 +101,10 @@ def is_selective(node: Node) -> bool:
     return True
 
 
-def worth_it(groups: Node, wanted: Node) -> bool:
+def worth_it(groups: Node, selective_side: Node) -> bool:
     """Return whether the side that says what is wanted comes from no more rows than the groups, and not from them."""
-    nodes = list(walk_graph(wanted))
-    return all(node is not groups for node in nodes) and source_rows(wanted) <= source_rows(groups)
+    nodes = list(walk_graph(selective_side))
+    return all(node is not groups for node in nodes) and source_rows(selective_side) <= source_rows(groups)
 
 
 def source_rows(node: Node) -> int:

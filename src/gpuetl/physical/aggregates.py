@@ -51,7 +51,7 @@ def two_phases(node: Aggregate, source: Node) -> Phases | None:
     """Split an aggregate; None where one of its calls needs all rows of a group at once."""
     if not all(call.function.name in _SPLIT for call in node.calls.values()):
         return None
-    split = _Split(source.schema)
+    split = _SplitCalls(source.schema)
     results: dict[str, Expr] = dict(passing(node.schema.select(node.kept)))
     for name, call in node.calls.items():
         results[name] = _SPLIT[call.function.name](split, _NamedCall(name, call, node.orders.get(name, ())))
@@ -74,7 +74,7 @@ class _NamedCall:
 
 
 @dataclass
-class _Split:
+class _SplitCalls:
     """The calls of both phases, by name.  Names begin with the output's, which errors name."""
 
     schema: Schema
@@ -113,95 +113,95 @@ def _call(name: str, dtype: DataType, *args: Expr) -> Call:
     return Call(FUNCTIONS["aggregate", name], args, dtype)
 
 
-def _summed(split: _Split, own: _NamedCall) -> Expr:
-    return split.merged(own.name, own.call, "sum")
+def _summed(split: _SplitCalls, named_call: _NamedCall) -> Expr:
+    return split.merged(named_call.name, named_call.call, "sum")
 
 
-def _itself(split: _Split, own: _NamedCall) -> Expr:
-    return split.merged(own.name, own.call, own.call.function.name)
+def _itself(split: _SplitCalls, named_call: _NamedCall) -> Expr:
+    return split.merged(named_call.name, named_call.call, named_call.call.function.name)
 
 
-def _sum(split: _Split, own: _NamedCall) -> Expr:
+def _sum(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
-    call = own.call
+    call = named_call.call
     if call.dtype in (INT64, DURATION):
-        part = split.part(own.name, Call(WIDE_SUM, call.args, WIDE))
+        part = split.part(named_call.name, Call(WIDE_SUM, call.args, WIDE))
         whole = WHOLE_SUMS["sum_of_wide" if call.dtype == INT64 else "duration_of_wide"]
-        return split.merge(own.name, Call(whole, (part,), call.dtype))
+        return split.merge(named_call.name, Call(whole, (part,), call.dtype))
     if not is_decimal(call.dtype) or call.args[0].dtype.precision <= HALF_DIGITS:
-        return _summed(split, own)
-    return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], _halves(split, own), call.dtype))
+        return _summed(split, named_call)
+    return split.merge(named_call.name, Call(WHOLE_SUMS["sum_of_halves"], _halves(split, named_call), call.dtype))
 
 
-def _halves(split: _Split, own: _NamedCall) -> tuple[Column, Column]:
+def _halves(split: _SplitCalls, named_call: _NamedCall) -> tuple[Column, Column]:
     """Sum the high and the low halves of decimals on each partition."""
-    (x,) = own.call.args
-    high = split.part(own.name, Call(HIGH_SUM, (x,), WIDE))
-    return high, split.part(own.name, Call(LOW_SUM, (x,), total_type(x.dtype)))
+    (x,) = named_call.call.args
+    high = split.part(named_call.name, Call(HIGH_SUM, (x,), WIDE))
+    return high, split.part(named_call.name, Call(LOW_SUM, (x,), total_type(x.dtype)))
 
 
-def _mean(split: _Split, own: _NamedCall) -> Expr:
+def _mean(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Divide once, after all partitions' sums are added up."""
-    (x,) = own.call.args
-    count = split.merged(own.name, _call("count", INT64, x), "sum")
+    (x,) = named_call.call.args
+    count = split.merged(named_call.name, _call("count", INT64, x), "sum")
     if is_floating(x.dtype):
-        total = split.merged(own.name, _call("sum", FLOAT64, x), "sum")
+        total = split.merged(named_call.name, _call("sum", FLOAT64, x), "sum")
         return formula(col("total") / col("count"), total=total, count=count)
     if not is_decimal(x.dtype):
-        total = split.merged(own.name, Call(WIDE_SUM, (x,), WIDE), "sum")
-        return Call(EXACT_DURATION_MEAN if x.dtype == DURATION else EXACT_MEAN, (count, total), own.call.dtype)
+        total = split.merged(named_call.name, Call(WIDE_SUM, (x,), WIDE), "sum")
+        return Call(EXACT_DURATION_MEAN if x.dtype == DURATION else EXACT_MEAN, (count, total), named_call.call.dtype)
     if x.dtype.precision <= HALF_DIGITS:
-        total = split.merged(own.name, _call("sum", total_type(x.dtype), x), "sum")
+        total = split.merged(named_call.name, _call("sum", total_type(x.dtype), x), "sum")
         return Call(EXACT_MEAN, (count, total), FLOAT64)
-    high, low = (split.merge(own.name, _call("sum", part.dtype, part)) for part in _halves(split, own))
+    high, low = (split.merge(named_call.name, _call("sum", part.dtype, part)) for part in _halves(split, named_call))
     return Call(EXACT_MEAN, (count, low, high), FLOAT64)
 
 
-def _moments(split: _Split, own: _NamedCall) -> Expr:
+def _moments(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Merge counts, means and co-moments; of pairs, those in which neither is null."""
-    x, y = own.call.args[0], own.call.args[-1]
+    x, y = named_call.call.args[0], named_call.call.args[-1]
     if x != y:
         both = when(col("x").is_not_null() & col("y").is_not_null(), col("x")).end()
-        x, y = (split.prepare(own.name, formula(both, x=a, y=b)) for a, b in ((x, y), (y, x)))
-    n, centers = split.part(own.name, _call("count", INT64, x)), {}
+        x, y = (split.prepare(named_call.name, formula(both, x=a, y=b)) for a, b in ((x, y), (y, x)))
+    n, centers = split.part(named_call.name, _call("count", INT64, x)), {}
     for argument in (x, y):
-        centers[argument] = split.part(own.name, Call(CENTER, (argument,), FLOAT64))
+        centers[argument] = split.part(named_call.name, Call(CENTER, (argument,), FLOAT64))
 
     def moment(left: Expr, right: Expr) -> Expr:
-        part = split.part(own.name, Call(CO_MOMENT, (left, right), FLOAT64))
-        return split.merge(own.name, Call(MERGED_CO_MOMENT, (n, centers[left], centers[right], part), FLOAT64))
+        part = split.part(named_call.name, Call(CO_MOMENT, (left, right), FLOAT64))
+        return split.merge(named_call.name, Call(MERGED_CO_MOMENT, (n, centers[left], centers[right], part), FLOAT64))
 
-    operands = {"n": split.merge(own.name, _call("sum", INT64, n)), "xy": moment(x, y)}
-    if own.call.function.name == "corr":
+    operands = {"n": split.merge(named_call.name, _call("sum", INT64, n)), "xy": moment(x, y)}
+    if named_call.call.function.name == "corr":
         operands |= {"xx": moment(x, x), "yy": moment(y, y)}
-    return formula(_FINISH[own.call.function.name], **operands)
+    return formula(_FINISH[named_call.call.function.name], **operands)
 
 
-def _extreme_by(split: _Split, own: _NamedCall) -> Expr:
+def _extreme_by(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Carry the value by which rows are compared."""
-    y = own.call.args[1]
-    key_value = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
-    parts = split.part(own.name, own.call), split.part(own.name, key_value)
-    return split.merge(own.name, replace(own.call, args=parts))
+    y = named_call.call.args[1]
+    key_value = _call(named_call.call.function.name.removesuffix("_by"), y.dtype, y)
+    parts = split.part(named_call.name, named_call.call), split.part(named_call.name, key_value)
+    return split.merge(named_call.name, replace(named_call.call, args=parts))
 
 
-def _edge(split: _Split, own: _NamedCall) -> Expr:
+def _edge(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Carry the order's keys of the row that was picked, named for the user, and whether there was one."""
-    x, ignore_nulls, only = edge_arguments(own.call)
+    x, ignore_nulls, only = edge_arguments(named_call.call)
     considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
-    kept = split.prepare(own.name, formula(considered, x=x, only=only))
+    kept = split.prepare(named_call.name, formula(considered, x=x, only=only))
 
     def call_of(name: str, expr: Expr) -> Column:
-        part = split.part(name, replace(own.call, args=(expr, ABSENT, kept), dtype=expr.dtype))
-        split.partial_orders[part.name] = own.order
+        part = split.part(name, replace(named_call.call, args=(expr, ABSENT, kept), dtype=expr.dtype))
+        split.partial_orders[part.name] = named_call.order
         return part
 
     order = []
-    for key in own.order:
-        key_value = call_of(f"{key.column}{BY_KEY}{own.name}", Column(key.column, split.schema[key.column]))
+    for key in named_call.order:
+        key_value = call_of(f"{key.column}{BY_KEY}{named_call.name}", Column(key.column, split.schema[key.column]))
         order.append(replace(key, column=key_value.name))
-    found = split.part(own.name, _call("any", BOOL, kept))
-    result = split.merge(own.name, replace(own.call, args=(call_of(own.name, x), ABSENT, found)))
+    found = split.part(named_call.name, _call("any", BOOL, kept))
+    result = split.merge(named_call.name, replace(named_call.call, args=(call_of(named_call.name, x), ABSENT, found)))
     split.final_orders[result.name] = tuple(order)
     return result
 
@@ -218,7 +218,7 @@ _FINISH = {
     "corr": when(_N > 1, when(_R.abs() > 1, _R.sign()).otherwise(_R)).end(),
 }
 
-_SPLIT: dict[str, Callable[[_Split, _NamedCall], Expr]] = {
+_SPLIT: dict[str, Callable[[_SplitCalls, _NamedCall], Expr]] = {
     "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
     "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,

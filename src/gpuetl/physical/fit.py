@@ -40,7 +40,7 @@ class FittedPlan:
         What it would need in as few partitions as the engine likes, where it was cut into more; else None.
     most_ahead
         As many partitions as what runs it may read before they are asked for.
-    weighed
+    uses_exchange_budget
         Whether it was asked how many bytes an exchange may hold, which is more or less with other memory.
     most_waiting
         The bytes that frames that wait may take, where the user says so.
@@ -51,7 +51,7 @@ class FittedPlan:
     budget: int
     at_once: MemoryEstimate | None = None
     most_ahead: int = EVERY_PARTITION
-    weighed: bool = False
+    uses_exchange_budget: bool = False
     most_waiting: int | None = None
 
     @property
@@ -71,8 +71,8 @@ class FittedPlan:
 
     @property
     def suits_any_memory(self) -> bool:
-        """Whether the plan is the same for any memory in which it fits: it was neither cut nor weighed."""
-        return self.at_once is None and not self.weighed
+        """Whether the plan is the same for any memory in which it fits: it is not cut and has no exchange budget."""
+        return self.at_once is None and not self.uses_exchange_budget
 
     @property
     def reads_ahead(self) -> bool:
@@ -125,11 +125,11 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: W
     Partitions are halved, down to a row group each, until one of them fits beside the next one, which is read ahead.
     If none is small enough, it is the plan that needs least: rows that must be in one place do not get fewer.
     """
-    exchanged, weighed = layout.exchanged_bytes or (lambda: budget // LEAST_WAITING), False
+    exchanged, uses_exchange_budget = layout.exchanged_bytes or (lambda: budget // LEAST_WAITING), False
 
     def exchanged_bytes() -> int:
-        nonlocal weighed
-        weighed = True
+        nonlocal uses_exchange_budget
+        uses_exchange_budget = True
         return exchanged()
 
     layout = replace(layout, exchanged_bytes=exchanged_bytes)
@@ -141,7 +141,9 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: W
         tried.append(attempt(plan, replace(layout, broadcast_bytes=0), budget, sets))
         tried += halvings(plan, replace(layout, broadcast_bytes=0), tried[-1], sets)
     best = min(tried, key=lambda one: (not one.fits_ahead, not one.fits, one.excess))
-    return replace(best, at_once=None if best is tried[0] else tried[0].expected, weighed=weighed)
+    return replace(
+        best, at_once=None if best is tried[0] else tried[0].expected, uses_exchange_budget=uses_exchange_budget
+    )
 
 
 def halvings(plan: Plan, layout: Layout, first: FittedPlan, sets: WorkingSets) -> list[FittedPlan]:

@@ -143,8 +143,8 @@ class ResidentColumns:
 class _Model:
     """Goes through a plan as the local executor does, phase by phase: a phase is all partitions of a fragment.
 
-    `held` has the columns that stay after their phase, by the identity of their width, and `beside` the bytes of what
-    is no column; `computed` the shared nodes that later phases find there.
+    `resident_columns` has the columns that stay after their phase, by the identity of their width, and `beside`
+    the bytes of what is no column; `computed` the shared nodes that later phases find there.
     """
 
     def __init__(self, roots: Sequence[Physical], sets: WorkingSets) -> None:
@@ -157,8 +157,8 @@ class _Model:
         self.rows = chunk_rows(*roots, of_all=self.all_rows, widths=self.widths)
         self.tables: dict[int, dict[int, float]] = {}
         self.needs: dict[int, Need] = {}
-        self.held = ResidentColumns()
-        self.walked: set[Physical] = set()
+        self.resident_columns = ResidentColumns()
+        self.visited: set[Physical] = set()
         self.beside = self.writing = 0.0
         self.computed: set[int] = set()
         self.exchanges = {id(node): node for node in self.nodes if isinstance(node, Exchange)}
@@ -180,11 +180,11 @@ class _Model:
         """Yield what each phase needs, in their order: the sources of exchanges before the roots that read them."""
         sinks = dict(enumerate((write.target for write, _ in plan.sinks.values()), len(plan.first)))
         for place, root in enumerate(plan.roots):
-            for node in walk_graph(root, known=self.walked) if self.exchanges else ():
-                self.walked.add(node)
+            for node in walk_graph(root, known=self.visited) if self.exchanges else ():
+                self.visited.add(node)
                 if exchange := self.exchanges.pop(id(node), None):
                     yield self.phase(exchange.source, exchange)
-            yield from self.written(root, sinks[place]) if place in sinks else self.kept(root)
+            yield from self.needs_of_sink(root, sinks[place]) if place in sinks else self.needs_of_result(root)
 
     def pieces_beside(self, nodes: Sequence[Physical], root: Physical, into: Exchange | None) -> float:
         """Return what waits beside a phase; pieces that it reads wait no more when it ends, those it makes do.
@@ -203,7 +203,7 @@ class _Model:
             beside += self.pieces[id(into)] - own * self.result(root)
         return max(0.0, beside)
 
-    def written(self, root: Physical, target: Target) -> Iterator[Need]:
+    def needs_of_sink(self, root: Physical, target: Target) -> Iterator[Need]:
         """Compute a sink's partitions: while one is computed, and after the last, those before are written."""
         encoding = self.sets.encoded(target.format)
         table, encoded = self.result(root), encoding.share + encoding.partitioned * bool(target.partition_by)
@@ -218,20 +218,20 @@ class _Model:
             need = self.phase(root)
             yield need._replace(writing=writing)
             last = (1 + encoded) * table + buffers
-            yield Need(last + self.beside + self.held.bytes, root)
+            yield Need(last + self.beside + self.resident_columns.bytes, root)
             return
         yield self.phase(root, beside=before)
         self.beside += encoded * table * min(TABLES_IN_FLIGHT, root.partitions)
         if root.partitions == 1:
-            self.held.update(self.columns(root))
+            self.resident_columns.update(self.columns(root))
         else:
             self.beside += table * TABLES_IN_FLIGHT
-        yield Need(self.beside + self.held.bytes, root)
+        yield Need(self.beside + self.resident_columns.bytes, root)
 
-    def kept(self, root: Physical) -> Iterator[Need]:
+    def needs_of_result(self, root: Physical) -> Iterator[Need]:
         """Compute the one partition of a root, which stays."""
         yield self.phase(root)
-        self.held.update(self.columns(root))
+        self.resident_columns.update(self.columns(root))
 
     def phase(self, root: Physical, into: Exchange | None = None, beside: float = 0.0) -> Need:
         """Return what one partition of a fragment needs, with what is held; `into` cuts it into pieces."""
@@ -244,13 +244,13 @@ class _Model:
             work = self.sets.split
             split = max(work.before * rows, work.copies * table + work.beside * rows)
             self.steps[id(into)] = split
-            most = max(most, Need(table + split + self.held.bytes, into), key=bytes_of)
+            most = max(most, Need(table + split + self.resident_columns.bytes, into), key=bytes_of)
         below = ((child, node) for node in nodes for child in node.inputs)
         resident = {id(child): self.result(child) for child, node in below if is_resident(child, node)}
         self.computed |= {id(node) for node in nodes if self.readers[id(node)] > 1 and not isinstance(node, Exchange)}
-        held = sum(resident.values()) + self.beside + beside
+        resident_bytes = sum(resident.values()) + self.beside + beside
         scans = tuple(node for node in nodes if isinstance(node, Scan))
-        return Need(most.bytes + held, most.at, self.pieces_beside(nodes, root, into), scans)
+        return Need(most.bytes + resident_bytes, most.at, self.pieces_beside(nodes, root, into), scans)
 
     def fragment(self, root: Physical) -> Iterator[Physical]:
         """Yield the nodes that are computed for a partition, down to sources, exchanges and what is there."""
@@ -268,16 +268,16 @@ class _Model:
         if isinstance(node, Exchange):  # pieces, and the rows put together
             merged = self.result(node)
             copies = self.sets.merge_copies if node.source.partitions > 1 else 0
-            return Need(merged * (1 + copies) + self.held.bytes, node)
+            return Need(merged * (1 + copies) + self.resident_columns.bytes, node)
         if isinstance(node, Scan):
             string_columns = sum(dtype == STRING for dtype in node.schema.values())
             largest = max(node.part_file_bytes)
             needed_bytes = self.result(node) * (1 + self.sets.read_copies) + largest * self.sets.file_copies
             needed_bytes += self.rows[id(node)] * TEXT_READING * string_columns
             self.steps[id(node)] = needed_bytes
-            return Need(needed_bytes + self.held.bytes, node)
+            return Need(needed_bytes + self.resident_columns.bytes, node)
         if id(node) in self.computed:
-            return Need(self.held.bytes + self.held.more(self.columns(node)), node)
+            return Need(self.resident_columns.bytes + self.resident_columns.more(self.columns(node)), node)
         if isinstance(node, Concat):
             return max((self.needs[id(child)] for child in node.inputs), key=bytes_of)
         return self.map_need(node)
@@ -291,8 +291,12 @@ class _Model:
                 most, Need(sum(inputs.values()) + inner.bytes - self.result(child) * stays, inner.at), key=bytes_of
             )
             inputs.update({} if stays else self.columns(child))
-        live = self.held.bytes + self.held.more(inputs)
-        new = (size for width, size in self.columns(node).items() if width not in inputs and width not in self.held)
+        live = self.resident_columns.bytes + self.resident_columns.more(inputs)
+        new = (
+            size
+            for width, size in self.columns(node).items()
+            if width not in inputs and width not in self.resident_columns
+        )
         needed_bytes = sum(new)
         rows = max(self.rows[id(node)], sum(self.rows[id(child)] for child in node.inputs))
         work = self.sets.of(node.operation)
@@ -308,17 +312,17 @@ class _Model:
     def next_read(self) -> float:
         """Return the most that reading a partition of a source takes that has several."""
         scans = (node for node in self.nodes if isinstance(node, Scan) and node.partitions > 1)
-        self.held.clear()
+        self.resident_columns.clear()
         return max((self.need(scan).bytes for scan in scans), default=0.0)
 
     def all_reads(self) -> float:
         """Return what reading all partitions of all sources takes."""
-        self.held.clear()
+        self.resident_columns.clear()
         return sum(self.need(node).bytes * node.partitions for node in self.nodes if isinstance(node, Scan))
 
     def reads_meanwhile(self, phases: Sequence[Need]) -> Iterator[tuple[float, float]]:
         """Yield what reading ahead takes in each phase: the next partition, and all that are still to be read."""
-        self.held.clear()
+        self.resident_columns.clear()
         last = {id(scan): place for place, phase in enumerate(phases) for scan in phase.scans}
         scans = {id(scan): scan for phase in phases for scan in phase.scans}
         needs = {key: self.need(scan).bytes for key, scan in scans.items()}

@@ -71,9 +71,9 @@ def check_partitions(roots: Iterable[Physical]) -> None:
             )
 
 
-def too_many(origin: Origin, what: str) -> RunFailed:
+def too_many(origin: Origin, outcome: str) -> RunFailed:
     """Return the error of a step that gives too many rows."""
-    return RunFailed.at(origin, coded("GE2030", f"this gives {what}"), ADVICE)
+    return RunFailed.at(origin, coded("GE2030", f"this gives {outcome}"), ADVICE)
 
 
 def all_rows(node: Physical, totals: Sequence[int]) -> int:

@@ -89,10 +89,12 @@ def _output_widths(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     written, new = frozenset(operation.touched[1]), new_columns(operation)
     computed: dict[str, Width] = {}
     for name, dtype in node.schema.items():
-        there = [widths[name] for widths in inputs if name in widths]
-        for found in there:
-            if found.dtype == dtype:
-                computed[name] = _written(operation, name in new, found, there) if name in written else found
+        input_widths = [widths[name] for widths in inputs if name in widths]
+        for input_width in input_widths:
+            if input_width.dtype == dtype:
+                computed[name] = (
+                    _new_width(operation, name in new, input_width, input_widths) if name in written else input_width
+                )
                 break
         else:
             computed[name] = Width(dtype, type_bytes(dtype))
@@ -107,10 +109,10 @@ def _computed(expr: Expr, widths: Widths) -> Width:
     computed = Width(
         expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths), lambda: limits_of(expr, widths)
     )
-    return _upon(below, computed)
+    return _repeated_width(below, computed)
 
 
-def _upon(below: Sequence[Width], computed: Width) -> Width:
+def _repeated_width(below: Sequence[Width], computed: Width) -> Width:
     """Return a width that is derived from others, unless the chain of widths is too long."""
     depth = 1 + max((width.depth for width in below), default=0)
     return replace(computed, depth=depth) if depth <= DEEPEST else Width(computed.dtype, computed.bytes)
@@ -123,14 +125,17 @@ def new_columns(operation: Node) -> Set[str]:
     return operation.new_columns if isinstance(operation, Grouped | Explode) else frozenset[str]()
 
 
-def _written(operation: Node, is_new: bool, found: Width, there: Sequence[Width]) -> Width:
+def _new_width(operation: Node, is_new: bool, input_width: Width, input_widths: Sequence[Width]) -> Width:
     """Return the width of a column that is written, given one like it, and the inputs' of its name."""
     if is_new:
-        return Width(found.dtype, found.bytes)
+        return Width(input_width.dtype, input_width.bytes)
     if isinstance(operation, Union) or (isinstance(operation, Join) and operation.how in ("right", "full")):
-        return _upon(there, Width(found.dtype, found.bytes, lambda: sum(width.distinct for width in there)))
-    first = there[0]
-    return Width(found.dtype, found.bytes, first.values, first.limits, first.depth, first.elements)
+        return _repeated_width(
+            input_widths,
+            Width(input_width.dtype, input_width.bytes, lambda: sum(width.distinct for width in input_widths)),
+        )
+    first = input_widths[0]
+    return Width(input_width.dtype, input_width.bytes, first.values, first.limits, first.depth, first.elements)
 
 
 def read_width(scan: Scan, name: str, dtype: DataType) -> Width:

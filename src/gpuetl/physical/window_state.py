@@ -44,7 +44,7 @@ def split_window(node: Window, combined: bool = False) -> StatefulSteps | None:
         if result is None:
             return None
         results[name] = result
-    return steps.built(results)
+    return steps.build(results)
 
 
 def is_absent(argument: Expr) -> bool:

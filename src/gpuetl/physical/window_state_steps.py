@@ -85,8 +85,9 @@ class WindowSteps:
     """What the steps compute, by name.  Names begin with the output's, which errors name.
 
     `own` has the columns that carried rows have in another way, and `state` how: in terms of the window's output and
-    of `numbers`, calls over the rows that are kept.  `kept` says which these are.  If they are `combined`, rows
-    that partitions carry on as though they were the first must tell the same, one partition's behind the other's.
+    of `numbers`, calls over the rows that are kept.  `kept_conditions` says which these are.  If they are
+    `combined`, rows that partitions carry on as though they were the first must tell the same, one partition's behind
+    the other's.
     """
 
     node: Window
@@ -95,7 +96,7 @@ class WindowSteps:
     calls: dict[str, Call] = field(default_factory=dict)
     state: dict[str, Expr] = field(default_factory=dict)
     numbers: dict[str, Call] = field(default_factory=dict)
-    kept: list[Expr] = field(default_factory=list)
+    kept_conditions: list[Expr] = field(default_factory=list)
     marks: dict[tuple[Expr, int], Expr] = field(default_factory=dict)
     sums: list[ExactSum] = field(default_factory=list)
     rows: int = 1
@@ -146,8 +147,8 @@ class WindowSteps:
 
     def keep(self, condition: Expr, count: int = 1) -> Expr:
         """Keep the rows for which a condition holds, up to a number per group; return it."""
-        if condition not in self.kept:
-            self.kept.append(condition)
+        if condition not in self.kept_conditions:
+            self.kept_conditions.append(condition)
             self.values += count
         return condition
 
@@ -159,13 +160,13 @@ class WindowSteps:
         self.state[own.name] = if_true(last, result)
         return result
 
-    def built(self, results: dict[str, Expr]) -> StatefulSteps:
+    def build(self, results: dict[str, Expr]) -> StatefulSteps:
         """Return the steps that give these results."""
         node, schema = self.node, self.node.source.schema
         if self.frame is not None:
-            self.kept.append(self.within_frame(self.frame))
+            self.kept_conditions.append(self.within_frame(self.frame))
         far = self.later if self.rows == 1 else self.call("", "lead", BOOL, self.flag, Literal(self.rows, INT64))
-        self.kept.append(formula(col("far").is_null(), far=far))
+        self.kept_conditions.append(formula(col("far").is_null(), far=far))
         prepare = Project(source=node.source, columns={**passing(schema), **self.own}, origin=node.origin)
         outputs = {name: results.get(name, Column(name, dtype)) for name, dtype in node.schema.items()}
         state = self.state_columns(prepare)
@@ -182,15 +183,15 @@ class WindowSteps:
 
     def over(self, prepare: Project, outputs: dict[str, Expr], state: dict[str, Expr]) -> WindowPass:
         """Return the window that gives these outputs, and keeps rows with these columns; either may be none."""
-        origin, kept = self.node.origin, reduce(either, self.kept)
-        read = columns_of(*outputs.values(), *([kept] if state else []), *state.values())
+        origin, kept_conditions = self.node.origin, reduce(either, self.kept_conditions)
+        read = columns_of(*outputs.values(), *([kept_conditions] if state else []), *state.values())
         window = replace(self.node, source=prepare, calls={n: call for n, call in self.calls.items() if n in read})
         results, keep = list[Node](), list[Node]()
         if outputs:
             results.append(Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin))
             results.append(Project(source=results[-1], columns=outputs, origin=origin))
         if state:
-            keep.append(Filter(source=window, predicate=kept, origin=origin))
+            keep.append(Filter(source=window, predicate=kept_conditions, origin=origin))
             if self.numbers:
                 keep.append(replace(self.node, source=keep[-1], calls=self.numbers, presorted=True))
             keep.append(Project(source=keep[-1], columns=state, origin=origin))

@@ -34,7 +34,7 @@ from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
 from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.run_report import RunReport, device_label, stage_reports
-from gpuetl.run.planning import check_sinks, lowered_again, overlooked, planned
+from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
 from gpuetl.telemetry.origin import Origin
@@ -144,7 +144,7 @@ def run_pipeline(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     choice: Choice,
-    wanted: RunRequest,
+    request: RunRequest,
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
@@ -163,7 +163,7 @@ def run_pipeline(
     account = Account(f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}", {}, recorder)
     with tracer as trace, noted(recorder.outcome), looking:
         try:
-            done = traced_run(pipeline, params, choice, wanted, options, account, trace)
+            done = traced_run(pipeline, params, choice, request, options, account, trace)
         except GpuetlError as error:
             error.report = error.report or failed_report(pipeline.spec.name, choice, account, error)
             raise
@@ -174,7 +174,7 @@ def traced_run(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     choice: Choice,
-    wanted: RunRequest,
+    request: RunRequest,
     options: RunOptions,
     account: Account,
     trace: Trace | None,
@@ -183,12 +183,12 @@ def traced_run(
     run_id, seconds, recorder = account
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
-        plan = wanted.of(pipeline.plan(params, run_id=run_id))
+        plan = request.of(pipeline.plan(params, run_id=run_id))
         with plan.pointing():
             has_changed = recovered(plan, recorder)
         if has_changed:  # so may have the files of its sources
-            plan = wanted.of(pipeline.plan(params, run_id=run_id))
-    for warning in wanted.warnings(plan):
+            plan = request.of(pipeline.plan(params, run_id=run_id))
+    for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
         recorder.note(note)
@@ -199,7 +199,7 @@ def traced_run(
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_sinks(plan)
-            for unread in overlooked(plan):
+            for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)

@@ -199,7 +199,7 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
 
 
-def overlooked(plan: Plan) -> Iterator[str]:
+def unread_data_warnings(plan: Plan) -> Iterator[str]:
     """Yield the warnings of what sources have and do not read, files and columns."""
     for node in plan.nodes:
         if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):

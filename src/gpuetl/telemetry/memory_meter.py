@@ -96,9 +96,9 @@ def resident_set() -> int:
     return status_bytes(RESIDENT)
 
 
-def status_bytes(what: re.Pattern[str]) -> int:
+def status_bytes(pattern: re.Pattern[str]) -> int:
     """Read a number of bytes from the status of the process; 0 if the system does not report it."""
     with suppress(OSError):
-        if found := what.search((PROCESS / "status").read_text()):
+        if found := pattern.search((PROCESS / "status").read_text()):
             return int(found[1]) << 10
     return 0

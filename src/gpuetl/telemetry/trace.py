@@ -42,7 +42,7 @@ class Trace:
     `later` gives events when the trace is written: of work of which only then is known how long it took.
     """
 
-    begun: float = field(default_factory=time.perf_counter)
+    start_s: float = field(default_factory=time.perf_counter)
     events: list[Event] = field(default_factory=list)
     later: list[Callable[[], Event]] = field(default_factory=list)
 
@@ -80,7 +80,7 @@ class Trace:
         complete = [
             {
                 "ph": "X", "name": event.name, "cat": event.category, "pid": process, "tid": tracks[event.track],
-                "ts": (event.start - self.begun) * 1e6, "dur": event.seconds * 1e6, "args": event.details,
+                "ts": (event.start - self.start_s) * 1e6, "dur": event.seconds * 1e6, "args": event.details,
             }
             for event in events
         ]  # fmt: skip
@@ -139,12 +139,12 @@ def span(name: str, category: str, track: str = "", **details: Any) -> Iterator[
 
 
 @contextmanager
-def best_effort(what: str, category: str) -> Iterator[None]:
+def best_effort(action: str, category: str) -> Iterator[None]:
     """Do something whose failure costs time alone; a trace shows the error, after `what` has failed."""
     try:
         yield
     except Exception as error:
-        with span(what, category, error=f"{type(error).__name__}: {first_line(error)}"):
+        with span(action, category, error=f"{type(error).__name__}: {first_line(error)}"):
             pass
 
 

@@ -127,7 +127,7 @@ def asked(monkeypatch):
     """The plans that workers begin with, and the texts that each worker expects."""
     found, lock = SimpleNamespace(plans=[], texts=[]), Lock()
 
-    def begins(self, plan):
+    def begin_plan(self, plan):
         with lock:
             found.plans.append(plan)
         return True
@@ -137,7 +137,7 @@ def asked(monkeypatch):
         with lock:
             found.texts.append(texts)
 
-    monkeypatch.setattr(HostMachine, "begins", begins)
+    monkeypatch.setattr(HostMachine, "begin_plan", begin_plan)
     monkeypatch.setattr(HostMachine, "expect", expect)
     return found
 
@@ -208,7 +208,7 @@ def test_a_list_that_fails_costs_nothing(on_workers, asked, monkeypatch, module,
 def test_an_error_of_the_machine_costs_nothing(on_workers, monkeypatch):
     """It is raised on a thread, where nobody would catch it."""
     begun = []
-    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: begun.append(plan) or 1 // 0)
+    monkeypatch.setattr(HostMachine, "begin_plan", lambda self, plan: begun.append(plan) or 1 // 0)
     assert on_workers().notes == ()
     until(lambda: len(begun) == 2)
 

@@ -60,7 +60,7 @@ class CudfBackend(EngineBackend[Frame]):
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """List the plan's programs on a thread, and compile them on others, unless an earlier process did."""
-        if chosen("compile_ahead") and self.machine.begins(plan):
+        if chosen("compile_ahead") and self.machine.begin_plan(plan):
             from gpuetl.engines.cudf.programs.plan_listing import expect_programs
 
             expect_programs(physical, plan, self.machine, share)

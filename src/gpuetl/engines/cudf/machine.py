@@ -190,7 +190,7 @@ class Machine(Protocol):
     def release(self) -> None:
         """Give back what is in use for nothing."""
 
-    def begins(self, plan: str) -> bool:
+    def begin_plan(self, plan: str) -> bool:
         """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
 
     def expect(self, plan: str, sources: Iterable[KernelSource]) -> None:
@@ -268,7 +268,7 @@ class Machine(Protocol):
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure what is allocated while the block lasts."""
 
-    def sorted_order(self, words: Sequence[Array]) -> Array:
+    def sorted_order(self, packed_keys: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
     def string_ranks(self, strings: Vector) -> Array:

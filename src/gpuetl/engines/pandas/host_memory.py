@@ -102,12 +102,12 @@ class SpilledTable:
     stream: pa.Buffer
 
     @property
-    def went(self) -> Mapping[Link, int]:
+    def spill_traffic(self) -> Mapping[Link, int]:
         """The bytes written."""
         return {"host to file": self.stream.size}
 
     @property
-    def comes(self) -> Mapping[Link, int]:
+    def restore_traffic(self) -> Mapping[Link, int]:
         """The bytes read."""
         return {"file to host": self.stream.size}
 

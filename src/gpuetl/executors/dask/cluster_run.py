@@ -101,7 +101,7 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
                 sinks = commit(writers, recorder)
-    kept = {name: results[key] for name, key in graph.kept.items()}
+    kept = {name: results[key] for name, key in graph.kept_stages.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
     return Outputs(sinks if accepted else (), heads, kept, checks)
@@ -175,10 +175,10 @@ def with_row(error: RunFailed, nodes: Sequence[AnyNode]) -> RunFailed:
 def computed(client: Any, workers: frozenset[str], graph: TaskGraph, reports: ReportCollector) -> dict[Any, Any]:
     """Run the tasks; return the results of those that the driver wants, by key."""
     written = (key for keys in graph.writes.values() for key in keys)
-    wanted = list(dict.fromkeys([*written, *graph.kept.values(), *graph.checks.values()]))
-    if not wanted:
+    result_keys = list(dict.fromkeys([*written, *graph.kept_stages.values(), *graph.checks.values()]))
+    if not result_keys:
         return {}
-    return dict(zip(wanted, run_tasks(client, workers, graph, wanted, reports.add), strict=True))
+    return dict(zip(result_keys, run_tasks(client, workers, graph, result_keys, reports.add), strict=True))
 
 
 def first_rows(tables: Sequence[pa.Table], options: RunOptions) -> pa.Table:

@@ -25,21 +25,21 @@ from gpuetl.version import __version__
 _NOTED: WeakKeyDictionary[Any, set[Hashable]] = WeakKeyDictionary()
 
 
-def is_noted(client: Any, what: Hashable, workers: frozenset[str]) -> bool:
+def is_noted(client: Any, topic: Hashable, workers: frozenset[str]) -> bool:
     """Tell whether something was noted for these workers of a client."""
-    return (what, workers) in _NOTED.get(client, ())
+    return (topic, workers) in _NOTED.get(client, ())
 
 
-def note(client: Any, what: Hashable, workers: frozenset[str]) -> None:
+def note(client: Any, topic: Hashable, workers: frozenset[str]) -> None:
     """Note something for workers; others may come, for which it is not."""
-    _NOTED.setdefault(client, set()).add((what, workers))
+    _NOTED.setdefault(client, set()).add((topic, workers))
 
 
-def is_first_time(client: Any, what: Hashable, workers: frozenset[str]) -> bool:
+def is_first_time(client: Any, topic: Hashable, workers: frozenset[str]) -> bool:
     """Tell whether something was not noted yet, and note it."""
-    if is_noted(client, what, workers):
+    if is_noted(client, topic, workers):
         return False
-    note(client, what, workers)
+    note(client, topic, workers)
     return True
 
 
@@ -77,10 +77,10 @@ def check_installed(client: Any, workers: frozenset[str]) -> None:
     note(client, "installed", workers)
 
 
-def check_same(name: str, there: object) -> None:
+def check_same(name: str, other_versions: object) -> None:
     """Compare what `installed` gave elsewhere with what it gives here; raise `EngineUnavailable` for another."""
-    if there != installed():
-        what = first_line(there) if isinstance(there, Exception) else f"it has {there}"
+    if other_versions != installed():
+        what = first_line(other_versions) if isinstance(other_versions, Exception) else f"it has {other_versions}"
         raise EngineUnavailable(
             coded(
                 "GE3006",

@@ -88,7 +88,7 @@ def _opened(job: Job) -> OpenJob:
 
 
 class TaskRunner(Runner):
-    """Runs the nodes of one task in its `slot`; `wanted` is its result where the driver wants that.
+    """Runs the nodes of one task in its `slot`; `task_result` is its result where the driver wants that.
 
     `numbers` are those of the plan's nodes, by the id of their operation.
     """
@@ -96,7 +96,7 @@ class TaskRunner(Runner):
     def __init__(self, backend: Backend, recorder: Recorder, slot: TaskSlot) -> None:
         super().__init__(backend, recorder)
         self.slot = slot
-        self.wanted: Any = None
+        self.task_result: Any = None
         self.numbers: Mapping[int, int] = {}
 
     def where(self, failed: RunFailed, node: Physical, index: int, row: int) -> str:
@@ -171,7 +171,7 @@ class OpenJob:
             recorder.notes,
             peaks,
             SPILL_REGISTRY.drain_link_bytes(),
-            inline_if_small(runner.wanted),
+            inline_if_small(runner.task_result),
             recorder.warnings,
         )
         send_report(self.job.driver, self.job.name, report)

@@ -123,12 +123,12 @@ class Watch:
         future.cancel()
         return None
 
-    def silent(self, workers: Mapping[str, Any], passed: float) -> list[str]:
+    def silent(self, workers: Mapping[str, Any], elapsed_s: float) -> list[str]:
         """Count the seconds for which workers are silent; return those for which these are too many."""
         limit = max(self.timeout_s, HEARTBEATS * heartbeat_interval(len(workers)))
         for address, info in workers.items():
             last, silent = self.last_seen.get(address, (None, 0.0))
-            self.last_seen[address] = info["last_seen"], silent + passed if info["last_seen"] == last else 0.0
+            self.last_seen[address] = info["last_seen"], silent + elapsed_s if info["last_seen"] == last else 0.0
         return [address for address in workers if self.last_seen[address][1] > limit]
 
     def drop_worker(self, address: str) -> None:

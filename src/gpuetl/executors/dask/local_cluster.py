@@ -131,21 +131,21 @@ process with SIGSEGV while a cluster was closed.  It sends few messages by UCX, 
 class LocalWorker(Worker):  # type: ignore[misc]
     """A worker that only its run can reach, and that ends with the driver's process, also where that is killed."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, **options: Any) -> None:
         end_with_parent()
         silence()
         accept_keys(options.get("protocol") or "")
         import_module("gpuetl.executors.dask.tasks")  # later the first task would, and hold up heartbeats
-        super().__init__(*given, **options)
+        super().__init__(*args, **options)
 
 
 class LocalNanny(Nanny):  # type: ignore[misc]
     """Starts a `LocalWorker`, and another one in its place when it dies; it lives in the driver's process."""
 
-    def __init__(self, *given: Any, env: dict[str, str] | None = None, **options: Any) -> None:
+    def __init__(self, *args: Any, env: dict[str, str] | None = None, **options: Any) -> None:
         by_ucx = (options.get("protocol") or "").startswith("ucx")
         own = {name: os.environ.get(name, value) for name, value in UCX_ENVIRONMENT.items()} if by_ucx else {}
-        super().__init__(*given, worker_class=LocalWorker, env=own | (env or {}), **options)
+        super().__init__(*args, worker_class=LocalWorker, env=own | (env or {}), **options)
         self._protocol = "tcp"  # of what workers say to their nanny, not of what they say to each other
 
 

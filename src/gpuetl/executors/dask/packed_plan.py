@@ -66,15 +66,15 @@ def unpack_nodes(packed: bytes) -> list[Any]:
 class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO, numbers: dict[int, int], reduced: Callable[[Scan], Reduced]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self.numbers, self.reduced, self.written = numbers, reduced, -1
+        self.numbers, self.reduced, self.written_number = numbers, reduced, -1
 
     def write(self, node: AnyNode | PhysicalPlan) -> None:
-        self.written = self.numbers[id(node)]
+        self.written_number = self.numbers[id(node)]
         self.dump(node)
 
     def persistent_id(self, value: Any) -> int | None:
         number = self.numbers.get(id(value))
-        return None if number == self.written else number
+        return None if number == self.written_number else number
 
     def reducer_override(self, value: Any) -> Any:
         """Leave out what workers are given with a task, or have no use for; they may run in another folder."""

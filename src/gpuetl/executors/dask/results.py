@@ -59,7 +59,7 @@ def run_tasks(
     client: Any,
     workers: Collection[str],
     graph: TaskGraph,
-    wanted: Sequence[Any],
+    result_keys: Sequence[Any],
     receive: Callable[[TaskReport], None],
 ) -> list[Any]:
     """Run the tasks on the workers of a client; return the results of those that are wanted.
@@ -74,7 +74,7 @@ def run_tasks(
     futures: list[Any] = []
     pinned: list[Any] = []
     try:
-        futures, pinned = submit(client, workers, graph, wanted)
+        futures, pinned = submit(client, workers, graph, result_keys)
         for future in futures:
             future.add_done_callback(events.put)
         results = wait(client, graph, {str(future.key) for future in futures}, events, receive)
@@ -88,7 +88,7 @@ def run_tasks(
 
 
 def submit(
-    client: Any, workers: Collection[str], graph: TaskGraph, wanted: Sequence[Any]
+    client: Any, workers: Collection[str], graph: TaskGraph, result_keys: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Send the tasks to the scheduler; return the futures of those that are wanted, and of those that are held.
 
@@ -96,8 +96,8 @@ def submit(
     them.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1 << 62}):
-        futures = client.get(place_tasks(graph.tasks, graph.shares, workers), [*wanted, *graph.pinned], sync=False)
-        return list(futures[: len(wanted)]), list(futures[len(wanted) :])
+        futures = client.get(place_tasks(graph.tasks, graph.shares, workers), [*result_keys, *graph.pinned], sync=False)
+        return list(futures[: len(result_keys)]), list(futures[len(result_keys) :])
 
 
 def wait(

@@ -59,7 +59,7 @@ class SpillableFrame:
         if waiting is not None:
             return waiting
         assert spilled is not None
-        SPILL_REGISTRY.count_bytes(spilled.comes)
+        SPILL_REGISTRY.count_bytes(spilled.restore_traffic)
         return with_spilling(spilled.restored)
 
     def spill(self, backend: Backend, space: SpillSpace) -> int:
@@ -69,7 +69,7 @@ class SpillableFrame:
                 return 0
             self.spilled = cast("SpilledToHost", backend.spill(self.waiting, space))
             self.waiting = None
-            SPILL_REGISTRY.count_bytes(self.spilled.went)
+            SPILL_REGISTRY.count_bytes(self.spilled.spill_traffic)
             return self.nbytes
 
 

@@ -42,8 +42,8 @@ Key = Any
 class TaskGraph:
     """The tasks of a run.
 
-    `writes` has the keys of the tasks that write each sink's partitions, in order; `kept` those of the stages that
-    are kept; `checks` those of the counts that a run checks before it commits.  `origins` has each key's node.
+    `writes` has the keys of the tasks that write each sink's partitions, in order; `kept_stages` those of the stages
+    that are kept; `checks` those of the counts that a run checks before it commits.  `origins` has each key's node.
     `shares` has the tasks that join results of other tasks to a large partition of a source, and where that partition
     begins in the source: see `results.py`.  `pinned` are tasks whose results stay in memory because readers fetch
     pieces of them directly.  There are none unless the run `fetches` pieces.
@@ -59,7 +59,7 @@ class TaskGraph:
         self.pinned: list[Key] = []
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.write_tasks(write, source) for name, (write, source) in plan.sinks.items()}
-        self.kept = {name: self.whole(node) for name, node in plan.kept.items()}
+        self.kept_stages = {name: self.whole(node) for name, node in plan.kept.items()}
         self.checks = {name: self.whole(node) for name, node in plan.checks.items()}
         while self.pending:
             self.pending.pop()()
@@ -105,19 +105,19 @@ class TaskGraph:
     def compute(self, key: Key, node: Physical, index: int) -> None:
         """Add the task of `frame`."""
         builder = FragmentBuilder()
-        self.add(key, builder, (self.computed(builder, node, index, here=True),), tasks.compute)
+        self.add(key, builder, (self.computed(builder, node, index, in_this_task=True),), tasks.compute)
 
-    def computed(self, builder: FragmentBuilder, node: Physical, index: int, here: bool = False) -> int:
+    def computed(self, builder: FragmentBuilder, node: Physical, index: int, in_this_task: bool = False) -> int:
         """Add the steps that compute a partition, back to where its rows are to be had; return its place.
 
-        `here` says that it is this task which computes it for several readers.
+        `in_this_task` says that it is this task which computes it for several readers.
         """
         chain: list[tuple[Map | Concat | Exchange, int]] = []
-        while self.passes_on(node) and (here or self.has_one_reader(node, index)):
+        while self.passes_on(node) and (in_this_task or self.has_one_reader(node, index)):
             chain.append((node, index))  # type: ignore[arg-type]
             node, index = self.source(node, index)
-            here = False
-        value = self.read(builder, node, index, here)
+            in_this_task = False
+        value = self.read(builder, node, index, in_this_task)
         for step, at in reversed(chain):
             others = self.others(builder, step, at) if isinstance(step, Map) else ()
             value = builder.step(self.numbers[id(step)], at, (value, *others))
@@ -162,10 +162,10 @@ class TaskGraph:
         """Tell whether the task that reads a partition may compute it."""
         return self.readers[id(node), index] == 1
 
-    def read(self, builder: FragmentBuilder, node: Physical, index: int, here: bool) -> int:
+    def read(self, builder: FragmentBuilder, node: Physical, index: int, in_this_task: bool) -> int:
         """Add what a fragment begins with: a scan, an exchange's pieces, or what another task makes."""
         number = self.numbers[id(node)]
-        if isinstance(node, StatefulWindow) or not (here or self.has_one_reader(node, index)):
+        if isinstance(node, StatefulWindow) or not (in_this_task or self.has_one_reader(node, index)):
             return builder.argument(self.frame(node, index))
         if isinstance(node, Scan):
             if node.partitions > 1 and read_rows(node.parts[index]) >= LARGE_ROWS:
@@ -197,7 +197,7 @@ class TaskGraph:
     def beside(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
         """Add a further input: pieces are put together here, anything else another task computes meanwhile."""
         if isinstance(node, Exchange) and not self.passes_on(node):
-            return self.read(builder, node, index, here=False)
+            return self.read(builder, node, index, in_this_task=False)
         return builder.argument(self.frame(node, index))
 
     def pieces(self, node: Exchange, index: int) -> list[Key]:

@@ -98,7 +98,7 @@ class ReportCollector:
     def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], recorder: Recorder) -> None:
         self.nodes, self.recorder = nodes, recorder
         self.reports: dict[str, TaskReport] = {}
-        self.done: Counter[int] = Counter()
+        self.partitions_done: Counter[int] = Counter()
         self.partitions = {id(operation_of(node)): node.partitions for node in nodes if not isinstance(node, Node)}
         self.partitions |= {id(write): source.partitions for write, source in plan.sinks.values()}
 
@@ -106,10 +106,10 @@ class ReportCollector:
         """Keep the report of a task, and show the progress."""
         if report.task not in self.reports:
             for number, work in report.work.items():
-                self.done[number] += work.partitions
+                self.partitions_done[number] += work.partitions
                 if work.partitions:
                     of = self.partitions[id(operation_of(self.nodes[number]))]
-                    self.recorder.progress(work.origin, self.done[number], of)
+                    self.recorder.progress(work.origin, self.partitions_done[number], of)
         self.reports[report.task] = report
 
     def close(self) -> None:

@@ -154,16 +154,20 @@ def keep(job: Job, fragment: Fragment, node: int, *arguments: Any) -> Any:
     """Return a partition as an Arrow table, for the driver."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        runner.wanted = here.backend.to_arrow(*fragment_frames(here, runner, here.physical(node), fragment, arguments))
-        return runner.wanted
+        runner.task_result = here.backend.to_arrow(
+            *fragment_frames(here, runner, here.physical(node), fragment, arguments)
+        )
+        return runner.task_result
 
 
 def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Any:
     """Write a partition to files of this attempt."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        runner.wanted = write_partition(here, runner, here.write(sink), run_fragment(here, runner, fragment, arguments))
-        return runner.wanted
+        runner.task_result = write_partition(
+            here, runner, here.write(sink), run_fragment(here, runner, fragment, arguments)
+        )
+        return runner.task_result
 
 
 def split_frames(runner: TaskRunner, node: Exchange, index: int, results: Sequence[Any]) -> list[Frame]:

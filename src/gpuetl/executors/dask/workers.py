@@ -105,9 +105,9 @@ def ask_workers(client: Any, backend: str) -> Memory:
     return memory
 
 
-async def in_worker_thread(function: Callable[..., Answer], *given: Any) -> Answer:
+async def in_worker_thread(function: Callable[..., Answer], *args: Any) -> Answer:
     """Call a function in a thread of a worker: its event loop sends heartbeats meanwhile, also while engines load."""
-    return await asyncio.to_thread(function, *given)
+    return await asyncio.to_thread(function, *args)
 
 
 def memory_here(name: str) -> tuple[int, bool, str]:

@@ -29,7 +29,7 @@ from gpuetl.types.data_types import DATE, STRING, TIMESTAMP, type_name
 LETTERS = "docs/functions.md lists the specifiers."
 
 
-def written(args: Sequence[Expr]) -> Typing:
+def strftime_types(args: Sequence[Expr]) -> Typing:
     """A date, as its midnight, or a timestamp; and a format."""
     dtype = timestamp_type(args[0])
     if "z" in _letters(args[1]) and dtype in (DATE, TIMESTAMP):
@@ -60,7 +60,7 @@ def _letters(form: Expr) -> Sequence[str]:
 
 
 FUNCTIONS = (
-    Function("strftime", "x format!", with_clock(written), "x as text; the year must have 4 digits.",
+    Function("strftime", "x format!", with_clock(strftime_types), "x as text; the year must have 4 digits.",
              f"strftime({A_TIMESTAMP}, '%d.%m.%Y %H:%M')", "09.03.2013 17:05", can_fail=True),
     Function("strptime", "text format!", read,
              "The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.  "

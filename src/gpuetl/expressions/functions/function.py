@@ -118,19 +118,19 @@ def fixed(*takes: DataType, returns: DataType) -> Rule:
     return rule
 
 
-def check_between(arg: Expr, what: str, least: int, greatest: int) -> None:
+def check_between(arg: Expr, description: str, least: int, greatest: int) -> None:
     """Refuse a constant that is not within limits."""
     if isinstance(arg, Literal) and arg.value is not None and not least <= arg.value <= greatest:
-        raise TypeMismatch(coded("GE1106", f"takes a {what} from {least:,} to {greatest:,}, got {arg.value:,}"))
+        raise TypeMismatch(coded("GE1106", f"takes a {description} from {least:,} to {greatest:,}, got {arg.value:,}"))
 
 
-def takes_one(accepts: Accepts, what: str, returns: DataType | None = None) -> Rule:
+def takes_one(accepts: Accepts, description: str, returns: DataType | None = None) -> Rule:
     """One argument of a family of types, kept as it is; the result is of `returns`, or of the same type."""
 
     def rule(args: Sequence[Expr]) -> Typing:
         dtype = args[0].dtype
         if dtype != NULL and not accepts(dtype):
-            raise TypeMismatch(f"takes {what}, got {type_name(dtype)}")
+            raise TypeMismatch(f"takes {description}, got {type_name(dtype)}")
         rest = [arg.dtype for arg in args[1:]]
         return [dtype, *rest], returns or dtype
 

@@ -153,7 +153,7 @@ def multiplied(args: Sequence[Expr]) -> Typing:
     return [result], result
 
 
-keeps, counts, sums, means = anything(), anything(INT64), total_type_of, mean_type
+argument_type, counts, sums, means = anything(), anything(INT64), total_type_of, mean_type
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),
@@ -177,8 +177,8 @@ FUNCTIONS = (
            "first(x)", [1, 1, 1, 1]),
     Window("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
            "last(x) FILTER (WHERE x < 4)", [2, 2, 2, 2]),
-    Window("ffill", "x", keeps, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
-    Window("bfill", "x", keeps, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
+    Window("ffill", "x", argument_type, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
+    Window("bfill", "x", argument_type, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
     Window("diff", "x offset?!", difference_type, "x minus the x of `offset` (1) rows before; of times, a duration.", "diff(x)", [None, 1, None, None],
            can_fail=True),
     Window("pct_change", "x offset?!", change_type, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
@@ -188,13 +188,13 @@ FUNCTIONS = (
     Window("cum_prod", "x", multiplied, "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
            [1, 2, None, 8], can_fail=True),
     Window("cum_mean", "x", means, "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
-    Window("cum_min", "x", keeps, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
-    Window("cum_max", "x", keeps, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
+    Window("cum_min", "x", argument_type, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
+    Window("cum_max", "x", argument_type, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
     Window("rolling_sum", "x frame!", framed(sums), "The sum over the frame; overflow is an error.", "rolling_sum(x, 2)",
            [1, 3, 2, 4], can_fail=True),
     Window("rolling_mean", "x frame!", framed(means), "The mean over the frame, as of `mean`.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
-    Window("rolling_min", "x frame!", framed(keeps), "The least value of the frame.", "rolling_min(x, 2)", [1, 1, 2, 4]),
-    Window("rolling_max", "x frame!", framed(keeps), "The greatest value of the frame.", "rolling_max(x, 2)", [1, 2, 2, 4]),
+    Window("rolling_min", "x frame!", framed(argument_type), "The least value of the frame.", "rolling_min(x, 2)", [1, 1, 2, 4]),
+    Window("rolling_max", "x frame!", framed(argument_type), "The greatest value of the frame.", "rolling_max(x, 2)", [1, 2, 2, 4]),
     Window("rolling_count", "x frame!", framed(counts), "The number of values in the frame.", "rolling_count(x, 2)",
            [1, 2, 1, 1]),
     Window("rolling_std", "x frame!", framed(in_float64), "The sample standard deviation (ddof 1) over the frame.",

@@ -51,7 +51,7 @@ def assumed(args: Sequence[Expr]) -> Typing:
     return [TIMESTAMP, *[STRING] * (len(args) - 1)], zoned_type(args[1])
 
 
-def shown(args: Sequence[Expr]) -> Typing:
+def zoned_timestamp(args: Sequence[Expr]) -> Typing:
     """A zoned timestamp, whose clock it is."""
     if args[0].dtype != NULL and not is_zoned(args[0].dtype):
         code = code_of_types(pa.timestamp("us", tz="UTC"), args[0].dtype)
@@ -61,7 +61,7 @@ def shown(args: Sequence[Expr]) -> Typing:
 
 def converted(args: Sequence[Expr]) -> Typing:
     """A zoned timestamp and another zone."""
-    return [*shown(args[:1])[0], STRING], zoned_type(args[1])
+    return [*zoned_timestamp(args[:1])[0], STRING], zoned_type(args[1])
 
 
 def changed_over(args: Sequence[Expr]) -> Typing:
@@ -81,7 +81,7 @@ FUNCTIONS = (
              "before, 'latest' the change itself.",
              "assume_zone(TIMESTAMP '2013-10-27 02:30:00', 'Europe/Berlin', 'earliest')",
              datetime(2013, 10, 27, 2, 30, tzinfo=ZoneInfo("Europe/Berlin")), can_fail=True),
-    Function("local_time", "x", with_clock(shown), "What the clock of x's own zone shows, as a naive timestamp.",
+    Function("local_time", "x", with_clock(zoned_timestamp), "What the clock of x's own zone shows, as a naive timestamp.",
              f"local_time(convert_zone({INSTANT}, 'Europe/Berlin'))", datetime(2013, 7, 9, 12), can_fail=True),
     Function("convert_zone", "x zone!", converted, "The same instant in another zone.", f"convert_zone({INSTANT}, 'Asia/Tokyo')",
              datetime(2013, 7, 9, 10, tzinfo=UTC)),

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from gpuetl.expressions.regex.parser import InvalidPattern, Parser
-from gpuetl.expressions.regex.tree import Node, can_be_empty, repeated_groups, written
+from gpuetl.expressions.regex.tree import Node, can_be_empty, pattern_text, repeated_groups
 from gpuetl.records import dataclass
 
 
@@ -33,9 +33,9 @@ class Pattern:
         """The groups that can match more than once."""
         return repeated_groups(self.root)
 
-    def written(self, *captured: int, bracket: str = "(", end: str = "$") -> str:
+    def pattern_text(self, *captured: int, bracket: str = "(", end: str = "$") -> str:
         """Return the pattern for an engine, in which only the groups `captured` open with `bracket` and are counted."""
-        return written(self.root, lambda number: bracket if number in captured else "(?:", end)
+        return pattern_text(self.root, lambda number: bracket if number in captured else "(?:", end)
 
 
 @lru_cache(maxsize=256)

@@ -57,13 +57,15 @@ class CharacterReader:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
 
-    def broken(self, problem: str, at: int, hint: str = "") -> InvalidPattern:
+    def pattern_error(self, problem: str, at: int, hint: str = "") -> InvalidPattern:
         """Word what is malformed."""
         return InvalidPattern(f"{problem}, at character {at + 1}", hint)
 
     def refused(self, what: str, start: int, hint: str = "") -> InvalidPattern:
         """Word what other regular expressions have; it stands from `start` to here."""
-        return self.broken(f"{what} '{self.text[start : self.at]}' does not mean the same on all engines", start, hint)
+        return self.pattern_error(
+            f"{what} '{self.text[start : self.at]}' does not mean the same on all engines", start, hint
+        )
 
     def at_end(self) -> bool:
         """Return whether nothing is left."""
@@ -102,14 +104,14 @@ class CharacterReader:
         negated = self.take("^")
         ranges: list[tuple[int, int]] = []
         if self.peek("]"):
-            raise self.broken("this class is empty", start, "Write \\] for the character.")
+            raise self.pattern_error("this class is empty", start, "Write \\] for the character.")
         while not self.take("]"):
             if self.at_end():
-                raise self.broken("this '[' is not closed", start, "Write \\[ for the character.")
+                raise self.pattern_error("this '[' is not closed", start, "Write \\[ for the character.")
             ranges += self.member(first=not ranges)
         found = complement(tuple(ranges)) if negated else merged(tuple(ranges))
         if not found:
-            raise self.broken("this class has no character", start)
+            raise self.pattern_error("this class has no character", start)
         return found
 
     def member(self, first: bool) -> Ranges:
@@ -120,13 +122,15 @@ class CharacterReader:
             raise self.refused("the named class", start, "Write its ranges, such as [A-Za-z].")
         low = self.class_character()
         if self.text[start] == "-" and not first and not self.peek("]"):
-            raise self.broken("'-' stands between no two characters", start, "Write \\- for the character.")
+            raise self.pattern_error("'-' stands between no two characters", start, "Write \\- for the character.")
         if self.peek("-]") or not self.take("-") or self.at_end():
             return low
         high = self.class_character()
         if len(low + high) > 2 or low[0][0] != low[0][1] or high[0][0] != high[0][1] or low > high:
             found = self.text[start : self.at]
-            raise self.broken(f"'{found}' is not a valid range of characters", start, "Write \\- for the character.")
+            raise self.pattern_error(
+                f"'{found}' is not a valid range of characters", start, "Write \\- for the character."
+            )
         return ((low[0][0], high[0][0]),)
 
     def class_character(self) -> Ranges:
@@ -170,10 +174,10 @@ class Parser(CharacterReader):
     def pattern(self) -> tuple[Node, int]:
         """Return the whole pattern's tree, and how many groups it has."""
         if "\0" in self.text:  # libcudf's pattern ends there
-            raise self.broken("the character 0 cannot stand in a pattern", self.text.index("\0"))
+            raise self.pattern_error("the character 0 cannot stand in a pattern", self.text.index("\0"))
         root = self.choice()
         if not self.at_end():
-            raise self.broken("')' has no '('", self.at, "Write \\) for the character.")
+            raise self.pattern_error("')' has no '('", self.at, "Write \\) for the character.")
         if size(root) > MAX_SIZE:
             message = f"it is {size(root):,} characters long with its repetitions written out; {MAX_SIZE:,} are allowed"
             raise InvalidPattern(message, "Repeat less often, or test length(text) as well.")
@@ -192,7 +196,7 @@ class Parser(CharacterReader):
         while not self.at_end() and not self.peek("|", ")"):
             items.append(self.repeated())
         if not items:
-            raise self.broken("there is nothing to match", start, "Write (…)? for what may be absent.")
+            raise self.pattern_error("there is nothing to match", start, "Write (…)? for what may be absent.")
         return Sequence(tuple(items)) if len(items) > 1 else items[0]
 
     def repeated(self) -> Node:
@@ -205,7 +209,7 @@ class Parser(CharacterReader):
             return item
         if can_be_empty(item):  # libcudf would go round for ever
             problem = f"'{found}' can match an empty string and cannot be repeated"
-            raise self.broken(problem, start, "Take one of the quantifiers away.")
+            raise self.pattern_error(problem, start, "Take one of the quantifiers away.")
         node = Repeat(item, *counts, lazy=self.take("?"))
         if self.peek("*", "+", "?") or _COUNTED.match(self.text, self.at):
             self.at += 1
@@ -223,7 +227,7 @@ class Parser(CharacterReader):
         low = int(hit[1])
         high = low if not hit[2] else int(hit[3]) if hit[3] else None
         if high is not None and not 0 < high >= low:
-            raise self.broken(f"'{hit[0]}' repeats nothing", start, "Write {least,most}, such as {1,3}.")
+            raise self.pattern_error(f"'{hit[0]}' repeats nothing", start, "Write {least,most}, such as {1,3}.")
         return low, high
 
     def item(self) -> Node:
@@ -246,10 +250,12 @@ class Parser(CharacterReader):
             case "\\":
                 return Characters(self.escaped(start))
             case "*" | "+" | "?":
-                raise self.broken(f"'{character}' repeats nothing", start, f"Write \\{character} for the character.")
+                raise self.pattern_error(
+                    f"'{character}' repeats nothing", start, f"Write \\{character} for the character."
+                )
             case "{" if self.peek(*"0123456789,"):
                 hint = "Write {least,most} after an item, or \\{ for the character."
-                raise self.broken("'{' is not a valid repetition", start, hint)
+                raise self.pattern_error("'{' is not a valid repetition", start, hint)
         return Characters(one(character))
 
     def group(self, start: int) -> Node:
@@ -262,11 +268,11 @@ class Parser(CharacterReader):
             number = self.groups
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise self.broken(f"groups nest deeper than {MAX_DEPTH}", start)
+            raise self.pattern_error(f"groups nest deeper than {MAX_DEPTH}", start)
         body = self.choice()
         self.depth -= 1
         if not self.take(")"):
-            raise self.broken("this '(' is not closed", start, "Write \\( for the character.")
+            raise self.pattern_error("this '(' is not closed", start, "Write \\( for the character.")
         return Group(body, number)
 
     def special_group(self, start: int) -> InvalidPattern:

@@ -134,7 +134,7 @@ def repeated_groups(node: Node, inside: bool = False) -> frozenset[int]:
     return frozenset()
 
 
-def written(node: Node, open_group: Callable[[int], str], end: str) -> str:
+def pattern_text(node: Node, open_group: Callable[[int], str], end: str) -> str:
     r"""Return the text of the node.
 
     Parameters
@@ -153,13 +153,13 @@ def written(node: Node, open_group: Callable[[int], str], end: str) -> str:
             return end if node.end else "^"
         case Group():
             opened = open_group(node.number) if node.number else "(?:"
-            return f"{opened}{written(node.body, open_group, end)})"
+            return f"{opened}{pattern_text(node.body, open_group, end)})"
         case Sequence():
-            return "".join(written(item, open_group, end) for item in node.items)
+            return "".join(pattern_text(item, open_group, end) for item in node.items)
         case Choice():
-            return "|".join(written(option, open_group, end) for option in node.options)
+            return "|".join(pattern_text(option, open_group, end) for option in node.options)
         case Repeat():
-            return _repeated(node, written(node.item, open_group, end))
+            return _repeated(node, pattern_text(node.item, open_group, end))
 
 
 def _repeated(node: Repeat, item: str) -> str:

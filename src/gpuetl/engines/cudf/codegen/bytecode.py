@@ -15,8 +15,7 @@ import numpy as np
 
 from gpuetl.engines.cudf.codegen.cuda_types import unscaled
 from gpuetl.engines.cudf.codegen.emit import branches_of, word_of
-from gpuetl.engines.cudf.codegen.functions.like import WORDS as LIKE_WORDS
-from gpuetl.engines.cudf.codegen.functions.like import parts_of
+from gpuetl.engines.cudf.codegen.functions.like import WILDCARD_CODES, parts_of
 from gpuetl.engines.cudf.codegen.functions.logic import has_scales
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Struct
@@ -124,7 +123,7 @@ class Assembler:
     instructions: list[Instruction] = field(default_factory=list)
     data: list[list[int]] = field(default_factory=list)
     sites: list[Expr] = field(default_factory=list)
-    known: dict[tuple[Expr, Boolean | None], Operand] = field(default_factory=dict)
+    operand_of: dict[tuple[Expr, Boolean | None], Operand] = field(default_factory=dict)
     numbers: int = 0
     booleans: int = 0
 
@@ -160,9 +159,9 @@ class Assembler:
     def value(self, expr: Expr, guard: Boolean | None = None) -> Any:
         """Return where the value of an expression is; what can fail is computed where the guard is true."""
         key = (expr, guard if can_fail(expr) else None)
-        if key not in self.known:
-            self.known[key] = self.computed(expr, guard)
-        return self.known[key]
+        if key not in self.operand_of:
+            self.operand_of[key] = self.computed(expr, guard)
+        return self.operand_of[key]
 
     def computed(self, expr: Expr, guard: Boolean | None) -> Operand:
         """Write what computes an expression."""
@@ -308,22 +307,24 @@ class Assembler:
             return self.add("TEXT_IS_NULL", to, value=operand.place)
         return self.add("BOOLEAN_IS_NULL" if isinstance(operand, Boolean) else "IS_NULL", to, a=operand)
 
-    def guarded(self, guard: Boolean | None, condition: Boolean, wanted: bool) -> Boolean:
-        """Return where the guard is true and the condition is as wanted; one that is null counts as false."""
+    def guarded(self, guard: Boolean | None, condition: Boolean, expected: bool) -> Boolean:
+        """Return where the guard is true and the condition is as expected; one that is null counts as false."""
         outer = NONE if guard is None else guard
-        return self.add("GUARD", self.boolean(), a=condition, guard=outer, value=int(wanted))
+        return self.add("GUARD", self.boolean(), a=condition, guard=outer, value=int(expected))
 
     def case(self, expr: Call, guard: Boolean | None) -> Operand:
         """Compute all branches, and select; what can fail is computed where its branch is taken."""
         fails, branches_so_far = can_fail(expr), list[tuple[Boolean, Any]]()
         otherwise: Expr = Literal(None, expr.dtype)
         for condition, branch in branches_of(expr):
-            wanted = Literal(None, expr.dtype) if branch is None or branch.dtype == NULL else branch
+            branch_value = Literal(None, expr.dtype) if branch is None or branch.dtype == NULL else branch
             if condition is None:
-                otherwise = wanted
+                otherwise = branch_value
                 break
             test = self.value(condition, guard)
-            branches_so_far.append((test, self.value(wanted, self.guarded(guard, test, True) if fails else guard)))
+            branches_so_far.append(
+                (test, self.value(branch_value, self.guarded(guard, test, True) if fails else guard))
+            )
             guard = self.guarded(guard, test, False) if fails else guard
         result: Register = self.value(otherwise, guard)
         select = "SELECT_BOOLEAN" if expr.dtype == BOOL else "SELECT"
@@ -362,7 +363,7 @@ class Assembler:
                 form, data = "CONTAINS", part.encode()
             case parts:
                 points = [
-                    p for part in parts for p in (map(ord, part) if isinstance(part, str) else [LIKE_WORDS[part]])
+                    p for part in parts for p in (map(ord, part) if isinstance(part, str) else [WILDCARD_CODES[part]])
                 ]
                 form, data = "LIKE", struct.pack(f"<{len(points)}I", *points)
         return self.add(form, self.boolean(), value=self.pair(text, self.constant_text(data)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gpuetl.engines.cudf.codegen.clocks import written, zone_of
+from gpuetl.engines.cudf.codegen.clocks import format_statement, zone_of
 from gpuetl.engines.cudf.codegen.cuda_types import c_int128, c_type
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, with_outcome
 from gpuetl.expressions.ir import UINT64, Cast
@@ -18,11 +18,11 @@ def text_cast(cast: Cast) -> Device:
     """Return how a cast from or to a text is written; one to a text writes it."""
     if cast.dtype == UUID:
         if cast.lenient:
-            return Device(lambda _, args: f"read_uuid(out, {args[0]})", gives="maybe_text")
-        return Device(lambda _, args: f"strict_uuid(out, at, {args[0]})", gives="text", fails=True)
+            return Device(lambda _, args: f"read_uuid(out, {args[0]})", result_form="maybe_text")
+        return Device(lambda _, args: f"strict_uuid(out, at, {args[0]})", result_form="text", fails=True)
     if cast.dtype == STRING:
         text = writer(cast.operand.dtype)
-        return Device(lambda _, args: text.format(*args), gives="text")
+        return Device(lambda _, args: text.format(*args), result_form="text")
     return with_outcome(cast, reader(cast.dtype))
 
 
@@ -79,8 +79,14 @@ def to_text(cast: Cast) -> Device:
     """Return what writes a time in its ISO form."""
     source = cast.operand.dtype
     if cast.lenient:
-        return Device(lambda _, args: f"{written(iso_form(source), source, args[0])}.lenient()", gives="maybe_text")
-    return Device(lambda _, args: f"{written(iso_form(source), source, args[0])}.strict(at)", gives="text", fails=True)
+        return Device(
+            lambda _, args: f"{format_statement(iso_form(source), source, args[0])}.lenient()", result_form="maybe_text"
+        )
+    return Device(
+        lambda _, args: f"{format_statement(iso_form(source), source, args[0])}.strict(at)",
+        result_form="text",
+        fails=True,
+    )
 
 
 def iso_form(dtype: DataType) -> str:

@@ -33,7 +33,7 @@ def zone_identifier(name: str) -> str:
     return "zone_" + re.sub(r"[^A-Za-z0-9]", lambda hit: f"_{ord(hit[0]):x}_", name)
 
 
-def written(form: str, dtype: DataType, text: str) -> str:
+def format_statement(form: str, dtype: DataType, text: str) -> str:
     """Return the text of the chain of calls (formats.cuh) that writes a date or timestamp by a format."""
     offset = f"offset_at({text}, {zone_text(zone)})" if (zone := zone_of(dtype)) else ""
     calls = (f".put({part})" if isinstance(part, str) else _call(part, offset) for part in _parts(form))

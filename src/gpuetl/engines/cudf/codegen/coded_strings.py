@@ -68,15 +68,15 @@ class Choice:
         return numbered(self.expr, own, {column: result for _, column, result in self.numbers})
 
 
-def choice_of(name: str, expr: Expr, known: Mapping[str, C]) -> Choice | None:
+def choice_of(name: str, expr: Expr, input_columns: Mapping[str, C]) -> Choice | None:
     """Return how the column `name` is computed by numbers; None where it is more than a choice of coded strings."""
     leaves = list(dict.fromkeys(results_of(expr)))
     columns = [leaf for leaf in leaves if isinstance(leaf, Column) and leaf.dtype != NULL]
-    coded = all(known[column.name].dictionary for column in columns)
+    coded = all(input_columns[column.name].dictionary for column in columns)
     if not (coded and all(isinstance(leaf, Column | Literal) for leaf in leaves) and chosen("string_codes")):
         return None
     values = sorted({leaf.value for leaf in leaves if isinstance(leaf, Literal) and leaf.value is not None})
-    dictionaries = dict.fromkeys(known[column.name].dictionary for column in columns)
+    dictionaries = dict.fromkeys(input_columns[column.name].dictionary for column in columns)
     return Choice(name, expr, columns, values, len(values) + sum(each.rows for each in dictionaries))
 
 
@@ -89,10 +89,10 @@ class CodedText:
     dictionary: Vector
 
 
-def as_numbers(choice: Choice, known: Vectors, machine: Machine) -> CodedText | None:
+def as_numbers(choice: Choice, input_columns: Vectors, machine: Machine) -> CodedText | None:
     """Return how a choice is computed; None where all together have too many strings."""
     constants = from_strings(list(choice.values), machine)  # code points have the order of their bytes
-    dictionaries = dict.fromkeys(v for column in choice.columns if (v := known[column.name].dictionary))
+    dictionaries = dict.fromkeys(v for column in choice.columns if (v := input_columns[column.name].dictionary))
     if choice.values or not choice.columns:
         dictionaries[constants] = None
     every, tables = merged(list(dictionaries), machine)
@@ -102,7 +102,9 @@ def as_numbers(choice: Choice, known: Vectors, machine: Machine) -> CodedText | 
     table = by_dictionary.get(constants)
     own = range(len(choice.values)) if table is None else machine.host(table).tolist()
     numbers = dict(zip(choice.values, own, strict=True))
-    vectors = {n: in_dictionary(known[c.name], every, by_dictionary, machine).codes for n, c, _ in choice.numbers}
+    vectors = {
+        n: in_dictionary(input_columns[c.name], every, by_dictionary, machine).codes for n, c, _ in choice.numbers
+    }
     return CodedText(choice.numbered(numbers), vectors, every)
 
 
@@ -132,13 +134,13 @@ def numbered(expr: Expr, numbers: Mapping[str, int], columns: Mapping[Column, Co
     return replace(expr, args=tuple(args), dtype=NUMBER)
 
 
-def only_dictionary(expr: Expr, known: Mapping[str, C], rows: float) -> Any:
+def only_dictionary(expr: Expr, input_columns: Mapping[str, C], rows: float) -> Any:
     """Return the dictionary of the one column that an expression reads, if it has fewer strings than the column rows.
 
     None also for what can fail: strings of a dictionary may be in no row.
     """
     names = columns_of(expr)
-    own = known[next(iter(names))].dictionary if len(names) == 1 else None
+    own = input_columns[next(iter(names))].dictionary if len(names) == 1 else None
     return None if own is None or own.rows >= rows or can_fail(expr) else own
 
 
@@ -150,12 +152,12 @@ def matches_patterns(expr: Expr) -> bool:
     return any(isinstance(part, Call) and part.function.name in SEARCHES for part in walk(expr))
 
 
-def by_dictionary(expr: Expr, known: Vectors, rows: int, machine: Machine, compute: Compute) -> Vector | None:
+def by_dictionary(expr: Expr, input_columns: Vectors, rows: int, machine: Machine, compute: Compute) -> Vector | None:
     """Return the values of an expression that reads one column, which is coded: `compute` has its dictionary alone.
 
     None where that does not apply: see `only_dictionary`.
     """
-    own = only_dictionary(expr, known, rows)
+    own = only_dictionary(expr, input_columns, rows)
     if own is None:
         return None
     (name,) = columns_of(expr)
@@ -163,7 +165,7 @@ def by_dictionary(expr: Expr, known: Vectors, rows: int, machine: Machine, compu
     result = compute(expr, {name: strings}, strings.rows, machine)
     if expr.dtype == STRING:
         result = coded(result, machine)
-    vector, places = known[name], known[name].data
+    vector, places = input_columns[name], input_columns[name].data
     if vector.nulls:
         places = choose(vector.valid, places, own.rows, machine)
     return take({"": result}, places, machine, missing=False)[""]

@@ -43,7 +43,7 @@ class Constants:
     parameters: list[str] = field(default_factory=list)
     values: list[Constant] = field(default_factory=list)
 
-    def passed(self, literal: Literal) -> str | None:
+    def pass_constant(self, literal: Literal) -> str | None:
         """Pass a constant; return its C++ code, or None for one that is written where it is used.
 
         These are nulls, decimals, lists, what would be too many arguments, and other constants of the text, with which
@@ -132,15 +132,15 @@ class Emitter:
     """Writes statements; `columns` are the names of those that are read, in the order of their accessors.
 
     `loads` are the statements that read what every row needs, by the text of the value.  They stand before `lines`, so
-    that all loads are under way before a statement waits for one.  `held` are statements that keep loads there.  They
-    are written for values that every valid row uses.  Values of parameters are arguments of the kernel where it takes
+    that all loads are under way before a statement waits for one.  `hold_statements` keep loads there.  They are
+    written for values that every valid row uses.  Values of parameters are arguments of the kernel where it takes
     `constants`.
     """
 
     columns: Sequence[str]
     constants: Constants | None = None
     loads: dict[str, str] = field(default_factory=dict)
-    held: dict[str, str] = field(default_factory=dict)
+    hold_statements: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     sites: list[Expr] = field(default_factory=list)
     scopes: list[dict[Expr, Value]] = field(default_factory=lambda: [{}])
@@ -152,9 +152,9 @@ class Emitter:
 
     def round(self) -> str:
         """Return what has been written, loads first, and begin anew behind it."""
-        ahead = ["        " + text for text in (*self.loads.values(), *self.held.values())]
+        ahead = ["        " + text for text in (*self.loads.values(), *self.hold_statements.values())]
         text = "\n".join([*ahead, *self.lines])
-        self.loads, self.held, self.lines = {}, {}, []
+        self.loads, self.hold_statements, self.lines = {}, {}, []
         return text
 
     def name(self) -> str:
@@ -217,8 +217,8 @@ class Emitter:
         """Write a constant."""
         if expr.value is None:
             return null_of(expr.dtype)
-        passed = self.constants.passed(expr) if self.constants else None
-        return Value(passed or c_constant(expr.value, expr.dtype))
+        pass_constant = self.constants.pass_constant(expr) if self.constants else None
+        return Value(pass_constant or c_constant(expr.value, expr.dtype))
 
     @computed.register
     def cast(self, expr: Cast) -> Value:
@@ -240,7 +240,7 @@ class Emitter:
         device = DEVICE_FUNCTIONS[name]
         assert isinstance(device, Device), f"{name} is prepared as a column"
         if expr.function.nulls == "own":
-            return self.own(expr, device)
+            return self.call_with_nulls(expr, device)
         if any(arg.dtype == NULL for arg in expr.args):
             return null_of(expr.dtype)
         return self.strict(expr, device, [self.value(arg) for arg in expr.args])
@@ -248,27 +248,29 @@ class Emitter:
     def strict(self, expr: Call | Cast, device: Device, values: Sequence[Value]) -> Value:
         """Call with plain values where none of them is null."""
         guard = all_valid(values)
-        maybe = device.gives == "maybe"
+        maybe = device.result_form == "maybe"
         null_with = CAN_BE if maybe else NEVER.union(*(value.null_with for value in values))
         result = self.variable(expr.dtype, "" if maybe else guard, null_with)
         if guard == "false":
             return result
         text = device.text(expr, [value.text for value in values])
         if len(self.scopes) == 1:
-            self.held |= {value.text: f"hold({value.text});" for value in values if value.text in self.loads}
+            self.hold_statements |= {value.text: f"hold({value.text});" for value in values if value.text in self.loads}
         with self.branch("" if guard == "true" else f"if ({guard})"):
             if device.can_fail(expr):
                 self.site(expr)
             self.line(f"assign({result.text}, {result.valid}, {text});" if maybe else f"{result.text} = {text};")
         return result
 
-    def own(self, expr: Call, device: Device) -> Value:
+    def call_with_nulls(self, expr: Call, device: Device) -> Value:
         """Call with values that may be null."""
         values = [self.value(arg) for arg in expr.args]
-        result = self.variable(expr.dtype, "" if device.gives == "maybe" else "true")
+        result = self.variable(expr.dtype, "" if device.result_form == "maybe" else "true")
         text = device.text(expr, [value.maybe(arg.dtype) for value, arg in zip(values, expr.args, strict=True)])
         self.line(
-            f"assign({result.text}, {result.valid}, {text});" if device.gives == "maybe" else f"{result.text} = {text};"
+            f"assign({result.text}, {result.valid}, {text});"
+            if device.result_form == "maybe"
+            else f"{result.text} = {text};"
         )
         return result
 
@@ -332,13 +334,13 @@ class Emitter:
                 with self.branch(f"if (!{valid})"):
                     self.text(operand, valid)
         elif (device := writer_of(expr)) is not None:
-            self.written(expr, device, valid)
+            self.write_text(expr, device, valid)
         else:
             value = self.value(expr)
             self.line(f"{valid} = {value.valid};")
             self.line(f"if ({valid}) out.put({value.text});")
 
-    def written(self, expr: Expr, device: Device, valid: str) -> None:
+    def write_text(self, expr: Expr, device: Device, valid: str) -> None:
         """Call a function that writes."""
         assert isinstance(expr, Call | Cast)
         operands = children(expr)
@@ -353,7 +355,7 @@ class Emitter:
             if device.can_fail(expr):
                 self.site(expr)
             call = device.text(expr, argument_codes)
-            self.line(f"{valid} = {call};" if device.gives == "maybe_text" else f"{call};")
+            self.line(f"{valid} = {call};" if device.result_form == "maybe_text" else f"{call};")
 
 
 def writer_of(expr: Expr) -> Device | None:

@@ -126,10 +126,10 @@ def evaluate(exprs: Mapping[str, Expr], frame: Vectors, rows: int, machine: Mach
     if not rows:
         check_constants(exprs, machine)
     first, outputs = prepared(exprs)
-    known = dict(frame)
+    input_columns = dict(frame)
     for name, expr in first.items():
-        known |= computed({name: expr}, known, rows, machine)
-    results = computed(outputs, known, rows, machine)
+        input_columns |= computed({name: expr}, input_columns, rows, machine)
+    results = computed(outputs, input_columns, rows, machine)
     return {name: results[name] for name in exprs}
 
 
@@ -149,60 +149,68 @@ def constant_parts(expr: Expr) -> Iterator[Expr]:
         yield from constant_parts(operand)
 
 
-def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
+def computed(exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
     """Compute prepared expressions: columns pass, libcudf's and strings one by one, numbers and the like together."""
     results: dict[str, Vector] = {}
     fixed: dict[str, Expr] = {}
     dictionaries: dict[str, Vector] = {}
     for name, expr in exprs.items():
         if isinstance(expr, Column):
-            results[name] = known[expr.name]
+            results[name] = input_columns[expr.name]
         elif is_library(expr):
-            results[name] = from_library(expr, known, rows, machine)
+            results[name] = from_library(expr, input_columns, rows, machine)
         elif is_nested(expr.dtype):
-            results[name] = list_column(expr, known, rows, machine, evaluate)
+            results[name] = list_column(expr, input_columns, rows, machine, evaluate)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
-            results[name] = written(expr, known, rows, machine)
+            results[name] = string_column(expr, input_columns, rows, machine)
         elif expr.dtype != STRING:
-            found = by_dictionary(expr, known, rows, machine, alone) if matches_patterns(expr) else None
+            found = by_dictionary(expr, input_columns, rows, machine, alone) if matches_patterns(expr) else None
             if found is None:
                 fixed[name] = expr
             else:
                 results[name] = found
-        elif (choice := choice_of(name, expr, known)) and (numbers := as_numbers(choice, known, machine)):
+        elif (choice := choice_of(name, expr, input_columns)) and (
+            numbers := as_numbers(choice, input_columns, machine)
+        ):
             fixed[name], dictionaries[name] = numbers.expr, numbers.dictionary
-            known = {**known, **numbers.columns}
+            input_columns = {**input_columns, **numbers.columns}
         else:
-            results[name] = by_dictionary(expr, known, rows, machine, written) or written(expr, known, rows, machine)
-    together = computed_together(fixed, known, rows, machine) if fixed else {}
+            results[name] = by_dictionary(expr, input_columns, rows, machine, string_column) or string_column(
+                expr, input_columns, rows, machine
+            )
+    together = computed_together(fixed, input_columns, rows, machine) if fixed else {}
     return results | {name: vector.as_codes_of(dictionaries.get(name)) for name, vector in together.items()}
 
 
-def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
+def from_library(expr: Any, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
     """Let libcudf compute a call."""
     function = DEVICE_FUNCTIONS[expr.function.name]
     assert isinstance(expr, Call)
     assert isinstance(function, Library)
-    arguments = [known[arg.name] if isinstance(arg, Column) else arg for arg in expr.args]
+    arguments = [input_columns[arg.name] if isinstance(arg, Column) else arg for arg in expr.args]
     return function.compute(expr, arguments, rows, machine)  # type: ignore[no-any-return]
 
 
-def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
+def computed_together(
+    exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machine: Machine
+) -> dict[str, Vector]:
     """Compute columns of fixed width, equal ones once: in one kernel, or in few where they are hundreds."""
     done: dict[Expr, Vector] = {}
-    for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, known):
-        done |= computed_by_kernel(outputs, known, rows, machine)
+    for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, input_columns):
+        done |= computed_by_kernel(outputs, input_columns, rows, machine)
     return {name: done[expr] for name, expr in exprs.items()}
 
 
-def alone(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
+def alone(expr: Expr, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute one column of fixed width."""
-    return computed_together({"": expr}, known, rows, machine)[""]
+    return computed_together({"": expr}, input_columns, rows, machine)[""]
 
 
-def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machine: Machine) -> dict[Expr, Vector]:
+def computed_by_kernel(
+    outputs: Sequence[Expr], input_columns: Vectors, rows: int, machine: Machine
+) -> dict[Expr, Vector]:
     """Compute expressions of fixed width in one kernel: their own, or by instructions while that is not compiled."""
-    columns = columns_read(outputs, known)
+    columns = columns_read(outputs, input_columns)
     kernel = fixed_kernel(ColumnKinds.of(columns), tuple(outputs))
     having_nulls = {ALWAYS, *(name for name, vector in columns.items() if vector.valid is not None)}
     results = {
@@ -215,11 +223,11 @@ def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machi
             return {
                 expr: with_nulls(output, count) for (expr, output), count in zip(results.items(), counts, strict=True)
             }
-    written = list[Any]()
+    string_column = list[Any]()
     for output, null_with in zip(results.values(), kernel.null_with, strict=True):
-        written += [output.data, 0 if output.valid is None else output.valid][: 1 + bool(null_with)]
+        string_column += [output.data, 0 if output.valid is None else output.valid][: 1 + bool(null_with)]
     counted_outputs = sum(map(bool, kernel.null_with)) if any(v.valid is not None for v in results.values()) else 0
-    buffers = [*buffers_of(columns), *written]
+    buffers = [*buffers_of(columns), *string_column]
     counted = iter(run(kernel, "compute", rows, counted_outputs, buffers, columns, machine))
     nulls = [next(counted) if counted_outputs and null_with else 0 for null_with in kernel.null_with]
     return {expr: with_nulls(output, count) for (expr, output), count in zip(results.items(), nulls, strict=True)}
@@ -246,9 +254,9 @@ def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, mac
     return [int(count) for count in counters[len(code.sites) :]] or [0] * len(nullable)
 
 
-def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
+def string_column(expr: Expr, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of strings: first their sizes, then their bytes."""
-    arrays, columns = machine.arrays, columns_read([expr], known)
+    arrays, columns = machine.arrays, columns_read([expr], input_columns)
     kinds = ColumnKinds.of(columns)
     kernel = text_kernel(kinds, expr)
     if not rows:
@@ -302,7 +310,7 @@ def check_faults(sites: Sequence[Expr], counters: Sequence[int], columns: Vector
             raise no_result(expr, fault, columns, machine, evaluate)
 
 
-def columns_read(exprs: Iterable[Expr], known: Vectors) -> dict[str, Vector]:
+def columns_read(exprs: Iterable[Expr], input_columns: Vectors) -> dict[str, Vector]:
     """Return the columns that the expressions read, in the order of the frame."""
     read = columns_of(*exprs)
-    return {name: vector for name, vector in known.items() if name in read}
+    return {name: vector for name, vector in input_columns.items() if name in read}

@@ -31,52 +31,52 @@ Columns = Mapping[str, Kind]
 def evaluated(exprs: Mapping[str, Expr], frame: Kinds) -> Needed:
     """List the programs of `evaluate` for the columns of a frame, and the kinds of the results."""
     first, outputs = prepared(exprs)
-    sources, known, rows = list[KernelSource](), dict(frame.columns), frame.rows
+    sources, input_columns, rows = list[KernelSource](), dict(frame.columns), frame.rows
     for name, expr in first.items():
-        needed = computed({name: expr}, known, rows)
+        needed = computed({name: expr}, input_columns, rows)
         sources += needed.sources
-        known |= needed.columns
-    needed = computed(outputs, known, rows)
+        input_columns |= needed.columns
+    needed = computed(outputs, input_columns, rows)
     return Needed([*sources, *needed.sources], {name: needed.columns[name] for name in exprs})
 
 
-def computed(exprs: Mapping[str, Expr], known: Columns, rows: float) -> Needed:
+def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> Needed:
     """List the programs of prepared expressions: one for each text and list, then those of all other columns."""
     sources, kinds = list[KernelSource](), dict[str, Kind]()
     fixed, choices = dict[str, Expr](), dict[str, Choice]()
     for name, expr in exprs.items():
         if isinstance(expr, Column):
-            kinds[name] = known[expr.name]
+            kinds[name] = input_columns[expr.name]
             continue
-        own = only_dictionary(expr, known, rows)
+        own = only_dictionary(expr, input_columns, rows)
         if is_library(expr):
-            needed = whole(expr, known)
+            needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
-            needed = list_column(expr, known, rows)
+            needed = list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
-            needed = written(expr, known)
+            needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
             if own is None or not matches_patterns(expr):
                 fixed[name] = expr
                 continue
             needed = by_dictionary(expr, own)
-        elif choice := choice_of(name, expr, known):
+        elif choice := choice_of(name, expr, input_columns):
             fixed[name], choices[name] = choice.numbered(), choice
-            known = {**known, **{n: Kind(each.dtype) for n, _, each in choice.numbers}}
+            input_columns = {**input_columns, **{n: Kind(each.dtype) for n, _, each in choice.numbers}}
             continue
         else:
-            needed = written(expr, known) if own is None else by_dictionary(expr, own)
+            needed = string_program(expr, input_columns) if own is None else by_dictionary(expr, own)
         sources += needed.sources
         kinds[name] = needed.columns[""]
-    together = computed_together(fixed, known)
+    together = computed_together(fixed, input_columns)
     for name, kind in together.columns.items():
         kinds[name] = Kind.coded(choices[name].strings) if name in choices else kind
     return Needed(sources + together.sources, kinds)
 
 
-def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
+def computed_together(exprs: Mapping[str, Expr], input_columns: Columns) -> Needed:
     """List the programs of columns of fixed width, equal ones once."""
-    columns, sources = columns_of_kinds(known), list[KernelSource]()
+    columns, sources = columns_of_kinds(input_columns), list[KernelSource]()
     for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, columns):
         read = columns_read(outputs, columns)
         covered = chosen("interpret") and is_covered(outputs, read)
@@ -84,9 +84,9 @@ def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
     return Needed(sources, {name: Kind(expr.dtype) for name, expr in exprs.items()})
 
 
-def written(expr: Expr, known: Columns) -> Needed:
+def string_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that writes a column of strings."""
-    columns = columns_read([expr], columns_of_kinds(known))
+    columns = columns_read([expr], columns_of_kinds(input_columns))
     return Needed([KernelSource(text_kernel(ColumnKinds.of(columns), expr).source)], {"": Kind(expr.dtype)})
 
 
@@ -95,31 +95,35 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
     (name,) = columns_of(expr)
     if expr.dtype != STRING:
         return computed_together({"": expr}, {name: dictionary})
-    return Needed(written(expr, {name: dictionary}).sources, {"": Kind.coded(dictionary.rows)})
+    return Needed(string_program(expr, {name: dictionary}).sources, {"": Kind.coded(dictionary.rows)})
 
 
-def whole(expr: Expr, known: Columns) -> Needed:
+def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program of a function of whole columns: only texts that are cut into lists have one."""
     assert isinstance(expr, Call)
-    return split(expr, known) if expr.function.name == "split" else Needed([], {"": kind_of(expr, known)})
+    return (
+        split_program(expr, input_columns)
+        if expr.function.name == "split"
+        else Needed([], {"": kind_of(expr, input_columns)})
+    )
 
 
-def split(expr: Expr, known: Columns) -> Needed:
+def split_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that cuts strings into lists."""
     assert isinstance(expr, Call)
     text, separator = expr.args
     assert isinstance(separator, Literal)
-    columns = columns_of_kinds({"text": known[text.name]}) if isinstance(text, Column) else {}
+    columns = columns_of_kinds({"text": input_columns[text.name]}) if isinstance(text, Column) else {}
     constant = text.value if isinstance(text, Literal) else None
     return Needed([KernelSource(source_of(columns, constant, separator.value))], {"": Kind.of(expr.dtype)})
 
 
-def list_column(expr: Expr, known: Columns, rows: float) -> Needed:
+def list_column(expr: Expr, input_columns: Columns, rows: float) -> Needed:
     """List the programs that choose among columns of lists."""
     lists = listed_columns(expr)
     if not lists:
         return Needed([], {"": Kind.of(expr.dtype)})
     assert isinstance(expr, Call)
     by_case = expr.function.name == "case"
-    sources = evaluated({"": numbered(expr, lists)}, Kinds(known, rows)).sources if by_case else []
-    return Needed(sources, {"": known[lists[0].name]})
+    sources = evaluated({"": numbered(expr, lists)}, Kinds(input_columns, rows)).sources if by_case else []
+    return Needed(sources, {"": input_columns[lists[0].name]})

@@ -94,17 +94,19 @@ Compute = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Map
 NO_LIST = Literal(-1, INT64)
 
 
-def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Machine, compute: Compute) -> Vector:
+def list_column(
+    expr: Expr, input_columns: Mapping[str, Vector], rows: int, machine: Machine, compute: Compute
+) -> Vector:
     """Return a column of lists: of null, or of CASE or coalesce over columns and nulls."""
     lists = listed_columns(expr)
     if not rows or not lists:
         return from_arrow(pa.nulls(rows, expr.dtype), machine)
     assert isinstance(expr, Call)
     if expr.function.name == "case":
-        choice = compute({"": numbered(expr, lists)}, known, rows, machine)[""].data
+        choice = compute({"": numbered(expr, lists)}, input_columns, rows, machine)[""].data
     else:
-        choice = first_valid(expr, lists, known, rows, machine)
-    below = stacked([known[column.name] for column in lists], machine)
+        choice = first_valid(expr, lists, input_columns, rows, machine)
+    below = stacked([input_columns[column.name] for column in lists], machine)
     places = machine.arrays.empty(rows, "int64")
     machine.launch(machine.closed("lists"), "place_lists", rows, [rows, choice, places])
     return take({"": below}, places, machine)[""]
@@ -126,12 +128,14 @@ def _number(operand: Expr, lists: Sequence[Column]) -> Literal:
     return Literal(lists.index(operand), INT64) if isinstance(operand, Column) else NO_LIST
 
 
-def first_valid(expr: Call, lists: Sequence[Column], known: Mapping[str, Vector], rows: int, machine: Machine) -> Any:
+def first_valid(
+    expr: Call, lists: Sequence[Column], input_columns: Mapping[str, Vector], rows: int, machine: Machine
+) -> Any:
     """Return the number of the first of coalesce's lists that is not null in the row, -1 where there is none."""
     choice = filled(rows, -1, "int64", machine)
     for operand in reversed(expr.args):
         if isinstance(operand, Column):
-            words = known[operand.name].valid
+            words = input_columns[operand.name].valid
             arguments = [rows, lists.index(operand), 0 if words is None else words, choice]
             machine.launch(machine.closed("lists"), "choose_list", rows, arguments)
     return choice

@@ -86,9 +86,9 @@ def element_column(call: Call, arguments: Arguments, rows: int, machine: Machine
     return take({"": lists.elements}, places.data, machine)[""]
 
 
-def kind_of(call: Call, known: Mapping[str, Kind]) -> Kind:
+def kind_of(call: Call, input_columns: Mapping[str, Kind]) -> Kind:
     """Return the kind of what these give."""
-    first = known[call.args[0].name] if isinstance(call.args[0], Column) else Kind.of(call.args[0].dtype)
+    first = input_columns[call.args[0].name] if isinstance(call.args[0], Column) else Kind.of(call.args[0].dtype)
     name = call.function.name
     if name == "struct_extract":
         field = call.args[1]

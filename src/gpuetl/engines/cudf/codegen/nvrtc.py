@@ -55,7 +55,7 @@ def with_folders() -> tuple[str, ...]:
 # What a compiler of CUDA says of a user's text, and what a kernel takes.
 
 
-_SAID = re.compile(
+_COMPILER_MESSAGE = re.compile(
     r"^(?P<file>.+?)(?:\((?P<line>\d+)\)|:(?P<other_line>\d+):\d+): "
     r"(?P<what>(?:(?:catastrophic|fatal) )?(?:error|warning).*)$"
 )
@@ -94,7 +94,7 @@ def users_lines(log: str) -> str:
     """Return the errors of a compiler's log, each with its place, line and caret; the log where it has none."""
     lines, kept = log.splitlines(), []
     for place, line in enumerate(lines):
-        if (found_error := _SAID.match(line)) and "warning" not in found_error["what"]:
+        if (found_error := _COMPILER_MESSAGE.match(line)) and "warning" not in found_error["what"]:
             shown = [_MARGIN.sub("   ", line) for line in lines[place + 1 : place + 3]]
             caret = len(shown) == 2 and shown[1].strip().rstrip("~") == "^"
             line_number = found_error["line"] or found_error["other_line"]

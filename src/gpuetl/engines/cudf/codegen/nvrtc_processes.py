@@ -43,9 +43,9 @@ class NvrtcProcess:
     def send(self, data: bytes) -> None:
         """Write all: a signal may cut a write short."""
         assert self.process.stdin
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self.process.stdin.write(rest) :]
+        unsent = memoryview(data)
+        while unsent:
+            unsent = unsent[self.process.stdin.write(unsent) :]
 
     def received(self, count: int) -> bytes:
         """Read so many bytes: a pipe holds less than most machine code."""
@@ -111,7 +111,7 @@ class NvrtcProcesses:
             idle, self.idle = self.idle[but:], self.idle[:but]
         self._ended(idle)
 
-    def rest(self, seconds: float = KEPT_S) -> None:
+    def end_idle(self, seconds: float = KEPT_S) -> None:
         """End those that compile nothing, but for a few, which end too if nothing is asked of them in some seconds."""
         self.end(MOST_KEPT)
         timer = Timer(seconds, self._end_unused, (self.uses,))

@@ -239,7 +239,7 @@ class Preparation:
     """Columns to compute first, in order: their names, which begin with a colon, and their expressions."""
 
     columns: dict[str, Expr] = field(default_factory=dict)
-    known: dict[Expr, Column] = field(default_factory=dict)
+    prepared_columns: dict[Expr, Column] = field(default_factory=dict)
 
     def root(self, expr: Expr, guard: Expr = TRUE) -> Expr:
         """Return the expression of a whole column: it may be one that is written, or computed by libcudf."""
@@ -284,12 +284,12 @@ class Preparation:
         if isinstance(expr, Column | Literal):
             return expr
         guarded = expr if guard == TRUE or not can_fail(expr) else case(guard, expr, dtype=expr.dtype)
-        if guarded not in self.known:
+        if guarded not in self.prepared_columns:
             prepared = self.root(expr, guard) if is_whole(expr) else self.root(guarded)
             name = f":{len(self.columns)}"
             self.columns[name] = prepared
-            self.known[guarded] = PreparedColumn(name, expr.dtype, expr)
-        return self.known[guarded]
+            self.prepared_columns[guarded] = PreparedColumn(name, expr.dtype, expr)
+        return self.prepared_columns[guarded]
 
 
 def is_library(expr: Expr) -> bool:

@@ -126,14 +126,17 @@ class GuardedArray:
     def __init__(self, name: str, array: Array, machine: Machine) -> None:
         self.name, self.machine, size = name, machine, array.dtype.itemsize
         self.dtype, self.rows = array.dtype, len(array)
-        self.whole = filled((self.rows + 2 * GUARD) * size, PATTERN, "uint8", machine)
-        self.inside = self.whole[GUARD * size : (GUARD + self.rows) * size].view(array.dtype)
+        self.guarded_buffer = filled((self.rows + 2 * GUARD) * size, PATTERN, "uint8", machine)
+        self.inside = self.guarded_buffer[GUARD * size : (GUARD + self.rows) * size].view(array.dtype)
         self.inside[:] = array
 
     def damage(self) -> str:
         """Say which guard values have changed; empty where none has."""
         host: NDArray[Any] = self.machine.host(
-            joined([self.whole[: self.band], self.whole[len(self.whole) - self.band :]], self.machine)
+            joined(
+                [self.guarded_buffer[: self.band], self.guarded_buffer[len(self.guarded_buffer) - self.band :]],
+                self.machine,
+            )
         )
         return damage(self.name, host[: self.band].view(self.dtype), host[self.band :].view(self.dtype))
 

@@ -157,9 +157,9 @@ def with_last(array: Array, last: int, machine: Machine) -> Array:
     return output
 
 
-def unpack(words: Array | None, flags: Array, machine: Machine) -> None:
+def unpack(masks: Array | None, flags: Array, machine: Machine) -> None:
     """Write the bits of validity words as bytes; without words all are set."""
-    launch("unpack", len(flags), [0 if words is None else words, flags], machine)
+    launch("unpack", len(flags), [0 if masks is None else masks, flags], machine)
 
 
 def mark_both(left: Array, right: Array, machine: Machine) -> Array:
@@ -183,12 +183,12 @@ def mark_changes(values: Array, machine: Machine) -> Array:
     return marks
 
 
-def join_valid(words: Sequence[Array | None], rows: int, output: Array, nulls: Array, machine: Machine) -> None:
+def join_valid(masks: Sequence[Array | None], rows: int, output: Array, nulls: Array, machine: Machine) -> None:
     """Write the validity words of rows that are valid in all of some, without bits behind the last row.
 
     Adds how many are null to a count (uint64).  Without words all rows are valid.
     """
-    first, *others = words or [None]
+    first, *others = masks or [None]
     unused = machine.arrays.zeros(1, "uint64") if len(others) > 1 else nulls
     for place, other in enumerate(others or [None]):
         left, right = (0 if each is None else each for each in (output if place else first, other))
@@ -249,14 +249,14 @@ LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 
 
 class ValueRange(NamedTuple):
-    """Whether a value lies between two others, both included; with `wanted` False whether it does not."""
+    """Whether a value lies between two others, both included; with `inside` False whether it does not."""
 
     least: int
     greatest: int
-    wanted: bool = True
+    inside: bool = True
 
 
-NOT_ZERO, ZERO = ValueRange(0, 0, wanted=False), ValueRange(0, 0)
+NOT_ZERO, ZERO = ValueRange(0, 0, inside=False), ValueRange(0, 0)
 NEGATIVE, NOT_NEGATIVE = ValueRange(LEAST, -1), ValueRange(0, GREATEST)
 
 
@@ -285,7 +285,7 @@ def numbered(values: Array, test: ValueRange, dtype: str, more: int, machine: Ma
     if not tiles:
         return arrays.zeros(more, dtype)
     module, kind = machine.closed("compact"), str(values.dtype)
-    given = [rows, tiles, values, test.least, test.greatest, int(test.wanted)]
+    given = [rows, tiles, values, test.least, test.greatest, int(test.inside)]
     ends = arrays.empty(tiles, "int64")
     machine.launch(module, f"count_{kind}", tiles * 32, [*given, ends])
     ends = scan(ends, machine)

@@ -47,34 +47,34 @@ def unpacked_frame(header: Frame, buffers: Sequence[Buffer]) -> Frame:
 
 def with_buffers(frame: Frame, change: Callable[[Buffer], Buffer]) -> Frame:
     """Return the frame with each buffer replaced by another."""
-    seen: dict[int, Vector] = {}  # a dictionary that columns share stays one: columns are compared by it
-    columns = {name: with_changed(vector, change, seen) for name, vector in frame.columns.items()}
+    changed_vectors: dict[int, Vector] = {}  # a dictionary that columns share stays one: columns are compared by it
+    columns = {name: with_changed(vector, change, changed_vectors) for name, vector in frame.columns.items()}
     return Frame(columns, frame.rows)
 
 
-def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[int, Vector]) -> Vector:
+def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], changed_vectors: dict[int, Vector]) -> Vector:
     """Return a column with each buffer replaced, or the one that was made of it before.
 
     A function inside another, which called itself, would hold the buffers until the next collection of garbage.
     """
-    if id(vector) not in seen:
+    if id(vector) not in changed_vectors:
         data = vector.data if vector.data is NO_DATA else change(vector.data)
         valid, offsets = (None if buffer is None else change(buffer) for buffer in (vector.valid, vector.offsets))
         elements, dictionary = (
-            None if inner is None else with_changed(inner, change, seen)
+            None if inner is None else with_changed(inner, change, changed_vectors)
             for inner in (vector.elements, vector.dictionary)
         )
-        fields = tuple([with_changed(field, change, seen) for field in vector.fields])
-        seen[id(vector)] = replace(
+        fields = tuple([with_changed(field, change, changed_vectors) for field in vector.fields])
+        changed_vectors[id(vector)] = replace(
             vector, data=data, valid=valid, offsets=offsets, elements=elements, dictionary=dictionary, fields=fields
         )
-    return seen[id(vector)]
+    return changed_vectors[id(vector)]
 
 
 # Between Arrow columns in host memory and columns on the machine.
 
 
-WORDS = 16
+UNIT_WORDS = 16
 """Validity words come in units of 64 bytes, as libcudf wants them."""
 OFFSETS = {STRING: np.int32, pa.large_string(): np.int64, BINARY: np.int32, pa.large_binary(): np.int64}
 """Of Arrow's strings and binary values: the type of their offsets."""
@@ -200,7 +200,7 @@ def bits(array: Any, place: int) -> np.ndarray[Any, Any]:
 
 def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return booleans as validity words."""
-    bits = np.zeros(-(-len(valid) // (32 * WORDS)) * WORDS * 4, np.uint8)
+    bits = np.zeros(-(-len(valid) // (32 * UNIT_WORDS)) * UNIT_WORDS * 4, np.uint8)
     words = np.packbits(valid, bitorder="little")
     bits[: len(words)] = words
     return bits.view(np.uint32)

@@ -14,12 +14,12 @@ from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL
 
-# Key columns as digits: unsigned integers that sort as the values do. Kernels read them (device/keys.cuh).
+# Key columns as components: unsigned integers that sort as the values do. Kernels read them (device/keys.cuh).
 
 
-KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
-"""Each kernel exists for these numbers of digits."""
-MOST_DIGITS, FEW_DIGITS = KERNEL_DIGITS[-1], 2
+KERNEL_COMPONENTS = (1, 2, 3, 4, 8, 16)
+"""Each kernel exists for these numbers of components."""
+MOST_COMPONENTS, FEW_COMPONENTS = KERNEL_COMPONENTS[-1], 2
 UNSIGNED, SIGNED, FLOATING, FLAG = range(4)
 """`Order` in device/keys.cuh."""
 ORDERS = {"u": UNSIGNED, "i": SIGNED, "f": FLOATING}
@@ -31,7 +31,7 @@ Words = list[int]
 class Key:
     """A column of fixed width, and where its values and nulls stand: NaN is the greatest, -0.0 is 0.0.
 
-    With `flagged` a digit before the value's says where the nulls are.
+    With `flagged` a component before the value's says where the nulls are.
     """
 
     column: Vector
@@ -40,12 +40,12 @@ class Key:
     nulls_first: bool = False
 
     @property
-    def digits(self) -> int:
-        """How many digits the key has."""
+    def components(self) -> int:
+        """How many components the key has."""
         return self.flagged + (2 if storage_type(self.column.dtype) == "V16" else 1)
 
     def described(self, machine: Machine) -> Iterator[Words]:
-        """Yield a `Digit` of device/keys.cuh for each digit."""
+        """Yield a `Component` of device/keys.cuh for each component."""
         data, stored = machine.address(self.column.data), storage_type(self.column.dtype)
         valid = 0 if self.column.valid is None else machine.address(self.column.valid)
         if self.flagged:
@@ -59,12 +59,12 @@ class Key:
 
 
 def kind(size: int, order: int, flipped: bool) -> int:
-    """Return the last word of a `Digit`."""
+    """Return the last word of a `Component`."""
     return size | order << 8 | flipped << 16
 
 
 ABSENT = [0, 0, kind(0, FLAG, flipped=True)]
-"""A digit that is 0 in all rows."""
+"""A component that is 0 in all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,35 +76,35 @@ class Keys:
     selected: Array | None = None
 
     @property
-    def digits(self) -> int:
-        """How many digits a row has."""
-        return sum(key.digits for key in self.keys)
+    def components(self) -> int:
+        """How many components a row has."""
+        return sum(key.components for key in self.keys)
 
     def described(self, machine: Machine) -> list[Words]:
-        """Return a `Digit` of device/keys.cuh for each digit."""
-        return [digit for key in self.keys for digit in key.described(machine)]
+        """Return a `Component` of device/keys.cuh for each component."""
+        return [component for key in self.keys for component in key.described(machine)]
 
-    def struct(self, digits: Sequence[Words], machine: Machine) -> Words:
-        """Return some of the digits as a `Keys` of device/keys.cuh, padded to the digits of the kernel."""
+    def struct(self, components: Sequence[Words], machine: Machine) -> Words:
+        """Return some of the components as a `Keys` of device/keys.cuh, padded to the components of the kernel."""
         selected = [0, 0] if self.selected is None else [machine.address(self.selected), self.selected.dtype.itemsize]
-        absent = [ABSENT] * (kernel_digits(len(digits)) - len(digits))
-        return [*selected, len(digits), *(word for digit in (*digits, *absent) for word in digit)]
+        absent = [ABSENT] * (kernel_components(len(components)) - len(components))
+        return [*selected, len(components), *(word for component in (*components, *absent) for word in component)]
 
 
-def kernel_digits(count: int) -> int:
-    """Return the number of digits of the smallest kernel that takes `count` digits."""
-    return next(digits for digits in KERNEL_DIGITS if count <= digits)
+def kernel_components(count: int) -> int:
+    """Return the number of components of the smallest kernel that takes `count` components."""
+    return next(components for components in KERNEL_COMPONENTS if count <= components)
 
 
-def launch_digits(
-    program: str, entry: str, digits: int, rows: int, arguments: Sequence[Any], struct: Words, machine: Machine
+def launch_components(
+    program: str, entry: str, components: int, rows: int, arguments: Sequence[Any], struct: Words, machine: Machine
 ) -> None:
-    """Run the kernel for a number of digits. Its parameters are the rows, the arguments and the struct.
+    """Run the kernel for a number of components. Its parameters are the rows, the arguments and the struct.
 
-    Kernels for few digits have a program of their own: it compiles in a second.
+    Kernels for few components have a program of their own: it compiles in a second.
     """
-    count = kernel_digits(digits)
-    module = machine.closed(program if count <= FEW_DIGITS else f"wide_{program}")
+    count = kernel_components(components)
+    module = machine.closed(program if count <= FEW_COMPONENTS else f"wide_{program}")
     passed = Struct(np.array(struct, np.uint64).view(np.int64))
     machine.launch(module, f"{entry}_{count}", rows, [rows, *arguments, passed])
 
@@ -120,7 +120,7 @@ def keys_of(columns: Mapping[str, Vector], keys: Sequence[SortKey], rows: int, m
     return Keys(tuple(key_of(columns[key.column], key, machine) for key in typed), rows)
 
 
-# Where the digits of keys lie in words of 64 bits.
+# Where the components of keys lie in words of 64 bits.
 
 
 WIDTH = 64
@@ -129,7 +129,7 @@ ALL, SIGN = (1 << WIDTH) - 1, 1 << (WIDTH - 1)
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the digits of keys lie in words: least values, and bits from that to the greatest, of each digit.
+    """Where the components of keys lie in packed integers: their least values, and the bits from these to the greatest.
 
     `in_order` tells whether the rows stand in the order of the keys.
     """
@@ -139,29 +139,31 @@ class Layout:
     in_order: bool
 
     @property
-    def words(self) -> list[list[int]]:
-        """The digits of each word, whole ones, the most significant first; those without bits are in none."""
-        words: list[list[int]] = []
-        for digit, bits in enumerate(self.bits):
+    def packed_integers(self) -> list[list[int]]:
+        """The components of each word, whole ones, the most significant first; those without bits are in none."""
+        integers: list[list[int]] = []
+        for component, bits in enumerate(self.bits):
             if not bits:
                 continue
-            if words and self.width(words[-1]) + bits <= WIDTH and len(words[-1]) < MOST_DIGITS:
-                words[-1].append(digit)
+            if integers and self.width(integers[-1]) + bits <= WIDTH and len(integers[-1]) < MOST_COMPONENTS:
+                integers[-1].append(component)
             else:
-                words.append([digit])
-        return words
+                integers.append([component])
+        return integers
 
-    def width(self, digits: Sequence[int]) -> int:
-        """Return the bits of some digits together."""
-        return sum(self.bits[digit] for digit in digits)
+    def width(self, components: Sequence[int]) -> int:
+        """Return the bits of some components together."""
+        return sum(self.bits[component] for component in components)
 
-    def shift(self, word: Sequence[int], digit: int) -> int:
-        """Return how many bits of a word stand below a digit."""
-        return self.width(word[word.index(digit) + 1 :])
+    def shift(self, word: Sequence[int], component: int) -> int:
+        """Return how many bits of a word stand below a component."""
+        return self.width(word[word.index(component) + 1 :])
 
-    def place(self, digit: int) -> tuple[int, int]:
-        """Return the number of a digit's word and how many of its bits stand below; 0 and 0 of one without bits."""
-        places = ((place, self.shift(word, digit)) for place, word in enumerate(self.words) if digit in word)
+    def place(self, component: int) -> tuple[int, int]:
+        """Return the number of a component's word and how many of its bits stand below; 0 and 0 of one without bits."""
+        places = (
+            (place, self.shift(word, component)) for place, word in enumerate(self.packed_integers) if component in word
+        )
         return next(places, (0, 0))
 
 

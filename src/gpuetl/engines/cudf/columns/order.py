@@ -82,18 +82,18 @@ def sort_rows(
     typed = [key for key in keys if frame.columns[key.column].dtype != NULL]
     own = keys_of(frame.columns, typed, frame.rows, machine)
     group = [key for key in keys[:leading] if key in typed]
-    known = [(key.column, at) for at, key in enumerate(typed) if is_unpackable(frame.columns[key.column])]
-    wanted = known if whole and chosen("keys_from_words") else ()
-    return sort_keys(own, len(group), presorted, machine, wanted=wanted)
+    unpackable = [(key.column, at) for at, key in enumerate(typed) if is_unpackable(frame.columns[key.column])]
+    unpack_columns = unpackable if whole and chosen("keys_from_words") else ()
+    return sort_keys(own, len(group), presorted, machine, unpack_columns=unpack_columns)
 
 
 def sort_keys(
     keys: Keys, leading: int, presorted: bool, machine: Machine, layout: Layout | None = None,
-    wanted: Sequence[tuple[str, int]] = (),
+    unpack_columns: Sequence[tuple[str, int]] = (),
 ) -> SortedRows:  # fmt: skip
     """Sort stably by keys, which are measured unless they were; `rows` are places among those that the keys select.
 
-    Where words are sorted, the columns of `wanted` keys, each a name and the key's place, are computed from them.
+    Where packed keys are sorted, `unpack_columns` are computed from them: each has a name and its key's place.
     """
     if presorted or not keys.keys:
         return SortedRows(None, mark_columns(keys, leading, machine))
@@ -104,7 +104,7 @@ def sort_keys(
     if not words:
         return SortedRows(None, single(keys.rows, machine))
     rows = machine.sorted_order(words)
-    unpacked = {name: Unpacked.of(keys, place, machine) for name, place in wanted[:MOST_OUTPUTS]}
+    unpacked = {name: Unpacked.of(keys, place, machine) for name, place in unpack_columns[:MOST_OUTPUTS]}
     marks = mark_words(words, keys, leading, layout, rows, [*unpacked.values()], machine)
     return SortedRows(rows, marks, {name: each.column for name, each in unpacked.items()})
 

@@ -10,15 +10,15 @@ import pyarrow as pa
 from gpuetl.engines.cudf.columns.arrays import fill, filled
 from gpuetl.engines.cudf.columns.keys import (
     ALL,
-    FEW_DIGITS,
-    MOST_DIGITS,
+    FEW_COMPONENTS,
+    MOST_COMPONENTS,
     SIGN,
     Key,
     Keys,
     Layout,
     Words,
-    kernel_digits,
-    launch_digits,
+    kernel_components,
+    launch_components,
     unsigned_type,
 )
 from gpuetl.engines.cudf.columns.validity import empty_column
@@ -36,9 +36,10 @@ MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
 
 
 def is_unpackable(column: Vector) -> bool:
-    """Return whether a key's digits tell each value of its column: those of integers in memory, without nulls.
+    """Return whether a key's components tell each value of its column: those of integers in memory, without nulls.
 
-    Floats have more than one zero and NaN; long decimals have two digits; strings without a dictionary have but ranks.
+    Floats have more than one zero and NaN; long decimals have two components; strings without a dictionary have
+    but ranks.
     """
     dtype = column.codes.dtype
     return column.valid is None and not has_bytes(dtype) and np.dtype(storage_type(dtype)).kind in "iu"
@@ -46,30 +47,30 @@ def is_unpackable(column: Vector) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Unpacked:
-    """A column that is computed from the only digit of its key. `digit` is the number of that digit."""
+    """A column that is computed from the only component of its key. `component` is the number of that component."""
 
-    digit: int
+    component: int
     descending: bool
     column: Vector
 
     @classmethod
     def of(cls, keys: Keys, place: int, machine: Machine) -> Unpacked:
-        """Return what writes the column of the key at a place, which its digits tell, for as many rows."""
+        """Return what writes the column of the key at a place, which its components tell, for as many rows."""
         key = keys.keys[place]
-        before = sum(other.digits for other in keys.keys[:place])
+        before = sum(other.components for other in keys.keys[:place])
         return cls(before, key.descending, empty_column(key.column.dtype, keys.rows, machine, nullable=False))
 
     def output(self, layout: Layout, machine: Machine) -> tuple[int, Words]:
-        """Return the number of the digit's word, and an `Output` of device/key_kernels.cuh for word 0.
+        """Return the number of the component's word, and an `Output` of device/key_kernels.cuh for word 0.
 
-        A digit without bits is in no word. It is the least value in all rows.
+        A component without bits is in no word. It is the least value in all rows.
         """
-        word, shift = layout.place(self.digit)
+        word, shift = layout.place(self.component)
         dtype = np.dtype(storage_type(self.column.dtype))
         turned = (ALL if self.descending else 0) ^ (SIGN if dtype.kind == "i" else 0)
-        mask = (1 << layout.bits[self.digit]) - 1
+        mask = (1 << layout.bits[self.component]) - 1
         address = machine.address(self.column.data)
-        return word, [address, layout.least[self.digit], mask, turned, shift << 8 | dtype.itemsize << 16]
+        return word, [address, layout.least[self.component], mask, turned, shift << 8 | dtype.itemsize << 16]
 
 
 # Where groups and values begin among rows in order: marks of rows that differ from the one before.
@@ -89,9 +90,9 @@ class Marks:
 
 @dataclass(frozen=True)
 class Leading:
-    """The leading digits that define a group. The lowest `shift` bits of the last one do not count."""
+    """The leading components that define a group. The lowest `shift` bits of the last one do not count."""
 
-    digits: int
+    components: int
     shift: int = 0
 
 
@@ -99,7 +100,7 @@ def mark_columns(keys: Keys, leading: int, machine: Machine) -> Marks:
     """Mark rows that stand in order, by their columns; the first `leading` keys make the group."""
     if not keys.keys:
         return single(keys.rows, machine)
-    return marked(keys, Leading(sum(key.digits for key in keys.keys[:leading])), [], machine)
+    return marked(keys, Leading(sum(key.components for key in keys.keys[:leading])), [], machine)
 
 
 def mark_words(
@@ -114,57 +115,57 @@ def mark_words(
 
 
 def leading_words(keys: Keys, leading: int, layout: Layout) -> Leading:
-    """Return which words hold digits of the first `leading` keys."""
-    digits = sum(key.digits for key in keys.keys[:leading])
+    """Return which words hold components of the first `leading` keys."""
+    components = sum(key.components for key in keys.keys[:leading])
     found = Leading(0)
-    for place, word in enumerate(layout.words):
-        own = [digit for digit in word if digit < digits]
+    for place, word in enumerate(layout.packed_integers):
+        own = [component for component in word if component < components]
         if own:
             found = Leading(place + 1, layout.shift(word, own[-1]))
     return found
 
 
 def marked(keys: Keys, leading: Leading, outputs: Sequence[tuple[int, Words]], machine: Machine) -> Marks:
-    """Mark rows by their digits, and write the outputs. Each output comes with the number of its word.
+    """Mark rows by their components, and write the outputs. Each output comes with the number of its word.
 
-    Without leading digits all rows are one group. If all digits lead, groups are runs of equal values.
+    Without leading components all rows are one group. If all components lead, groups are runs of equal values.
     """
     arrays, rows = machine.arrays, keys.rows
     values, ties = arrays.empty(rows, "uint8"), arrays.zeros(1, "uint64")
-    apart = arrays.empty(rows, "uint8") if leading.digits and leading != Leading(keys.digits) else None
-    digits = keys.described(machine)
-    for first in range(0, len(digits), MOST_DIGITS):
-        part = digits[first : first + MOST_DIGITS]
+    apart = arrays.empty(rows, "uint8") if leading.components and leading != Leading(keys.components) else None
+    components = keys.described(machine)
+    for first in range(0, len(components), MOST_COMPONENTS):
+        part = components[first : first + MOST_COMPONENTS]
         some = [
             [*words[:-1], words[-1] + place - first] for place, words in outputs if first <= place < first + len(part)
         ]
-        own = marking_words(Leading(max(0, leading.digits - first), leading.shift), some)
-        counted = ties if first + len(part) == len(digits) else None
-        mark_digits(keys, part, first > 0, [counted, apart, values], own, machine)
-    if not leading.digits:
+        own = marking_words(Leading(max(0, leading.components - first), leading.shift), some)
+        counted = ties if first + len(part) == len(components) else None
+        mark_components(keys, part, first > 0, [counted, apart, values], own, machine)
+    if not leading.components:
         return Marks(first_only(rows, machine), values, ties)
     return Marks(values if apart is None else apart, values, ties)
 
 
-def differences(keys: Keys, digits: Sequence[Words], more: bool, values: Array, machine: Machine) -> None:
-    """Mark rows (uint8) that differ from the previous row in some digits. `more` keeps the marks that are set."""
-    mark_digits(keys, digits, more, [None, None, values], marking_words(Leading(0), []), machine)
+def differences(keys: Keys, components: Sequence[Words], more: bool, values: Array, machine: Machine) -> None:
+    """Mark rows (uint8) that differ from the previous row in some components. `more` keeps the marks that are set."""
+    mark_components(keys, components, more, [None, None, values], marking_words(Leading(0), []), machine)
 
 
-def mark_digits(
-    keys: Keys, digits: Sequence[Words], more: bool, marks: Sequence[Array | None], marking: Words, machine: Machine
+def mark_components(
+    keys: Keys, components: Sequence[Words], more: bool, marks: Sequence[Array | None], marking: Words, machine: Machine
 ) -> None:
-    """Mark rows by at most 16 digits. `marks` are the ties, the groups and the values; None is not written."""
+    """Mark rows by at most 16 components. `marks` are the ties, the groups and the values; None is not written."""
     places = [0 if array is None else array for array in marks]
-    struct = [*keys.struct(digits, machine), *marking]
-    launch_digits("keys", "mark_keys", len(digits), keys.rows, [int(more), *places], struct, machine)
+    struct = [*keys.struct(components, machine), *marking]
+    launch_components("keys", "mark_keys", len(components), keys.rows, [int(more), *places], struct, machine)
 
 
 def marking_words(leading: Leading, outputs: Sequence[Words]) -> Words:
     """Return the words that follow the keys in a `Marking` of device/key_kernels.cuh."""
     written = [word for words in outputs for word in words]
     padding = [0] * (OUTPUT_WORDS * MOST_OUTPUTS - len(written))
-    return [leading.digits, leading.shift, len(outputs), *written, *padding]
+    return [leading.components, leading.shift, len(outputs), *written, *padding]
 
 
 def single(rows: int, machine: Machine) -> Marks:
@@ -184,21 +185,21 @@ def first_only(rows: int, machine: Machine) -> Array:
 
 
 MANY_ROWS = 1 << 20
-"""From here on a kernel takes few digits: 11 took 10 ms for 100 million rows on an H200 where 2 take 0.4."""
+"""From here on a kernel takes few components: 11 took 10 ms for 100 million rows on an H200 where 2 take 0.4."""
 
 
 def measured(keys: Keys, machine: Machine) -> Layout:
-    """Measure all digits, and look whether the rows are in order: one pass over the columns, and one wait.
+    """Measure all components, and look whether the rows are in order: one pass over the columns, and one wait.
 
-    More digits than a kernel takes are measured in parts.  Each part checks the order of the rows that are equal in all
-    earlier parts, unless the first part has shown that the rows are in none.
+    More components than a kernel takes are measured in parts.  Each part checks the order of the rows that are
+    equal in all earlier parts, unless the first part has shown that the rows are in none.
     """
-    digits = keys.described(machine)
-    if not digits or not keys.rows:
-        return Layout((0,) * len(digits), (0,) * len(digits), True)
-    most = digits_together(keys.rows)
-    parts = [digits[first : first + most] for first in range(0, len(digits), most)]
-    ranges = machine.arrays.zeros(2 * len(digits) + len(parts), "uint64")
+    components = keys.described(machine)
+    if not components or not keys.rows:
+        return Layout((0,) * len(components), (0,) * len(components), True)
+    most = components_together(keys.rows)
+    parts = [components[first : first + most] for first in range(0, len(components), most)]
+    ranges = machine.arrays.zeros(2 * len(components) + len(parts), "uint64")
     differ = None
     places = ranges
     for place, part in enumerate(parts):
@@ -207,18 +208,18 @@ def measured(keys: Keys, machine: Machine) -> Layout:
         if differ is not None:
             differences(keys, parts[place - 1], place > 1, differ, machine)
         arguments = [0 if differ is None else differ, places]
-        launch_digits("keys", "measure_keys", len(part), keys.rows, arguments, keys.struct(part, machine), machine)
+        launch_components("keys", "measure_keys", len(part), keys.rows, arguments, keys.struct(part, machine), machine)
         places = places[2 * len(part) + 1 :]
     return layout_of(ranges.tolist(), [len(part) for part in parts])
 
 
-def digits_together(rows: int) -> int:
-    """Return how many digits a kernel takes: of many rows few, for which it needs few registers."""
-    return FEW_DIGITS if rows >= MANY_ROWS else MOST_DIGITS
+def components_together(rows: int) -> int:
+    """Return how many components a kernel takes: of many rows few, for which it needs few registers."""
+    return FEW_COMPONENTS if rows >= MANY_ROWS else MOST_COMPONENTS
 
 
 def layout_of(ranges: Sequence[int], counts: Sequence[int]) -> Layout:
-    """Return the layout of the measured digits. `counts` are the digits of each part."""
+    """Return the layout of the measured components. `counts` are the components of each part."""
     least: list[int] = []
     bits: list[int] = []
     in_order, at = True, 0
@@ -233,46 +234,46 @@ def layout_of(ranges: Sequence[int], counts: Sequence[int]) -> Layout:
 def packed(keys: Keys, layout: Layout, machine: Machine) -> list[Array]:
     """Return each row's words, unsigned numbers of 8 to 64 bits, the most significant first.
 
-    A pass for each `digits_together`.
+    A pass for each `components_together`.
     """
     packed_words = [
-        machine.arrays.empty(keys.rows, f"uint{unsigned_type(layout.width(word))}") for word in layout.words
+        machine.arrays.empty(keys.rows, f"uint{unsigned_type(layout.width(word))}") for word in layout.packed_integers
     ]
-    digits, most = keys.described(machine), digits_together(keys.rows)
-    of_words = [(digit, number) for number, word in enumerate(layout.words) for digit in word]
+    components, most = keys.described(machine), components_together(keys.rows)
+    of_words = [(component, number) for number, word in enumerate(layout.packed_integers) for component in word]
     for first in range(0, len(of_words), most):
         part = of_words[first : first + most]
         places = [packed_place(layout, part, at, packed_words, machine) for at in range(len(part))]
-        launch_placed("keys", "pack_keys", keys, [digits[digit] for digit, _ in part], places, [], machine)
+        launch_placed("keys", "pack_keys", keys, [components[component] for component, _ in part], places, [], machine)
     return packed_words
 
 
 def packed_place(
     layout: Layout, part: Sequence[tuple[int, int]], at: int, packed_words: Sequence[Array], machine: Machine
 ) -> Words:
-    """Return a `Place` of device/keys.cuh for one of the digits, each with the number of its word, that a pass packs.
+    """Return a `Place` of device/keys.cuh for one of the components that a pass packs, each with its word's number.
 
-    The last digit of a word in the pass writes it; with digits of an earlier pass, where there are such.
+    The last component of a word in the pass writes it; with components of an earlier pass, where there are such.
     """
-    digit, number = part[at]
-    word, own = layout.words[number], [other for other, its in part if its == number]
-    target = packed_words[number] if digit == own[-1] else None
-    *place, bits = placed(layout, word, digit, target, machine)
+    component, number = part[at]
+    word, own = layout.packed_integers[number], [other for other, its in part if its == number]
+    target = packed_words[number] if component == own[-1] else None
+    *place, bits = placed(layout, word, component, target, machine)
     return [*place, bits | (own[0] != word[0]) << 16]
 
 
-def placed(layout: Layout, word: Sequence[int], digit: int, target: Array | None, machine: Machine) -> Words:
-    """Return a `Place` of device/keys.cuh for a digit. `target` is the array of the words that end with it."""
+def placed(layout: Layout, word: Sequence[int], component: int, target: Array | None, machine: Machine) -> Words:
+    """Return a `Place` of device/keys.cuh for a component. `target` is the array of the words that end with it."""
     address, bits = (0, 0) if target is None else (machine.address(target), 8 * target.dtype.itemsize)
-    return [layout.least[digit], address, bits | layout.shift(word, digit) << 8]
+    return [layout.least[component], address, bits | layout.shift(word, component) << 8]
 
 
 def launch_placed(
-    program: str, entry: str, keys: Keys, digits: list[Words], places: list[Words], more: list[object],
+    program: str, entry: str, keys: Keys, components: list[Words], places: list[Words], more: list[object],
     machine: Machine,
 ) -> None:  # fmt: skip
-    """Run a kernel that takes a place for each digit."""
-    count = len(digits)
-    padding = [0] * (3 * (kernel_digits(count) - count))
-    struct = [*keys.struct(digits, machine), *(word for place in places for word in place), *padding]
-    launch_digits(program, entry, count, keys.rows, more, struct, machine)
+    """Run a kernel that takes a place for each component."""
+    count = len(components)
+    padding = [0] * (3 * (kernel_components(count) - count))
+    struct = [*keys.struct(components, machine), *(word for place in places for word in place), *padding]
+    launch_components(program, entry, count, keys.rows, more, struct, machine)

@@ -51,21 +51,21 @@ class Distinct(NamedTuple):
 class SuffixTable(NamedTuple):
     """A table of codes (uint64), 0 where a slot is free.
 
-    `found` (uint64) has why it fails, and from bit 40 on how many distinct strings are listed, below that their bytes.
+    `status` (uint64) has why it fails, and from bit 40 on how many distinct strings are listed, below that their bytes.
     """
 
     codes: Array
-    found: Array
+    status: Array
     distinct: Distinct | None = None
 
     @classmethod
     def of_size(cls, size: int, machine: Machine, lists: bool = False) -> SuffixTable:
         """Return an empty table; one that lists its distinct strings, if that is wanted."""
         arrays = machine.arrays
-        codes, found = arrays.zeros(size, "uint64"), arrays.zeros(2, "uint64")
+        codes, status = arrays.zeros(size, "uint64"), arrays.zeros(2, "uint64")
         if not lists:
-            return cls(codes, found)
-        return cls(codes, found, Distinct(*(arrays.empty(size, dtype) for dtype in ("uint64", "int32", "int32"))))
+            return cls(codes, status)
+        return cls(codes, status, Distinct(*(arrays.empty(size, dtype) for dtype in ("uint64", "int32", "int32"))))
 
 
 class TableStatus(NamedTuple):
@@ -107,10 +107,10 @@ def enter_suffixes(
 ) -> TableStatus:
     """Enter the first rows into a table, and write each text's slot (int32); the host waits for what was found."""
     distinct = table.distinct or (0, 0, 0)
-    given = [rows, len(table.codes), MOST_SUFFIX_TRIES, *prefix, table.codes, *distinct, table.found, slots]
+    given = [rows, len(table.codes), MOST_SUFFIX_TRIES, *prefix, table.codes, *distinct, table.status, slots]
     entry = f"enter_suffixes_{integer_name(vector.offsets)}"
     machine.launch(machine.closed("strings"), entry, rows, [*given, *string_arguments(vector)])
-    reason, listed = table.found.tolist()
+    reason, listed = table.status.tolist()
     return TableStatus(reason, *divmod(listed, 1 << COUNT_BIT))
 
 

@@ -101,7 +101,7 @@ class Content(NamedTuple):
 
 
 _CONTENTS: WeakKeyDictionary[Vector, Content] = WeakKeyDictionary()
-_KNOWN: WeakValueDictionary[tuple[bytes, type], Vector] = WeakValueDictionary()
+_SHARED_DICTIONARIES: WeakValueDictionary[tuple[bytes, type], Vector] = WeakValueDictionary()
 """Dictionaries by their digest, and by the kind of their arrays."""
 _LOCK = Lock()
 
@@ -122,7 +122,7 @@ def shared(dictionary: Vector) -> Vector:
         return dictionary
     with _LOCK:
         kind = np.ndarray if isinstance(dictionary.data, np.ndarray) else type(dictionary.data)
-        return _KNOWN.setdefault((content.digest, kind), dictionary)
+        return _SHARED_DICTIONARIES.setdefault((content.digest, kind), dictionary)
 
 
 def content_of(dictionary: Vector) -> Content | None:
@@ -148,14 +148,14 @@ def dictionary_of(content: Content, arrays: Any) -> Vector:
     """
     key = content.digest, arrays.ndarray
     with _LOCK:
-        known = _KNOWN.get(key)
+        known = _SHARED_DICTIONARIES.get(key)
     if known is not None:
         return known
     data, offsets = arrays.asarray(content.data), arrays.asarray(content.offsets)
     dictionary = Vector(STRING, len(offsets) - 1, data, None, 0, offsets)
     with _LOCK:
         _CONTENTS[dictionary] = content
-        return _KNOWN.setdefault(key, dictionary)
+        return _SHARED_DICTIONARIES.setdefault(key, dictionary)
 
 
 def host(array: Any) -> NDArray[Any]:

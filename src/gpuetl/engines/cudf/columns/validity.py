@@ -51,16 +51,16 @@ def valid_in_all(vectors: Iterable[Vector], machine: Machine) -> Any:
     return valid_rows(first, machine)
 
 
-def valid_words(words: Sequence[Array | None], rows: int, machine: Machine) -> tuple[Array, Array]:
+def valid_words(masks: Sequence[Array | None], rows: int, machine: Machine) -> tuple[Array, Array]:
     """Return words of the rows that are valid in all of some columns, and how many are null (uint64), on the device."""
     output, nulls = empty_bits(rows, machine), machine.arrays.zeros(1, "uint64")
-    join_valid(words, rows, output, nulls, machine)
+    join_valid(masks, rows, output, nulls, machine)
     return output, nulls
 
 
-def valid_in(words: Sequence[Array | None], output: Vector, machine: Machine) -> Vector:
+def valid_in(masks: Sequence[Array | None], output: Vector, machine: Machine) -> Vector:
     """Return a column of values that is null where one of some validity words says so."""
-    valid, nulls = valid_words(words, output.rows, machine)
+    valid, nulls = valid_words(masks, output.rows, machine)
     return with_nulls(replace(output, valid=valid), int(nulls[0]))
 
 

@@ -14,7 +14,7 @@ struct Output {
     uint8_t word, shift, bytes;
 };
 
-// The first `group` digits define the group, without the lowest `shift` bits of the last of them.
+// The first `group` components define the group, without the lowest `shift` bits of the last of them.
 template <int N>
 struct Marking {
     Keys<N> keys;
@@ -22,7 +22,7 @@ struct Marking {
     Output of[MOST_OUTPUTS];
 };
 
-// `differ` marks rows that differ from the previous one in digits of an earlier part: their order is decided.
+// `differ` marks rows that differ from the previous one in components of an earlier part: their order is decided.
 template <bool NULLS, int N>
 DEVICE void measure(int64_t rows, const uint8_t* differ, uint64_t* places, const Keys<N>& keys) {
     constexpr int R = TOGETHER<N>;
@@ -83,15 +83,15 @@ DEVICE void pack(int64_t rows, const PlacedKeys<N>& placed) {
     constexpr int R = TOGETHER<N>;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        Digits<N> digits[R];
-        load_round<NULLS>(placed.keys, start, rows, digits);
+        Components<N> components[R];
+        load_round<NULLS>(placed.keys, start, rows, components);
         uint64_t words[R] = {};
 #pragma unroll
         for (int at = 0; at < N; ++at) {
             const Place& place = placed.places[at];
 #pragma unroll
             for (int i = 0; i < R; ++i)
-                words[i] |= (digits[i].is_known(at) ? digits[i].of[at] - place.least : 0) << place.shift;
+                words[i] |= (components[i].is_known(at) ? components[i].of[at] - place.least : 0) << place.shift;
             if (!place.word) continue;
             if (place.more) add_bytes(place.word, place.bits / 8, start, rows, words);
             store_bytes(place.word, place.bits / 8, start, rows, words);
@@ -113,7 +113,7 @@ DEVICE void mark(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, ui
 #pragma unroll
         for (int i = 0; i < R; ++i) {
             const int64_t row = row_of(start, i);
-            const Digits<N> before = near.before(i);
+            const Components<N> before = near.before(i);
             bool group = row == 0, value = row == 0;
 #pragma unroll
             for (int at = 0; at < N; ++at) {
@@ -145,7 +145,7 @@ DEVICE void mark(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, ui
 
 }  // namespace keys
 
-// All kernels for N digits.
+// All kernels for N components.
 #define KEY_KERNELS(N)                                                                                               \
     KERNEL measure_keys_##N(int64_t rows, const uint8_t* differ, uint64_t* places, const Keys<N> columns) {          \
         if (have_nulls(columns)) keys::measure<true>(rows, differ, places, columns);                                 \

@@ -1,9 +1,9 @@
-// Keys as digits, unsigned numbers in the order of the contract: what sorts, groups and joins compare.
+// Keys as components, unsigned numbers in the order of the contract: what sorts, groups and joins compare.
 //
-// A value has one digit, and a long decimal has two.  A flag may stand before them: it says where the nulls go.  A kernel
-// is instantiated for a number of digits.  It takes the descriptions of the digits by value.  Each lane loads a digit for
-// several rows at once, so the switch over column types runs once for all of them, and all loads are issued before the
-// first result is used.
+// A value has one component, and a long decimal has two.  A flag may stand before them: it says where the nulls go.  A
+// kernel is instantiated for a number of components.  It takes the descriptions of the components by value.  Each lane
+// loads a component for several rows at once, so the switch over column types runs once for all of them, and all loads
+// are issued before the first result is used.
 #pragma once
 
 #include "rounds.cuh"
@@ -13,8 +13,8 @@
 
 enum Order { UNSIGNED, SIGNED, FLOATING, FLAG };  // as in columns/keys.py
 
-// A digit of a null is 0 and not known.  A flag has no values: its digit is the validity bit, and always known.
-struct Digit {
+// A component of a null is 0 and not known.  A flag has no values: its component is the validity bit, and always known.
+struct Component {
     const void* data;       // values, or the first half to read
     const uint32_t* valid;  // validity words, nullptr if there are no nulls
     uint8_t bytes;          // stride of the values: 16 for halves of 128 bits, 0 for a flag
@@ -22,21 +22,21 @@ struct Digit {
     uint8_t flipped;        // reverse the order
 };
 
-// The digits of rows, the most significant first.  The digits from `count` on are padding: 0 in all rows.
+// The components of rows, the most significant first.  The components from `count` on are padding: 0 in all rows.
 template <int N>
 struct Keys {
     const void* selected;  // numbers of the rows to read, nullptr for all rows
     int64_t selected_bytes, count;
-    Digit of[N];
+    Component of[N];
 };
 
-// Where a digit goes in a word of 64 bits: `shift` bits stand below it.
+// Where a component goes in a word of 64 bits: `shift` bits stand below it.
 struct Place {
     uint64_t least;
-    void* word;    // output, if this is the last digit of its word; else nullptr
-    uint8_t bits;  // pack: width of the output; lookups: width of the digit
+    void* word;    // output, if this is the last component of its word; else nullptr
+    uint8_t bits;  // pack: width of the output; lookups: width of the component
     uint8_t shift;
-    uint8_t more;  // pack: whether the word has other digits already, which stay
+    uint8_t more;  // pack: whether the word has other components already, which stay
 };
 
 template <int N>
@@ -46,15 +46,15 @@ struct PlacedKeys {
 };
 
 template <int N>
-struct Digits {
+struct Components {
     uint64_t of[N];
-    uint32_t known;  // one bit per digit
+    uint32_t known;  // one bit per component
 
     DEVICE bool is_known(int at) const { return known >> at & 1; }
     DEVICE bool all_known() const { return known == (1u << N) - 1; }
 };
 
-// Rows that a lane loads together.  The bytes in flight are about the same for any number of digits.
+// Rows that a lane loads together.  The bytes in flight are about the same for any number of components.
 template <int N> constexpr int TOGETHER = N == 1 ? 8 : N == 2 ? 4 : N <= 4 ? 2 : 1;
 
 // ---- values ---------------------------------------------------------------------------------------------------------
@@ -73,16 +73,16 @@ DEVICE uint64_t ordered(float value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-// Turns the zero-extended bits of an integer into its digit: (bits ^ turned) + added.  Flipping the sign bit and adding
-// the distance to bit 63 extends the sign.  For 8 bytes `added` is 0.  For the reverse order, ~(x + y) is ~x - y.
+// Turns the zero-extended bits of an integer into its component: (bits ^ turned) + added.  Flipping the sign bit and
+// adding the distance to bit 63 extends the sign.  For 8 bytes `added` is 0.  For the reverse order, ~(x + y) is ~x - y.
 struct Turn {
     uint64_t turned, added;
 
-    DEVICE Turn(const Digit& digit) {
-        const uint64_t sign = digit.bytes < 8 ? 1ULL << (8 * digit.bytes - 1) : SIGN;
-        turned = digit.order == SIGNED ? sign : 0;
-        added = digit.order == SIGNED ? SIGN - sign : 0;
-        if (digit.flipped) turned = ~turned, added = 0 - added;
+    DEVICE Turn(const Component& component) {
+        const uint64_t sign = component.bytes < 8 ? 1ULL << (8 * component.bytes - 1) : SIGN;
+        turned = component.order == SIGNED ? sign : 0;
+        added = component.order == SIGNED ? SIGN - sign : 0;
+        if (component.flipped) turned = ~turned, added = 0 - added;
     }
 };
 
@@ -90,22 +90,23 @@ struct Turn {
 
 // Load the bits of rows' values as unsigned integers.
 template <class T, int STEP, int N, int R>
-DEVICE void load_values(const void* data, const int32_t (&rows)[R], int at, Digits<N> (&digits)[R]) {
+DEVICE void load_values(const void* data, const int32_t (&rows)[R], int at, Components<N> (&components)[R]) {
 #pragma unroll
-    for (int i = 0; i < R; ++i) digits[i].of[at] = ((const T*)data)[int64_t(rows[i]) * STEP];
+    for (int i = 0; i < R; ++i) components[i].of[at] = ((const T*)data)[int64_t(rows[i]) * STEP];
 }
 
 template <int N, int R>
-DEVICE void load_digit(const Digit& digit, const int32_t (&rows)[R], int at, Digits<N> (&digits)[R]) {
-    switch (digit.bytes) {
-        case 8: return load_values<uint64_t, 1>(digit.data, rows, at, digits);
-        case 4: return load_values<uint32_t, 1>(digit.data, rows, at, digits);
-        case 16: return load_values<uint64_t, 2>(digit.data, rows, at, digits);
-        case 2: return load_values<uint16_t, 1>(digit.data, rows, at, digits);
-        case 1: return load_values<uint8_t, 1>(digit.data, rows, at, digits);
+DEVICE void load_component(const Component& component, const int32_t (&rows)[R], int at,
+                           Components<N> (&components)[R]) {
+    switch (component.bytes) {
+        case 8: return load_values<uint64_t, 1>(component.data, rows, at, components);
+        case 4: return load_values<uint32_t, 1>(component.data, rows, at, components);
+        case 16: return load_values<uint64_t, 2>(component.data, rows, at, components);
+        case 2: return load_values<uint16_t, 1>(component.data, rows, at, components);
+        case 1: return load_values<uint8_t, 1>(component.data, rows, at, components);
     }
 #pragma unroll
-    for (int i = 0; i < R; ++i) digits[i].of[at] = 0;
+    for (int i = 0; i < R; ++i) components[i].of[at] = 0;
 }
 
 // The validity bits of rows.  Without NULLS all rows are valid.
@@ -130,59 +131,60 @@ struct Validity<false, R> {
     DEVICE uint32_t bit(int, int32_t) const { return 1; }
 };
 
-// Replace the loaded bits of a digit by the digit.
+// Replace the loaded bits of a component by the component.
 template <bool NULLS, int N, int R>
-DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const Validity<NULLS, R>& validity, int at,
-                        Digits<N> (&digits)[R]) {
-    if (digit.order == FLAG) {
+DEVICE void order_component(const Component& component, const int32_t (&rows)[R], const Validity<NULLS, R>& validity,
+                            int at, Components<N> (&components)[R]) {
+    if (component.order == FLAG) {
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            digits[i].of[at] = validity.bit(i, rows[i]) ^ digit.flipped;
-            digits[i].known |= 1u << at;
+            components[i].of[at] = validity.bit(i, rows[i]) ^ component.flipped;
+            components[i].known |= 1u << at;
         }
         return;
     }
-    const uint64_t flip = digit.flipped ? ~0ULL : 0;
-    if (digit.order != FLOATING) {
-        const Turn turn(digit);
-        if (digit.bytes >= 8) {
+    const uint64_t flip = component.flipped ? ~0ULL : 0;
+    if (component.order != FLOATING) {
+        const Turn turn(component);
+        if (component.bytes >= 8) {
 #pragma unroll
-            for (int i = 0; i < R; ++i) digits[i].of[at] ^= turn.turned;
+            for (int i = 0; i < R; ++i) components[i].of[at] ^= turn.turned;
         } else {
 #pragma unroll
-            for (int i = 0; i < R; ++i) digits[i].of[at] = (digits[i].of[at] ^ turn.turned) + turn.added;
+            for (int i = 0; i < R; ++i) components[i].of[at] = (components[i].of[at] ^ turn.turned) + turn.added;
         }
-    } else if (digit.bytes == 8) {
+    } else if (component.bytes == 8) {
 #pragma unroll
-        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(double_of_bits(digits[i].of[at])) ^ flip;
+        for (int i = 0; i < R; ++i) components[i].of[at] = ordered(double_of_bits(components[i].of[at])) ^ flip;
     } else {
 #pragma unroll
-        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(float_of_bits(uint32_t(digits[i].of[at]))) ^ flip;
+        for (int i = 0; i < R; ++i)
+            components[i].of[at] = ordered(float_of_bits(uint32_t(components[i].of[at]))) ^ flip;
     }
 #pragma unroll
     for (int i = 0; i < R; ++i) {
         const uint32_t known = validity.bit(i, rows[i]);
-        digits[i].of[at] = known ? digits[i].of[at] : 0;
-        digits[i].known |= known << at;
+        components[i].of[at] = known ? components[i].of[at] : 0;
+        components[i].known |= known << at;
     }
 }
 
-// Load the digits of rows.  Without NULLS no digit has validity words (see `have_nulls`).
+// Load the components of rows.  Without NULLS no component has validity words (see `have_nulls`).
 template <bool NULLS, int N, int R>
-DEVICE void load_digits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (&digits)[R]) {
+DEVICE void load_components(const Keys<N>& keys, const int32_t (&rows)[R], Components<N> (&components)[R]) {
     Validity<NULLS, R> validity[N];
 #pragma unroll
     for (int at = 0; at < N; ++at) {
-        load_digit(keys.of[at], rows, at, digits);
+        load_component(keys.of[at], rows, at, components);
         validity[at].load(keys.of[at].valid, rows);
     }
 #pragma unroll
-    for (int i = 0; i < R; ++i) digits[i].known = 0;
+    for (int i = 0; i < R; ++i) components[i].known = 0;
 #pragma unroll
-    for (int at = 0; at < N; ++at) order_digit(keys.of[at], rows, validity[at], at, digits);
+    for (int at = 0; at < N; ++at) order_component(keys.of[at], rows, validity[at], at, components);
 }
 
-// Whether to run the variant with NULLS.  Kernels of 3 digits and more have no other: it would double their code.
+// Whether to run the variant with NULLS.  Kernels of 3 components and more have no other: it would double their code.
 template <int N> DEVICE bool have_nulls(const Keys<N>& keys) {
     bool found = N > 2;
 #pragma unroll
@@ -211,12 +213,12 @@ DEVICE int32_t near_row(int64_t start, int place, int64_t rows) {
 
 // Load a lane's rows of a round.
 template <bool NULLS, int N, int R>
-DEVICE void load_round(const Keys<N>& keys, int64_t start, int64_t rows, Digits<N> (&digits)[R]) {
+DEVICE void load_round(const Keys<N>& keys, int64_t start, int64_t rows, Components<N> (&components)[R]) {
     int32_t at[R];
 #pragma unroll
     for (int i = 0; i < R; ++i) at[i] = near_row(start, i, rows);
     select(keys, at);
-    load_digits<NULLS>(keys, at, digits);
+    load_components<NULLS>(keys, at, components);
 }
 
 // ---- rows and their predecessors ------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ DEVICE void load_round(const Keys<N>& keys, int64_t start, int64_t rows, Digits<
 // The rows of a round, and the row before the first one.  Row 0 is its own predecessor.
 template <bool NULLS, int N, int R>
 struct Neighbours {
-    Digits<N> digits[R + 1];
+    Components<N> components[R + 1];
 
     DEVICE Neighbours(const Keys<N>& keys, int64_t start, int64_t rows) {
         int32_t at[R + 1];
@@ -232,20 +234,20 @@ struct Neighbours {
 #pragma unroll
         for (int i = 0; i < R; ++i) at[i + 1] = near_row(start, i, rows);
         select(keys, at);
-        load_digits<NULLS>(keys, at, digits);
+        load_components<NULLS>(keys, at, components);
     }
-    DEVICE const Digits<N>& own(int i) const { return digits[i + 1]; }
+    DEVICE const Components<N>& own(int i) const { return components[i + 1]; }
     // The previous row is in the lane below.  Lane 0 gets it from the last lane, which sends its row before this one.
-    DEVICE Digits<N> before(int i) const {
-        Digits<N> found;
+    DEVICE Components<N> before(int i) const {
+        Components<N> found;
 #pragma unroll
         for (int at = 0; at < N; ++at)
-            found.of[at] = from_lane(LANE == LANES - 1 ? digits[i].of[at] : digits[i + 1].of[at], LANE - 1);
+            found.of[at] = from_lane(LANE == LANES - 1 ? components[i].of[at] : components[i + 1].of[at], LANE - 1);
         return found;
     }
 };
 
-template <int N> DEVICE bool is_before(const Digits<N>& x, const Digits<N>& y) {
+template <int N> DEVICE bool is_before(const Components<N>& x, const Components<N>& y) {
     bool before = false;
 #pragma unroll
     for (int at = N - 1; at >= 0; --at) before = x.of[at] < y.of[at] || (x.of[at] == y.of[at] && before);
@@ -254,7 +256,7 @@ template <int N> DEVICE bool is_before(const Digits<N>& x, const Digits<N>& y) {
 
 // ---- ranges ----------------------------------------------------------------------------------------------------------
 
-// The least and the greatest value of each digit, and whether some row should stand before its predecessor.
+// The least and the greatest value of each component, and whether some row should stand before its predecessor.
 template <int N>
 struct Ranges {
     uint64_t least[N], greatest[N], disorder = 0;
@@ -267,16 +269,17 @@ struct Ranges {
         if (low < least[at]) least[at] = low;
         if (high > greatest[at]) greatest[at] = high;
     }
-    DEVICE void add(const Digits<N>& digits) {
+    DEVICE void add(const Components<N>& components) {
 #pragma unroll
-        for (int at = 0; at < N; ++at) include(at, digits.is_known(at) ? digits.of[at] : ~0ULL, digits.of[at]);
+        for (int at = 0; at < N; ++at)
+            include(at, components.is_known(at) ? components.of[at] : ~0ULL, components.of[at]);
     }
     DEVICE void merge(const Ranges& other) {
 #pragma unroll
         for (int at = 0; at < N; ++at) include(at, other.least[at], other.greatest[at]);
         disorder |= other.disorder;
     }
-    // Places start at 0.  They hold ~least and greatest of each digit, then the disorder.
+    // Places start at 0.  They hold ~least and greatest of each component, then the disorder.
     DEVICE void store(uint64_t* places, int64_t count) const {
 #pragma unroll
         for (int at = 0; at < N; ++at) {

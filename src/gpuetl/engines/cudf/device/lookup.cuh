@@ -1,23 +1,23 @@
-// Keys in a table of row numbers: by a code made of all digits, or by hash with linear probing.
+// Keys in a table of row numbers: by a code made of all components, or by hash with linear probing.
 #pragma once
 
 #include "keys.cuh"
 #include "claims.cuh"
 
-template <int N> DEVICE bool are_equal(const Digits<N>& x, const Digits<N>& y) {
+template <int N> DEVICE bool are_equal(const Components<N>& x, const Components<N>& y) {
     bool equal = x.known == y.known;
 #pragma unroll
     for (int at = 0; at < N; ++at) equal &= x.of[at] == y.of[at];
     return equal;
 }
 
-// The finalizer of MurmurHash3 (Appleby 2011), digit by digit.  Padding does not count.
-template <int N> DEVICE uint64_t hash_of(const Digits<N>& digits, int64_t count) {
+// The finalizer of MurmurHash3 (Appleby 2011), component by component.  Padding does not count.
+template <int N> DEVICE uint64_t hash_of(const Components<N>& components, int64_t count) {
     uint64_t hash = 0;
 #pragma unroll
     for (int at = 0; at < N; ++at) {
         if (at >= count) continue;
-        hash = (hash ^ digits.of[at]) + 0x9E3779B97F4A7C15ULL;
+        hash = (hash ^ components.of[at]) + 0x9E3779B97F4A7C15ULL;
         hash = (hash ^ (hash >> 33)) * 0xFF51AFD7ED558CCDULL;
         hash = (hash ^ (hash >> 33)) * 0xC4CEB9FE1A85EC53ULL;
         hash ^= hash >> 33;
@@ -25,12 +25,12 @@ template <int N> DEVICE uint64_t hash_of(const Digits<N>& digits, int64_t count)
     return hash;
 }
 
-// The code of digits, -1 if one is outside of its measured range.
-template <int N> DEVICE int32_t code_of(const Digits<N>& digits, const Place (&places)[N]) {
+// The code of components, -1 if one is outside of its measured range.
+template <int N> DEVICE int32_t code_of(const Components<N>& components, const Place (&places)[N]) {
     uint64_t code = 0, beyond = 0;
 #pragma unroll
     for (int at = 0; at < N; ++at) {
-        const uint64_t part = digits.is_known(at) ? digits.of[at] - places[at].least : 0;
+        const uint64_t part = components.is_known(at) ? components.of[at] - places[at].least : 0;
         beyond |= part >> places[at].bits;
         code |= part << places[at].shift;
     }
@@ -46,36 +46,36 @@ template <int N> DEVICE bool have_equal_bits(const Keys<N>& keys, bool nulls_equ
     return found;
 }
 
-// Replace digits by the bits of the column's values that have these digits.
-template <int N, int R> DEVICE void take_bits(const Keys<N>& keys, Digits<N> (&digits)[R]) {
+// Replace components by the bits of the column's values that have these components.
+template <int N, int R> DEVICE void take_bits(const Keys<N>& keys, Components<N> (&components)[R]) {
 #pragma unroll
     for (int at = 0; at < N; ++at) {
-        const Digit& digit = keys.of[at];
-        const uint64_t flag = digit.order == FLAG ? 1 ^ digit.flipped : 0;  // load_digit gives 0 for a flag
-        const Turn turn(digit);
+        const Component& component = keys.of[at];
+        const uint64_t flag = component.order == FLAG ? 1 ^ component.flipped : 0;  // load_component gives 0 for a flag
+        const Turn turn(component);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            const uint64_t value = digits[i].of[at];
-            digits[i].of[at] = digit.order == FLAG ? value ^ flag : (value - turn.added) ^ turn.turned;
+            const uint64_t value = components[i].of[at];
+            components[i].of[at] = component.order == FLAG ? value ^ flag : (value - turn.added) ^ turn.turned;
         }
     }
 }
 
 template <int N, int R>
-DEVICE void load_bits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (&digits)[R]) {
+DEVICE void load_bits(const Keys<N>& keys, const int32_t (&rows)[R], Components<N> (&components)[R]) {
 #pragma unroll
-    for (int at = 0; at < N; ++at) load_digit(keys.of[at], rows, at, digits);
+    for (int at = 0; at < N; ++at) load_component(keys.of[at], rows, at, components);
 }
 
 // Probe for the rows whose bit in `open` is set, all rows of a lane in step.  `owner(slot, i)` returns the row that owns a
 // slot, or a negative number.  A probe ends at a slot that is free or has the key: `slots` and `owners` say where, and
-// whose it is.  With BITS, `digits` are bits as of `take_bits`.
+// whose it is.  With BITS, `components` are bits as of `take_bits`.
 template <bool BITS, int N, int R, class OWNER>
-DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t mask, uint32_t open, const OWNER& owner,
-                  uint32_t (&slots)[R], int32_t (&owners)[R]) {
+DEVICE void probe(const Keys<N>& keys, const Components<N> (&components)[R], uint32_t mask, uint32_t open,
+                  const OWNER& owner, uint32_t (&slots)[R], int32_t (&owners)[R]) {
     while (open) {
         int32_t rows[R];
-        Digits<N> others[R];
+        Components<N> others[R];
 #pragma unroll
         for (int i = 0; i < R; ++i)
             if (open >> i & 1) owners[i] = owner(slots[i], i);
@@ -84,31 +84,31 @@ DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t ma
         if (BITS) {
             load_bits(keys, rows, others);
 #pragma unroll
-            for (int i = 0; i < R; ++i) others[i].known = digits[i].known;
+            for (int i = 0; i < R; ++i) others[i].known = components[i].known;
         } else {
-            load_digits<true>(keys, rows, others);
+            load_components<true>(keys, rows, others);
         }
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            const uint32_t ends = owners[i] < 0 || are_equal(digits[i], others[i]);
+            const uint32_t ends = owners[i] < 0 || are_equal(components[i], others[i]);
             open &= ~(ends << i);
             slots[i] = (slots[i] + (open >> i & 1)) & mask;
         }
     }
 }
 
-constexpr int MOST_BITS = 4;  // kernels of more digits compare digits only: two loops would double their code
+constexpr int MOST_BITS = 4;  // kernels of more components compare components only: two loops would double their code
 
 // Find the slot of each row's key.
 template <int N, int R, class OWNER>
-DEVICE void search(const Keys<N>& keys, Digits<N> (&digits)[R], bool nulls_equal, uint32_t mask, uint32_t open,
+DEVICE void search(const Keys<N>& keys, Components<N> (&components)[R], bool nulls_equal, uint32_t mask, uint32_t open,
                    const OWNER& owner, uint32_t (&slots)[R], int32_t (&owners)[R]) {
 #pragma unroll
-    for (int i = 0; i < R; ++i) slots[i] = uint32_t(hash_of(digits[i], keys.count)) & mask, owners[i] = -1;
+    for (int i = 0; i < R; ++i) slots[i] = uint32_t(hash_of(components[i], keys.count)) & mask, owners[i] = -1;
     if (N <= MOST_BITS && have_equal_bits(keys, nulls_equal)) {
-        take_bits(keys, digits);
-        probe<true>(keys, digits, mask, open, owner, slots, owners);
+        take_bits(keys, components);
+        probe<true>(keys, components, mask, open, owner, slots, owners);
     } else {
-        probe<false>(keys, digits, mask, open, owner, slots, owners);
+        probe<false>(keys, components, mask, open, owner, slots, owners);
     }
 }

@@ -10,11 +10,11 @@ template <int N> constexpr int ROWS = N == 1 ? 4 : N == 2 ? 2 : 1;
 
 // A bit for each row of a lane that exists and whose key can match.
 template <int N, int R>
-DEVICE uint32_t rows_sought(int64_t start, int64_t rows, bool nulls_equal, const Digits<N> (&digits)[R]) {
+DEVICE uint32_t rows_sought(int64_t start, int64_t rows, bool nulls_equal, const Components<N> (&components)[R]) {
     uint32_t sought = 0;
 #pragma unroll
     for (int i = 0; i < R; ++i)
-        sought |= uint32_t(row_of(start, i) < rows && (nulls_equal || digits[i].all_known())) << i;
+        sought |= uint32_t(row_of(start, i) < rows && (nulls_equal || components[i].all_known())) << i;
     return sought;
 }
 
@@ -31,14 +31,14 @@ DEVICE void build_by_code(int64_t rows, bool nulls_equal, int32_t* owners, int32
     constexpr int R = ROWS<N>;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        Digits<N> digits[R];
+        Components<N> components[R];
         uint32_t codes[R];
-        load_round<true>(placed.keys, start, rows, digits);
-        const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
+        load_round<true>(placed.keys, start, rows, components);
+        const uint32_t sought = rows_sought(start, rows, nulls_equal, components);
         bool again = false;
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            codes[i] = uint32_t(code_of(digits[i], placed.places));
+            codes[i] = uint32_t(code_of(components[i], placed.places));
             if (sought >> i & 1) again |= claim(owners + codes[i], int32_t(row_of(start, i))) >= 0;
         }
         if (again) *repeated = 1;
@@ -53,13 +53,13 @@ DEVICE void build_by_hash(int64_t rows, int64_t size, bool nulls_equal, int32_t*
     const uint32_t mask = uint32_t(size - 1);
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        Digits<N> digits[R];
+        Components<N> components[R];
         uint32_t places[R];
         int32_t found[R];
-        load_round<true>(keys, start, rows, digits);
-        const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
+        load_round<true>(keys, start, rows, components);
+        const uint32_t sought = rows_sought(start, rows, nulls_equal, components);
         const auto owner = [&](uint32_t slot, int i) { return claim(owners + slot, int32_t(row_of(start, i))); };
-        search(keys, digits, nulls_equal, mask, sought, owner, places, found);
+        search(keys, components, nulls_equal, mask, sought, owner, places, found);
         bool again = false;
 #pragma unroll
         for (int i = 0; i < R; ++i) again |= found[i] >= 0;
@@ -89,14 +89,14 @@ DEVICE void find_by_code(int64_t rows, bool nulls_equal, bool want_slots, const 
     Tally hits;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        Digits<N> digits[R];
+        Components<N> components[R];
         uint32_t slots[R];
         int32_t own[R];
-        load_round<true>(placed.keys, start, rows, digits);
-        uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
+        load_round<true>(placed.keys, start, rows, components);
+        uint32_t sought = rows_sought(start, rows, nulls_equal, components);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            const int32_t code = code_of(digits[i], placed.places);
+            const int32_t code = code_of(components[i], placed.places);
             sought &= ~(uint32_t(code < 0) << i);
             slots[i] = sought >> i & 1 ? uint32_t(code) : 0;
         }
@@ -122,13 +122,13 @@ DEVICE void find_by_hash(int64_t rows, int64_t size, bool nulls_equal, bool want
     Tally hits;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        Digits<N> digits[R];
+        Components<N> components[R];
         uint32_t slots[R];
         int32_t own[R];
-        load_round<true>(sides.others, start, rows, digits);
-        const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
+        load_round<true>(sides.others, start, rows, components);
+        const uint32_t sought = rows_sought(start, rows, nulls_equal, components);
         const auto owner = [&](uint32_t slot, int) { return owners[slot]; };
-        search(sides.own, digits, nulls_equal, mask, sought, owner, slots, own);
+        search(sides.own, components, nulls_equal, mask, sought, owner, slots, own);
         hits.count += store_found(start, rows, want_slots, slots, own, found);
     }
     hits.store(count);
@@ -136,7 +136,7 @@ DEVICE void find_by_hash(int64_t rows, int64_t size, bool nulls_equal, bool want
 
 }  // namespace lookups
 
-// All kernels for N digits.
+// All kernels for N components.
 #define LOOKUP_KERNELS(N)                                                                                            \
     KERNEL build_by_code_##N(int64_t rows, int64_t nulls_equal, int32_t* owners, int32_t* slots, uint64_t* repeated, \
                              const PlacedKeys<N> placed) {                                                           \

@@ -6,6 +6,7 @@ A text with a row or a value that does not fit is read by the pandas engine inst
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from gpuetl.errors import EvaluationError, RunFailed
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import CsvOptions, csv_options
-from gpuetl.formats.csv_pieces import CsvText, TextExtent, texts_of
+from gpuetl.formats.csv_pieces import CsvText, TextExtent, text_of, texts_of
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import RejectedRows
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -96,16 +97,19 @@ def long_texts(dataset: Dataset, file: DataFile, source: OpenFile, groups: Seque
         extent = group.extent
         if isinstance(extent, TextExtent):
             if kept and size + extent.stop - extent.start > MOST_BYTES:
-                yield joined(texts_of(dataset, file, source, kept))
+                yield joined(dataset, file, source, kept)
                 kept, size = [], 0
             size += extent.stop - extent.start
         kept.append(group)
-    yield joined(texts_of(dataset, file, source, kept))
+    yield joined(dataset, file, source, kept)
 
 
-def joined(texts: Iterator[CsvText]) -> CsvText:
-    """Return texts that follow each other as one."""
-    parts = list(texts)
+def joined(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> CsvText:
+    """Return the records of pieces as one text; those that follow each other in the file are read at once."""
+    extents = [group.extent for group in groups if isinstance(group.extent, TextExtent)]
+    if extents and len(extents) == len(groups) and all(one.stop == other.start for one, other in pairwise(extents)):
+        return text_of(dataset, source, extents[0]._replace(stop=extents[-1].stop, last=extents[-1].last))
+    parts = list(texts_of(dataset, file, source, groups))
     return CsvText(parts[0].data if len(parts) == 1 else b"".join(part.data for part in parts), parts[0].line)
 
 

@@ -12,7 +12,16 @@ from gpuetl.engines.cudf.columns.arrays import pick, scan
 from gpuetl.engines.cudf.columns.validity import empty_column, with_nulls
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Array, Machine, Module, Struct
-from gpuetl.engines.cudf.relational.aggregate_states import MEMORY, RESULT_OF, RESULTS, SUMS, WIDE, WORDS, Result, State
+from gpuetl.engines.cudf.relational.aggregate_states import (
+    MEMORY,
+    RESULT_OF,
+    RESULTS,
+    SUMS,
+    WIDE,
+    WORD_STATES,
+    Result,
+    State,
+)
 from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.engines.no_result import sum_overflow
 from gpuetl.errors import EvaluationError
@@ -147,13 +156,13 @@ class Reduction:
 class Chunks:
     """Items cut into chunks, each of one group: where they start and stop, and the first chunk of each group.
 
-    `firsts` ends with the number of chunks, and is None where each group is one; `most` is that of the group that has
-    most.
+    `chunk_starts` ends with the number of chunks, and is None where each group is one; `most` is that of the group
+    that has most.
     """
 
     starts: Array
     stops: Array
-    firsts: Array | None
+    chunk_starts: Array | None
     most: int
 
 
@@ -178,13 +187,13 @@ def reduce_groups(groups: Groups, reduction: Reduction, launched: Callable[[], N
         machine.launch(kernels.module, kernels.by_threads, count, launch_arguments)
     else:
         machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
-    while chunks.firsts is not None and chunks.most > 2 * MERGED:
+    while chunks.chunk_starts is not None and chunks.most > 2 * MERGED:
         launched()
-        chunks = cut(chunks.firsts, MERGED, machine)
+        chunks = cut(chunks.chunk_starts, MERGED, machine)
         states = merged(states, chunks.starts, chunks.stops, reduction, machine)
-    if chunks.firsts is None:
+    if chunks.chunk_starts is None:
         return states
-    return merged(states, chunks.firsts[:-1], chunks.firsts[1:], reduction, machine)
+    return merged(states, chunks.chunk_starts[:-1], chunks.chunk_starts[1:], reduction, machine)
 
 
 def turns_of(rows: Array, chunks: Chunks, machine: Machine) -> Array:
@@ -207,18 +216,18 @@ def merged(states: Array, starts: Array, stops: Array, reduction: Reduction, mac
 def cut(bounds: Array, size: int, machine: Machine) -> Chunks:
     """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks."""
     arrays, groups, module = machine.arrays, len(bounds) - 1, machine.closed("chunks")
-    firsts, counters = arrays.empty(groups + 1, "int64"), arrays.zeros(2, "uint64")
-    machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, counters])
+    chunk_starts, counters = arrays.empty(groups + 1, "int64"), arrays.zeros(2, "uint64")
+    machine.launch(module, "count_chunks", groups, [groups, size, bounds, chunk_starts, counters])
     total, most = counters.tolist()
     if most <= 1 and total == groups:
         return Chunks(bounds[:-1], bounds[1:], None, most)
-    firsts = scan(firsts, machine)
+    chunk_starts = scan(chunk_starts, machine)
     starts, stops = arrays.empty(total, "int64"), arrays.empty(total, "int64")
-    arguments = [groups, size, FEW, bounds, firsts, starts, stops]
+    arguments = [groups, size, FEW, bounds, chunk_starts, starts, stops]
     machine.launch(module, "write_few_chunks", groups, arguments)
     if most > FEW:
         machine.launch(module, "write_many_chunks", groups * 32, arguments)
-    return Chunks(starts, stops, firsts, most)
+    return Chunks(starts, stops, chunk_starts, most)
 
 
 # Each group's rows reduced to the states of an aggregate's calls, and these turned into columns.
@@ -230,7 +239,7 @@ TERMS = (1, 2, 3, 4, 8)
 MOST_IN_ORDER = 4
 """States that are reduced at once where rows come as they are: others read nothing again, and a lane has more rows
 under way."""
-KINDS = tuple(WORDS)
+KINDS = tuple(WORD_STATES)
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 RESULT_TYPES = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
 """Of results, in the order of `Stored` in device/closed/results.cu; unsigned integers lie as signed ones do."""
@@ -248,32 +257,32 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
     results = {name: known_rows(groups, RESULT_OF[call.function.name](call)) for name, call in calls.items()}
     wanted = list(dict.fromkeys(found.state for found in results.values() if found.state))
-    states = reduced_words(groups, [state for state in wanted if state.kind in WORDS])
+    states = reduced_words(groups, [state for state in wanted if state.kind in WORD_STATES])
     for state in wanted:
         if state.kind in WIDE:
             states[state] = GroupStates(reduce_groups(groups, wide_reduction(groups, state)))
     return finished(groups, calls, results, states)
 
 
-def known_rows(groups: Groups, found: Result) -> Result:
+def known_rows(groups: Groups, result: Result) -> Result:
     """Count rows where values that are counted are never null."""
-    counted = found.state and found.state.kind == "count_valid" and groups.column(found.state.args[0]).valid is None
-    return Result("rows", None) if counted else found
+    counted = result.state and result.state.kind == "count_valid" and groups.column(result.state.args[0]).valid is None
+    return Result("rows", None) if counted else result
 
 
-def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, GroupStates]:
+def reduced_words(groups: Groups, states: Sequence[State]) -> dict[State, GroupStates]:
     """Reduce rows to states of words: see device/states.cuh.  Counts are taken from sums of the same values."""
-    sums = {state.args: state for state in wanted if state.kind in SUMS}
-    own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
+    sums = {state.args: state for state in states if state.kind in SUMS}
+    own = [state for state in states if state.kind != "count_valid" or state.args not in sums]
     found: dict[State, GroupStates] = {}
     for some, records in batches(groups, own) if own else ():
         memory = reduce_groups(groups, words_reduction(groups, some, records))
         for state, first in zip(some, first_words(some), strict=True):
             found[state] = GroupStates(memory, first * 8 * groups.count)
-    for state in wanted:
+    for state in states:
         if state not in found:
             sum_state = found[sums[state.args]]
-            last = WORDS[sums[state.args].kind] - 1
+            last = WORD_STATES[sums[state.args].kind] - 1
             found[state] = GroupStates(sum_state.memory, sum_state.at + last * 8 * groups.count)
     return found
 
@@ -306,16 +315,16 @@ def parts(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
 
 def first_words(states: Sequence[State]) -> list[int]:
     """Return the place of each state's first word."""
-    return [sum(WORDS[state.kind] for state in states[:place]) for place in range(len(states))]
+    return [sum(WORD_STATES[state.kind] for state in states[:place]) for place in range(len(states))]
 
 
 def words_reduction(groups: Groups, states: Sequence[State], records: Records | None) -> Reduction:
     """Return the kernels that reduce several states of words at once."""
     machine, count = groups.machine, next(terms for terms in TERMS if terms >= len(states))
-    kinds, firsts = [KINDS.index(state.kind) for state in states], first_words(states)
+    kinds, words = [KINDS.index(state.kind) for state in states], first_words(states)
     read = [
         term(groups.column(state.args[0]), machine, kind, first)
-        for state, kind, first in zip(states, kinds, firsts, strict=True)
+        for state, kind, first in zip(states, kinds, words, strict=True)
     ]
     terms, module = packed_terms(read, count), machine.closed("states")
     rows = Kernels(module, f"reduce_{count}", f"reduce_short_{count}", (terms,))
@@ -323,12 +332,12 @@ def words_reduction(groups: Groups, states: Sequence[State], records: Records | 
     if records:
         fields = [
             [*records.fields[state.args[0]], kind, 0, first]
-            for state, kind, first in zip(states, kinds, firsts, strict=True)
+            for state, kind, first in zip(states, kinds, words, strict=True)
         ]
         arguments = (records.memory, int(records.wide), packed_terms(fields, count))
         own = machine.closed("records")
         rows = Kernels(own, f"reduce_records_{count}", f"reduce_short_records_{count}", arguments)
-    return Reduction(8 * sum(WORDS[state.kind] for state in states), rows, merging)
+    return Reduction(8 * sum(WORD_STATES[state.kind] for state in states), rows, merging)
 
 
 def packed_terms(terms: Sequence[Sequence[int]], count: int) -> Struct:

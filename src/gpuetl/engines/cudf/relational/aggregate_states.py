@@ -14,7 +14,7 @@ from gpuetl.expressions.ir import Call, Expr
 from gpuetl.types.data_types import DURATION, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
-WORDS = {
+WORD_STATES = {
     "none": 0, "count_valid": 1, "count_true": 1, "float_sum": 2, "integer_sum": 3, "unsigned_sum": 3,
     "least_integer": 2, "least_unsigned": 2, "least_float": 2,
     "greatest_integer": 2, "greatest_unsigned": 2, "greatest_float": 2,
@@ -87,14 +87,14 @@ def mean(call: Call) -> Result:
     return Result(kind, sum_of(x))
 
 
-def extreme(which: str) -> Callable[[Call], Result]:
+def extreme(extremum: str) -> Callable[[Call], Result]:
     """Return the least or the greatest value of a fixed width."""
 
     def of(call: Call) -> Result:
         (x,) = call.args
         unsigned = "unsigned" if storage_type(x.dtype) == "uint64" else "integer"
         kind = "wide_integer" if is_wide(x.dtype) else "float" if is_floating(x.dtype) else unsigned
-        return Result("extreme", State(f"{which}_{kind}", (x,)))
+        return Result("extreme", State(f"{extremum}_{kind}", (x,)))
 
     return of
 

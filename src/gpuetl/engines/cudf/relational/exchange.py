@@ -58,7 +58,7 @@ def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Fr
     order = sorted_order(keys_of(keys, by, rows, machine), machine)
     numbers = machine.arrays.empty(rows, "int32")
     shifted(order, -before.rows, numbers, machine)
-    cuts = numbers_where(numbers, machine, ValueRange(0, frame.rows - 1, wanted=False)).tolist()
+    cuts = numbers_where(numbers, machine, ValueRange(0, frame.rows - 1, inside=False)).tolist()
     starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, rows]
     return split_rows(with_shared_dictionaries(frame), numbers, list(zip(starts, ends, strict=True)), machine)
 

@@ -207,11 +207,11 @@ class Groups:
         """The number of each group's first row."""
         return self.starts[:-1] if self.rows is None else pick(self.rows, self.starts[:-1], self.machine)
 
-    def once(self, what: Hashable, make: Callable[[], T]) -> T:
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made under this name, made when it is first asked for."""
-        if what not in self._cache:
-            self._cache[what] = make()
-        cached: T = self._cache[what]
+        if key not in self._cache:
+            self._cache[key] = make()
+        cached: T = self._cache[key]
         return cached
 
     def keys(self, names: Sequence[str]) -> dict[str, Vector]:

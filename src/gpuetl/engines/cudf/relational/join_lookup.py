@@ -24,7 +24,7 @@ from gpuetl.engines.cudf.columns.arrays import (
 )
 from gpuetl.engines.cudf.columns.concat import shared_codes, stacked
 from gpuetl.engines.cudf.columns.frame import Frame
-from gpuetl.engines.cudf.columns.keys import MOST_DIGITS, Key, Keys, Layout, Words, launch_digits
+from gpuetl.engines.cudf.columns.keys import MOST_COMPONENTS, Key, Keys, Layout, Words, launch_components
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.order import sort_keys
 from gpuetl.engines.cudf.columns.packed_keys import launch_placed, measured
@@ -76,12 +76,12 @@ def unmatched_right(keys: KeyCodes, machine: Machine) -> Array:
     return numbers_where(pick(matched, keys.right, machine), machine, ZERO)
 
 
-def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
+def single_partners(partners: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
     """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
-    if not inner or int(count[0]) == len(found):
-        return Pairs(None, found)
-    kept = numbers_where(found, machine, NOT_NEGATIVE)
-    return Pairs(kept, pick(found, kept, machine))
+    if not inner or int(count[0]) == len(partners):
+        return Pairs(None, partners)
+    kept = numbers_where(partners, machine, NOT_NEGATIVE)
+    return Pairs(kept, pick(partners, kept, machine))
 
 
 def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: int, machine: Machine) -> Pairs:
@@ -130,7 +130,7 @@ def comparable(left: Vector, right: Vector, machine: Machine) -> tuple[Vector, V
     """Return a key of both sides as numbers that compare as the values do: strings are numbered together."""
     dtype = common_type(left.dtype, right.dtype)
     assert dtype is not None
-    if not same_digits(left.dtype, right.dtype):
+    if not same_components(left.dtype, right.dtype):
         left, right = as_type(left, dtype, machine), as_type(right, dtype, machine)
     if not has_bytes(dtype):
         return left, right
@@ -142,14 +142,14 @@ def comparable_sources(left: Kind, right: Kind) -> list[KernelSource]:
     """List the programs of `comparable`."""
     dtype = common_type(left.dtype, right.dtype)
     assert dtype is not None
-    if same_digits(left.dtype, right.dtype):
+    if same_components(left.dtype, right.dtype):
         return []
     casts = [(cast_to(kind.dtype, dtype), kind) for kind in (left, right) if kind.dtype != dtype]
     return [text for cast, kind in casts for text in evaluated({"": cast}, Kinds({"": kind})).sources]
 
 
-def same_digits(left: DataType, right: DataType) -> bool:
-    """Return whether values of two types have the same digits where they are equal."""
+def same_components(left: DataType, right: DataType) -> bool:
+    """Return whether values of two types have the same components where they are equal."""
     signed, unsigned = pa.types.is_signed_integer, pa.types.is_unsigned_integer
     return bool(left == right or (signed(left) and signed(right)) or (unsigned(left) and unsigned(right)))
 
@@ -232,11 +232,11 @@ def sorted_lookup(keys: JoinKeys, machine: Machine) -> SortedLookup:
     return SortedLookup(slots, owners, repeated, machine, others)
 
 
-def on_both_sides(ours: Key, theirs: Key, machine: Machine) -> Key:
+def on_both_sides(left_key: Key, right_key: Key, machine: Machine) -> Key:
     """Return a key of both sides in one type, the right rows below the left ones."""
-    dtype = common_type(ours.column.dtype, theirs.column.dtype)
+    dtype = common_type(left_key.column.dtype, right_key.column.dtype)
     assert dtype is not None
-    column = stacked([as_type(key.column, dtype, machine) for key in (ours, theirs)], machine)
+    column = stacked([as_type(key.column, dtype, machine) for key in (left_key, right_key)], machine)
     return Key(column, column.valid is not None)
 
 
@@ -264,46 +264,46 @@ class TableLookup(Lookup):
         machine, rows = self.machine, others.rows
         found, count = machine.arrays.empty(rows, "int32"), machine.arrays.zeros(1, "uint64")
         arguments = [int(self.nulls_equal), int(slots), self.owners, found, count]
-        digits = others.described(machine)
+        components = others.described(machine)
         if self.layout:
-            launch_placed("lookup", "find_by_code", others, digits, code_places(self.layout), arguments, machine)
+            launch_placed("lookup", "find_by_code", others, components, code_places(self.layout), arguments, machine)
         else:
-            sides = [*others.struct(digits, machine), *self.keys.struct(self.keys.described(machine), machine)]
-            launch_digits("lookup", "find_by_hash", len(digits), rows, [self.size, *arguments], sides, machine)
+            sides = [*others.struct(components, machine), *self.keys.struct(self.keys.described(machine), machine)]
+            launch_components("lookup", "find_by_hash", len(components), rows, [self.size, *arguments], sides, machine)
         return found, count
 
 
 def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup:
-    """Make the right side's rows ready to be found. Keys of more than 16 digits are sorted."""
+    """Make the right side's rows ready to be found. Keys of more than 16 components are sorted."""
     rows = keys.right.rows
-    if keys.right.digits > MOST_DIGITS:
+    if keys.right.components > MOST_COMPONENTS:
         return sorted_lookup(keys, machine)
     if chosen("join_by_table"):
         layout = measured(keys.right, machine)
         slots = 1 << sum(layout.bits)
         if slots <= min(max(SMALL_TABLE, TABLE_SLOTS * rows), LARGEST_TABLE):
-            return built(keys, layout, slots, machine)
+            return build_lookup(keys, layout, slots, machine)
     if chosen("join_by_hash") and rows < MOST_HASHED:
-        return built(keys, None, 1 << max(6, (2 * rows - 1).bit_length()), machine)
+        return build_lookup(keys, None, 1 << max(6, (2 * rows - 1).bit_length()), machine)
     return sorted_lookup(keys, machine)
 
 
-def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> TableLookup:
+def build_lookup(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> TableLookup:
     """Put the right side's rows into a table of so many slots."""
     arrays, own = machine.arrays, keys.right
     owners, slots = filled(size, -1, "int32", machine), arrays.empty(own.rows, "int32")
     repeated = arrays.zeros(1, "uint64")
     arguments = [int(keys.nulls_equal), owners, slots, repeated]
-    digits = own.described(machine)
+    components = own.described(machine)
     if layout:
-        launch_placed("lookup", "build_by_code", own, digits, code_places(layout), arguments, machine)
+        launch_placed("lookup", "build_by_code", own, components, code_places(layout), arguments, machine)
     else:
-        struct = own.struct(digits, machine)
-        launch_digits("lookup", "build_by_hash", len(digits), own.rows, [size, *arguments], struct, machine)
+        struct = own.struct(components, machine)
+        launch_components("lookup", "build_by_hash", len(components), own.rows, [size, *arguments], struct, machine)
     return TableLookup(slots, owners, bool(repeated[0]), machine, own, keys.nulls_equal, layout)
 
 
 def code_places(layout: Layout) -> list[Words]:
-    """Return a `Place` of device/keys.cuh for each digit. A code has all digits side by side."""
+    """Return a `Place` of device/keys.cuh for each component. A code has all components side by side."""
     places = range(len(layout.bits))
     return [[layout.least[at], 0, layout.bits[at] | sum(layout.bits[at + 1 :]) << 8] for at in places]

@@ -64,10 +64,10 @@ class Runs:
     new: Array
 
     @classmethod
-    def of(cls, groups: Groups, kept: Array | None, keys: Sequence[Key]) -> Runs:
-        """Sort the rows that `kept` (uint8) marks, all of them where it is None, stably."""
+    def of(cls, groups: Groups, row_mask: Array | None, keys: Sequence[Key]) -> Runs:
+        """Sort the rows that `row_mask` (uint8) marks, all of them where it is None, stably."""
         machine = groups.machine
-        rows = None if kept is None else numbers_where(kept, machine)
+        rows = None if row_mask is None else numbers_where(row_mask, machine)
         count = groups.frame.rows if rows is None else len(rows)
         order = sort_keys(Keys((groups.code_key, *keys), count, rows), 1, False, machine)
         places = iota(count, machine) if order.rows is None else order.rows
@@ -205,14 +205,14 @@ def counted_by_sorting(groups: Groups, call: Call) -> Array:
 def counted_by_bits(groups: Groups, keys: Keys, layout: Layout) -> Array | None:
     """Return each group's number (int64) of distinct values, None where their range is too wide for a table."""
     (key,), machine, arrays = keys.keys, groups.machine, groups.machine.arrays
-    value = list(range(key.flagged, key.digits))
+    value = list(range(key.flagged, key.components))
     words_a_group = -(-(1 << layout.width(value)) // 32)
     total = words_a_group * groups.count
     if total * 32 > max(FEW_BITS, BITS_A_ROW * groups.frame.rows):
         return None
     table, counts = arrays.zeros(total, "uint32"), arrays.zeros(groups.count, "uint64")
-    digits = keys.described(machine)[key.flagged :]
-    places = [placed(layout, value, digit, None, machine) for digit in value]
-    launch_placed("distinct", "set_bits", keys, digits, places, [words_a_group, groups.codes, table], machine)
+    components = keys.described(machine)[key.flagged :]
+    places = [placed(layout, value, component, None, machine) for component in value]
+    launch_placed("distinct", "set_bits", keys, components, places, [words_a_group, groups.codes, table], machine)
     machine.launch(machine.closed("distinct"), "count_bits", total // 32 + 32, [total, words_a_group, table, counts])
     return counts.view("int64")

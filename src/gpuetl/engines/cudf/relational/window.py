@@ -22,7 +22,7 @@ from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_oper
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.window_frames import KernelOutput, WindowRows, frame_source, run_frames
 from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS, WindowCall
-from gpuetl.engines.cudf.relational.window_scans import Known, Pass, pass_sources, reads_of, run_pass
+from gpuetl.engines.cudf.relational.window_scans import KnownColumns, Pass, pass_sources, reads_of, run_pass
 from gpuetl.engines.cudf.relational.window_steps import (
     CallPlan,
     FrameFold,
@@ -79,7 +79,7 @@ def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
     work = Work.of(outputs)
     kernels = [run_pass(Pass(some, True, {}, rows)) for some in work.backward]
     columns = {output: column.data for written in kernels for output, column in written.columns.items()}
-    known: Known = {scan: [columns[RowNumbers(scan)]] for scan in work.scans_read}
+    known: KnownColumns = {scan: [columns[RowNumbers(scan)]] for scan in work.scans_read}
     known = {**known, **{each: present_rows(each, rows) for each in work.present}}
     kernels += [run_pass(Pass(some, False, known, rows)) for some in work.forward]
     columns = {output: column.data for written in kernels for output, column in written.columns.items()}
@@ -90,7 +90,7 @@ def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
 def output_programs(outputs: Iterable[Output], rows: WindowRows) -> list[str]:
     """List the programs of `compute_outputs`; of the rows it takes the kinds of columns alone."""
     work = Work.of(outputs)
-    known: Known = {**{scan: [] for scan in work.scans_read}, **{each: [] for each in work.present}}
+    known: KnownColumns = {**{scan: [] for scan in work.scans_read}, **{each: [] for each in work.present}}
     passes = [Pass(some, True, {}, rows) for some in work.backward]
     passes += [Pass(some, False, known, rows) for some in work.forward]
     sources = [text for each in passes for text in pass_sources(each)]

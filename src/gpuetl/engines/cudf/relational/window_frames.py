@@ -26,7 +26,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
     ShiftedValues,
     Step,
     Values,
-    gives,
+    result_source,
 )
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType
@@ -162,7 +162,7 @@ class KernelOutput:
 
 def output_type(output: Output, rows: WindowRows) -> DataType:
     """Return the type of what is stored."""
-    return rows.columns[output.column].dtype if isinstance(output, ShiftedValues) else gives(output.step).stored
+    return rows.columns[output.column].dtype if isinstance(output, ShiftedValues) else result_source(output.step).stored
 
 
 def output_parameters(outputs: Sequence[Output], rows: WindowRows) -> list[str]:

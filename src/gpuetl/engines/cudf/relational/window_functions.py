@@ -147,32 +147,32 @@ def framed(fold: Fold, call: WindowCall) -> FrameFold:
 
 def row_number(call: WindowCall) -> CallPlan:
     """Count the rows from the group's first."""
-    return Values(PerRow("row_number", reads=(FIRST_ROW,), gives=INT64))
+    return Values(PerRow("row_number", reads=(FIRST_ROW,), result_type=INT64))
 
 
 def rank(call: WindowCall) -> CallPlan:
     """Give rows that tie the number of the first of them."""
-    return Values(PerRow("rank", reads=(FIRST_ROW, RUN_BEGIN), gives=INT64))
+    return Values(PerRow("rank", reads=(FIRST_ROW, RUN_BEGIN), result_type=INT64))
 
 
 def dense_rank(call: WindowCall) -> CallPlan:
     """Count the runs of rows that tie."""
-    return Values(Scan(Fold("Count<RunBegins>", gives=INT64, state_bytes=4)))
+    return Values(Scan(Fold("Count<RunBegins>", result_type=INT64, state_bytes=4)))
 
 
 def percent_rank(call: WindowCall) -> CallPlan:
     """Compare the rank with the group's rows."""
-    return Values(PerRow("percent_rank", reads=(FIRST_ROW, LAST_ROW, RUN_BEGIN), gives=FLOAT64))
+    return Values(PerRow("percent_rank", reads=(FIRST_ROW, LAST_ROW, RUN_BEGIN), result_type=FLOAT64))
 
 
 def cume_dist(call: WindowCall) -> CallPlan:
     """Compare the rows up to the last that ties with the group's rows."""
-    return Values(PerRow("cume_dist", reads=(FIRST_ROW, LAST_ROW, RUN_END), gives=FLOAT64))
+    return Values(PerRow("cume_dist", reads=(FIRST_ROW, LAST_ROW, RUN_END), result_type=FLOAT64))
 
 
 def ntile(call: WindowCall) -> CallPlan:
     """Deal the group's rows to tiles."""
-    return Values(PerRow("ntile", reads=(FIRST_ROW, LAST_ROW), constants=(call.constant("n", 1),), gives=INT64))
+    return Values(PerRow("ntile", reads=(FIRST_ROW, LAST_ROW), constants=(call.constant("n", 1),), result_type=INT64))
 
 
 # Values of other rows of the group, and what a row's value is beside them.
@@ -272,17 +272,17 @@ def ewm_mean(call: WindowCall) -> CallPlan:
     """Average with weights that decay by time, by rows, or by a share a row."""
     half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
     if half_life is not None:
-        return fading(call, half_life, mean=True)
+        return decay_plan(call, half_life, mean=True)
     weight = alpha if span is None else 2 / (span + 1)
     return decayed(call, None, by_row(1 - weight, weight), mean=True)
 
 
 def decayed_sum(call: WindowCall) -> CallPlan:
     """Add with weights that decay by time or by rows."""
-    return fading(call, call.constant("half_life", None), mean=False)
+    return decay_plan(call, call.constant("half_life", None), mean=False)
 
 
-def fading(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
+def decay_plan(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
     """Return the decay by a half-life: an interval, or a number of seconds where rows have a time, else of rows."""
     length = half_life / timedelta(seconds=1) if isinstance(half_life, timedelta) else float(half_life)
     if call.time is not None:

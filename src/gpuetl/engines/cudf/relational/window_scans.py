@@ -99,17 +99,17 @@ def blocks(warps: int) -> int:
     return -(-warps * FAN // THREADS)
 
 
-Known: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
+KnownColumns: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
 """The arguments that stand for what all rows are known to have: an array, or of rows that are present all three."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Outputs of scans in a direction, and of functions of what these and `known` scans give for a row."""
+    """Outputs of scans in a direction, and of functions of these and of the scans of `known_columns`, for a row."""
 
     outputs: Sequence[Output]
     backward: bool
-    known: Known
+    known_columns: KnownColumns
     rows: WindowRows
 
     @cached_property
@@ -125,7 +125,7 @@ class Pass:
     @cached_property
     def scans(self) -> list[Scan]:
         """The scans that run."""
-        return [each for each in self.reads if isinstance(each, Scan) and each not in self.known]
+        return [each for each in self.reads if isinstance(each, Scan) and each not in self.known_columns]
 
     @property
     def folds(self) -> list[Fold]:
@@ -140,7 +140,7 @@ class Pass:
     @property
     def read_known(self) -> list[Scan | PresentRows]:
         """What is read of all that is known."""
-        return [each for each in self.reads if each in self.known]
+        return [each for each in self.reads if each in self.known_columns]
 
     @cached_property
     def columns(self) -> dict[str, Vector]:
@@ -163,13 +163,13 @@ def run_pass(work: Pass) -> KernelOutput:
     """Write a pass's outputs."""
     rows, machine = work.rows, work.rows.machine
     written = KernelOutput.empty([*work.scans, *work.calls], work.outputs, rows)
-    known = [buffer for each in work.read_known for buffer in work.known[each]]
+    known_columns = [buffer for each in work.read_known for buffer in work.known_columns[each]]
     if rows.rows:
         folded = [*constants_of(work.folds), *rows.arguments(folded_columns(work))]
         reducing = Reducing(lambda: machine.compiled(reduce_source(work)), folded)
         before = totals_before(reducing, rows.rows, segment_bytes(work), machine)
         constants = constants_of([*work.folds, *work.calls])
-        arguments = [*constants, *rows.arguments(work.columns), *known, *written.arguments]
+        arguments = [*constants, *rows.arguments(work.columns), *known_columns, *written.arguments]
         launch_scan(machine.compiled(scan_source(work)), rows.rows, before, arguments, machine)
     return written
 
@@ -258,13 +258,13 @@ struct Scanned {{
 
 def step_code(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
     """Return the sources of what steps give for the `row`, in terms of folds' results `v0`, `v1` and so on."""
-    known = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
-    rows: dict[Step, str] = {each: f"{text}[row]" for each, text in known.items() if isinstance(each, Scan)}
+    known_columns = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
+    rows: dict[Step, str] = {each: f"{text}[row]" for each, text in known_columns.items() if isinstance(each, Scan)}
     rows |= {scan: f"v{place}" for place, scan in enumerate(work.scans)}
     calls, constants = {}, iter(constant_names([*work.folds, *work.calls])[len(constants_of(work.folds)) :])
     for site, call in enumerate(work.calls, len(work.scans)):
         fault = [f"Fault{{state + {site}, row}}"] if call.can_fail else []
-        read = [*(f"place_of({rows[scan]})" for scan in call.reads), *(known[each] for each in call.reads_all)]
+        read = [*(f"place_of({rows[scan]})" for scan in call.reads), *(known_columns[each] for each in call.reads_all)]
         given = [*fault, "row", *(names[name] for name in call.columns), *read, *islice(constants, len(call.constants))]
         calls[call] = f"{call.function}({', '.join(given)})"
     return rows | calls

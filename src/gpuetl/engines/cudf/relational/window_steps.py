@@ -16,17 +16,17 @@ ROW_NUMBER = NAMED["int32"]
 class StepResult:
     """What a step gives: values of a type and their validity, or row numbers."""
 
-    gives: DataType | None
+    result_type: DataType | None
 
     @property
     def stored(self) -> DataType:
         """The type of what is stored."""
-        return self.gives or ROW_NUMBER
+        return self.result_type or ROW_NUMBER
 
     @property
     def numbers_rows(self) -> bool:
         """Whether it gives row numbers."""
-        return self.gives is None
+        return self.result_type is None
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Fold(StepResult):
         Its C++ type; `{0}`, `{1}` and so on stand for the types of the columns' accessors.
     columns
         The names of the columns that it reads.
-    gives
+    result_type
         The type of what it comes to; None for the numbers of rows.
     constants
         What it gets after the columns: arguments of the kernel, so that another constant needs no other program.
@@ -51,7 +51,7 @@ class Fold(StepResult):
 
     struct: str
     columns: tuple[str, ...] = ()
-    gives: DataType | None = None
+    result_type: DataType | None = None
     constants: tuple[int, ...] = ()
     can_fail: bool = False
     state_bytes: int = 16
@@ -85,7 +85,7 @@ class PerRow(StepResult):
     reads: tuple[Scan, ...] = ()
     reads_all: tuple[Scan | PresentRows, ...] = ()
     constants: tuple[int, ...] = ()
-    gives: DataType | None = None
+    result_type: DataType | None = None
     can_fail: bool = False
 
     @property
@@ -106,8 +106,8 @@ class FrameFold:
 Step: TypeAlias = Scan | PerRow | FrameFold
 
 
-def gives(step: Step) -> Fold | PerRow:
-    """Return what says the type that a step gives."""
+def result_source(step: Step) -> Fold | PerRow:
+    """Return the fold or function whose `result_type` is that of a step."""
     return step if isinstance(step, PerRow) else step.fold
 
 

@@ -45,7 +45,7 @@ def writers(device: int) -> Writers:
 def _writers(device: int) -> Writers:
     threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
     for _ in range(THREADS):
-        threads.submit(own)
+        threads.submit(thread_storage)
     return Writers(threads, THREADS, CHUNK_BYTES, begin_copies, begin_filling)
 
 
@@ -55,7 +55,7 @@ def begin_thread(device: int) -> None:
 
 
 @dataclass(frozen=True)
-class Own:
+class ThreadStorage:
     """A thread's stream, and pinned memory for a chunk."""
 
     stream: Any
@@ -79,42 +79,42 @@ class Own:
         self.stream.synchronize()
 
 
-def own() -> Own:
+def thread_storage() -> ThreadStorage:
     """Return what the thread has, made when it is first asked for; raise where the host or the device has no memory."""
-    if not hasattr(_THREAD, "own"):
+    if not hasattr(_THREAD, "storage"):
         pinned = cupy.cuda.alloc_pinned_memory(CHUNK_BYTES)
-        _THREAD.own = Own(cupy.cuda.Stream(non_blocking=True), pinned)
-    storage: Own = _THREAD.own
+        _THREAD.storage = ThreadStorage(cupy.cuda.Stream(non_blocking=True), pinned)
+    storage: ThreadStorage = _THREAD.storage
     return storage
 
 
 def begin_copies() -> WriteChunks:
     """Return what copies when the current stream has done what it has been given."""
-    return partial(write_chunks, recorded())
+    return partial(write_chunks, recorded_event())
 
 
 def begin_filling() -> FillChunks:
     """Return what fills arrays when the current stream has done what it has been given, such as their allocation."""
-    return partial(fill_chunks, recorded())
+    return partial(fill_chunks, recorded_event())
 
 
-def recorded() -> Any:
+def recorded_event() -> Any:
     """Return an event of the current stream."""
-    ready = cupy.cuda.Event(disable_timing=True)
-    ready.record()
-    return ready
+    event = cupy.cuda.Event(disable_timing=True)
+    event.record()
+    return event
 
 
-def write_chunks(ready: Any, store: Store, chunks: Iterator[Chunk]) -> None:
+def write_chunks(event: Any, store: Store, chunks: Iterator[Chunk]) -> None:
     """Copy chunks to the thread's memory, and from there to the file."""
-    own().stream.wait_event(ready)
+    thread_storage().stream.wait_event(event)
     for offset, piece in chunks:
-        store(own().copied(piece), offset)
+        store(thread_storage().copied(piece), offset)
 
 
-def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], chunks: Iterator[Chunk]) -> None:
+def fill_chunks(event: Any, memory: np.ndarray[Any, Any], chunks: Iterator[Chunk]) -> None:
     """Copy chunks of host memory to the thread's own, and from there to parts of arrays."""
-    own().stream.wait_event(ready)
+    thread_storage().stream.wait_event(event)
     for offset, span in chunks:
         assert isinstance(span, Span)
-        own().fill(memory[offset : offset + piece_bytes(span)], span)
+        thread_storage().fill(memory[offset : offset + piece_bytes(span)], span)

@@ -17,15 +17,15 @@ class DeviceMemory:
 
     def __init__(self, counted: Any) -> None:
         self.counted = counted
-        self.held = 0
+        self.bytes_at_begin = 0
 
     def begin(self) -> None:
         """Count anew, beside what is held."""
-        self.held = int(self.counted.push_counters().current_bytes)
+        self.bytes_at_begin = int(self.counted.push_counters().current_bytes)
 
     def end(self) -> int:
         """Return the peak since `begin`; the counts go into those of the run."""
-        return self.held + int(self.counted.pop_counters().peak_bytes)
+        return self.bytes_at_begin + int(self.counted.pop_counters().peak_bytes)
 
     def peaks(self) -> Mapping[str, int]:
         """Return the run's peak."""
@@ -43,14 +43,14 @@ def limited(memory: int) -> Iterator[None]:
 
 
 @contextmanager
-def current_resource(own: Any) -> Iterator[None]:
+def current_resource(resource: Any) -> Iterator[None]:
     """Make a resource the current one while the block lasts, unless somebody sets another one, which stays."""
     before = rmm.mr.get_current_device_resource()
-    rmm.mr.set_current_device_resource(own)
+    rmm.mr.set_current_device_resource(resource)
     try:
         yield
     finally:
-        if rmm.mr.get_current_device_resource() is own:
+        if rmm.mr.get_current_device_resource() is resource:
             rmm.mr.set_current_device_resource(before)
 
 

@@ -73,7 +73,7 @@ def finished(stream: Any) -> Iterator[None]:
         stream.synchronize()
 
 
-LOST = "the GPU stopped, or a kernel on it did not end, earlier in this process"
+GPU_LOST = "the GPU stopped, or a kernel on it did not end, earlier in this process"
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 20e-6, 5e-3
 THREADS = 256
 BLOCKS_PER_SM = 16
@@ -94,7 +94,7 @@ class GpuMachine:
         self.has_read = False
         self.modules: dict[str, Any] = {}
         self.user_kernels: dict[tuple[str, FilePath, str], Any] = {}
-        self.begun: set[str] = set()
+        self.plans_begun: set[str] = set()
         """The plans whose programs this process has begun to load or to compile."""
 
     def host(self, array: Any) -> Any:
@@ -125,11 +125,11 @@ class GpuMachine:
         """Wait for the device: what was freed before it had done its work can then be allocated again."""
         self.arrays.cuda.Device().synchronize()
 
-    def begins(self, plan: str) -> bool:
+    def begin_plan(self, plan: str) -> bool:
         """Load the entries that the plan's mark names; without one, begin to compile with the closed set."""
-        if plan in self.begun:
+        if plan in self.plans_begun:
             return False
-        self.begun.add(plan)
+        self.plans_begun.add(plan)
         entries = read_mark(kernel_cache.mark_of(plan))
         if entries is None:
             kernel_cache.start_processes()
@@ -211,7 +211,7 @@ class GpuMachine:
             Where the GPU is lost to this process, by an earlier step or run.
         """
         if is_lost():
-            raise EvaluationError(coded("GE2014", LOST), "Start Python again to use the GPU.")
+            raise EvaluationError(coded("GE2014", GPU_LOST), "Start Python again to use the GPU.")
         nvtx = self.arrays.cuda.nvtx
         nvtx.RangePush(name)
         try:
@@ -264,9 +264,9 @@ class GpuMachine:
         """Count by RMM."""
         return device_memory()
 
-    def sorted_order(self, words: Sequence[Any]) -> Any:
+    def sorted_order(self, packed_keys: Sequence[Any]) -> Any:
         """Sort by libcudf's radix sort, word by word and the last one first: for several at once it compares rows."""
-        *leading, last = words
+        *leading, last = packed_keys
         order = radix_order(last)
         for word in reversed(leading):
             order = pick(order, radix_order(pick(word, order, self)), self)

@@ -39,7 +39,7 @@ from gpuetl.telemetry.recorder import compiling, note, show_progress
 from gpuetl.telemetry.trace import span
 
 CompileUserKernel = Callable[[str, FilePath, str], Any]
-_ASKED: set[Path] = set()
+_REQUESTED_PATHS: set[Path] = set()
 """What this process has loaded."""
 PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
 """What compiles ahead."""
@@ -53,7 +53,7 @@ EMPTY = 'extern "C" __global__ void nothing() {}'
 def loaded(source: str) -> Any:
     """Return the module of a text, compiled unless it was before, in this or another process; to be asked once."""
     path = path_of(source)
-    _ASKED.add(path)
+    _REQUESTED_PATHS.add(path)
     module = ahead().result((path, "module"), partial(kept_module, path))
     if module is None:
         with compiling(), span("compile", "compilation"):
@@ -80,7 +80,7 @@ def make_ahead(kernel_sources: Iterable[KernelSource], compile_user_kernel: Comp
         if future := make_text_ahead(text.source):
             futures.append(future)
     wait(futures)
-    PROCESSES.rest()
+    PROCESSES.end_idle()
     if not ahead().stopped:
         write_mark(mark, paths)
 
@@ -96,13 +96,13 @@ def start_processes() -> None:
 def load_ahead(paths: Iterable[Path]) -> None:
     """Begin to load entries that will be asked for, on other threads."""
     for path in paths:
-        if path not in _ASKED:
+        if path not in _REQUESTED_PATHS:
             ahead().expect((path, "module"), partial(kept_module, path))
 
 
 def make_text_ahead(source: str) -> Future[bytes] | None:
     """Begin to load a text's entry, or return the future of a text that has none; leave what has been asked for."""
-    if (path := path_of(source)) in _ASKED:
+    if (path := path_of(source)) in _REQUESTED_PATHS:
         return None
     if (future := expect(source, path)) is None:
         load_ahead([path])
@@ -241,21 +241,23 @@ def expect_closed_set() -> Thread | None:
     The largest come first.  A note of the run says that programs are compiled, and a thread shows the progress.
     """
     sources = sorted(map(closed_source, closed_programs()), key=len, reverse=True)
-    begun = [future for source in sources if (future := make_text_ahead(source))]
-    if not begun:
+    compilations = [future for source in sources if (future := make_text_ahead(source))]
+    if not compilations:
         return None
-    what = f"{len(begun)} programs that all pipelines share were compiled for this GPU, once on this machine"
+    what = f"{len(compilations)} programs that all pipelines share were compiled for this GPU, once on this machine"
     note(f"{what}; `gpuetl kernel build` does so before a run")
-    show = Thread(target=partial(copy_context().run, show_closed_set, begun), name="gpuetl-closed-set", daemon=True)
+    show = Thread(
+        target=partial(copy_context().run, show_closed_set, compilations), name="gpuetl-closed-set", daemon=True
+    )
     show.start()
     return show
 
 
-def show_closed_set(begun: list[Future[bytes]]) -> None:
+def show_closed_set(compilations: list[Future[bytes]]) -> None:
     """Show how many of the closed set are done, then let the processes that compiled them rest."""
-    for done, _ in enumerate(as_completed(begun), 1):
-        show_progress(Origin("kernels", "of all pipelines"), done, len(begun))
-    PROCESSES.rest()
+    for done, _ in enumerate(as_completed(compilations), 1):
+        show_progress(Origin("kernels", "of all pipelines"), done, len(compilations))
+    PROCESSES.end_idle()
 
 
 def ahead() -> CompilePool:

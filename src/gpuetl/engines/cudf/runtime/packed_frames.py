@@ -38,11 +38,11 @@ class PackedPiece(NamedTuple):
         """Return the same for a buffer in which all of it lies so many bytes further on."""
         return self._replace(start=self.start + by)
 
-    def frame(self, whole: Buffer) -> Frame:
+    def frame(self, buffer: Buffer) -> Frame:
         """Return the frame, on the memory of the buffer."""
-        arrays = arrays_of([whole])
+        arrays = arrays_of([buffer])
         dictionaries = {name: dictionary_of(content, arrays) for name, content in self.dictionaries.items()}
-        memory = whole[self.start : self.start + self.size]
+        memory = buffer[self.start : self.start + self.size]
         return Frame(PieceColumns(self.layout, dictionaries, memory, self.rows, self.places, self.nulls), self.rows)
 
 
@@ -57,12 +57,12 @@ class PackedFrame(NamedTuple):
         """Return the same for a buffer in which all of it lies so many bytes further on."""
         return self._replace(places=[(start + by, name, shape) for start, name, shape in self.places])
 
-    def frame(self, whole: Buffer) -> Frame:
+    def frame(self, buffer: Buffer) -> Frame:
         """Return the frame, on the memory of the buffer."""
-        frame = unpacked_frame(self.header, taken_apart(self.places, whole))
+        frame = unpacked_frame(self.header, taken_apart(self.places, buffer))
         columns = dict(frame.columns)
         for name, content in self.dictionaries.items():
-            columns[name] = columns[name].as_codes_of(dictionary_of(content, arrays_of([whole])))
+            columns[name] = columns[name].as_codes_of(dictionary_of(content, arrays_of([buffer])))
         return Frame(columns, frame.rows)
 
 
@@ -151,12 +151,12 @@ def held_bytes(buffers: Iterable[Buffer]) -> int:
     return sum(held.values())
 
 
-def taken_apart(places: Places, whole: Buffer) -> list[Buffer]:
+def taken_apart(places: Places, buffer: Buffer) -> list[Buffer]:
     """Return the buffers that lie at some places of one."""
     buffers = []
     for start, name, shape in places:
         dtype = np.dtype(name)
-        buffer = whole[start : start + prod(shape) * dtype.itemsize].view(dtype)
+        buffer = buffer[start : start + prod(shape) * dtype.itemsize].view(dtype)
         buffers.append(buffer if len(shape) == 1 else buffer.reshape(shape))
     return buffers
 

@@ -29,13 +29,13 @@ class SpilledFrame:
     machine: Machine
 
     @property
-    def went(self) -> Mapping[Link, int]:
+    def spill_traffic(self) -> Mapping[Link, int]:
         """The bytes over each link on the way out; those of a file are the system's to write."""
         size = len(self.room.memory)
         return {"device to host": size, **({"host to file": size} if self.room.in_file else {})}
 
     @property
-    def comes(self) -> Mapping[Link, int]:
+    def restore_traffic(self) -> Mapping[Link, int]:
         """The bytes over each link on the way back."""
         size = len(self.room.memory)
         return {"host to device": size, **({"file to host": size} if self.room.in_file else {})}

@@ -111,10 +111,10 @@ class TracedMachine:
         with self.launched("copy to host", "copy", bytes=len(memory)):
             self.machine.to_host(arrays, memory)
 
-    def sorted_order(self, words: Sequence[Array]) -> Array:
+    def sorted_order(self, packed_keys: Sequence[Array]) -> Array:
         """Trace a sort."""
-        with self.launched("sort", "libcudf", words=len(words), rows=len(words[0])):
-            return self.machine.sorted_order(words)
+        with self.launched("sort", "libcudf", words=len(packed_keys), rows=len(packed_keys[0])):
+            return self.machine.sorted_order(packed_keys)
 
     def string_ranks(self, strings: Vector) -> Array:
         """Trace the numbering of strings."""

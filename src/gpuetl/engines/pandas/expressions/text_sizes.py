@@ -134,7 +134,7 @@ def matches_replaced(text: Any, pattern: Any, replacement: Any) -> Any:
     parts = parse_replacement(replacement.as_py())
     fixed = sum(len(part.encode()) for part in parts if isinstance(part, str))
     groups = sum(isinstance(part, int) for part in parts)
-    written = parse_pattern(pattern.as_py()).written()
+    written = parse_pattern(pattern.as_py()).pattern_text()
     rest = lengths(pc.replace_substring_regex(text, pattern=written, replacement=""))
     return rest + (lengths(text) - rest) * groups + matches(text, pattern) * fixed
 
@@ -146,7 +146,7 @@ def matches_marked(text: Any, pattern: Any) -> Any:
 
 def matches(text: Any, pattern: Any) -> Any:
     """Return the matches in each text, at most."""
-    written = parse_pattern(pattern.as_py()).written()
+    written = parse_pattern(pattern.as_py()).pattern_text()
     return counted(text, lambda value: pc.count_substring_regex(value, pattern=written))
 
 

@@ -8,7 +8,8 @@ from functools import partial
 import pyarrow as pa
 
 from gpuetl.engines.pandas.io.bad_rows import CsvRows
-from gpuetl.engines.pandas.io.csv_values import read_texts, typed
+from gpuetl.engines.pandas.io.csv_direct import read_columns
+from gpuetl.engines.pandas.io.csv_values import typed
 from gpuetl.errors import EvaluationError
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import csv_options
@@ -89,7 +90,7 @@ def clean_rows(dataset: Dataset, file: DataFile, types: Mapping[str, DataType], 
     if check_quotes(text.data, options.dialect, file.path, text.line).text_after:
         return None
     try:
-        texts = read_texts(dataset, without_comments(text.data, options.dialect), header.names, list(types))
+        texts = read_columns(dataset, without_comments(text.data, options.dialect), header.names, types)
         return typed(texts, types, options)
     except (pa.ArrowInvalid, EvaluationError):
         return None

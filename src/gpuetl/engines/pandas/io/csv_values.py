@@ -40,7 +40,15 @@ from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 
 LARGEST_BLOCK = (1 << 31) - 1
 BLOCK_BYTES = 1 << 20
-"""What one thread parses at a time; a longer record is read by `CsvRows`."""
+QUOTED_BLOCK_BYTES = 5 << 20
+"""What one thread parses at a time; a longer record is read by `CsvRows`.
+
+Arrow parses a text twice to cut it into blocks where line ends may be in quotes: there a block holds a piece of a file.
+"""
+
+
+TRUE_TEXTS, FALSE_TEXTS = ["1", "true", "True", "TRUE"], ["0", "false", "False", "FALSE"]
+NO_TYPES: Mapping[str, DataType] = {}
 
 
 def read_texts(
@@ -50,8 +58,11 @@ def read_texts(
     columns: Sequence[str],
     bad_row: Callable[[Any], str] | None = None,
     block_size: int = 0,
+    types: Mapping[str, DataType] = NO_TYPES,
 ) -> pa.Table:
     """Read columns of records as they are written: nulls are null, quotes are undone.
+
+    Arrow reads the columns of `types` as values of these types.
 
     `bad_row` is called with each row that has too few or too many fields, in order.  With it, texts are bytes, which
     may not be UTF-8.  Without columns the result still has the rows.
@@ -63,38 +74,38 @@ def read_texts(
     """
     options = csv_options(dataset)
     wanted = list(columns) or [name for name in header if header.count(name) == 1][:1]
-    if not text or (len(header) > 1 and not text.strip(b"\r\n")):
+    if not text or (len(header) > 1 and text[0] in b"\r\n" and not text.strip(b"\r\n")):
         return pa.schema(dict.fromkeys(wanted, pa.binary() if bad_row else STRING)).empty_table()
     groups: dict[tuple[str, ...], list[str]] = {}
     for name in wanted:  # Arrow takes one list of nulls
         groups.setdefault(options.nulls.of(name), []).append(name)
+    has_returns = text.find(b"\r") >= 0
+    has_quotes = bool(options.quote) and text.find(options.quote.encode()) >= 0
+    may_go_on = has_returns or has_quotes or bool(options.escape)  # a record on the next line
     parse = csv.ParseOptions(
         delimiter=options.delimiter, quote_char=options.quote or False, escape_char=options.escape or False,
-        ignore_empty_lines=len(header) > 1, newlines_in_values=True, invalid_row_handler=bad_row,
+        ignore_empty_lines=len(header) > 1, newlines_in_values=may_go_on, invalid_row_handler=bad_row,
     )  # fmt: skip
+    block_size = block_size or (QUOTED_BLOCK_BYTES if may_go_on else BLOCK_BYTES)
     places = [str(place) for place in range(len(header))]  # names may be there twice
-    read = csv.ReadOptions(use_threads=bad_row is None, block_size=block_size or BLOCK_BYTES, column_names=places)
-    found = dict[str, Column]()
+    read = csv.ReadOptions(use_threads=bad_row is None, block_size=block_size, column_names=places)
+    found, texts = dict[str, Column](), pa.binary() if bad_row else STRING
+    mixed = has_returns and has_quotes and text.find(b"\r\n") >= 0
     for nulls, names in groups.items():
         own = [str(header.index(name)) for name in names]
         convert = csv.ConvertOptions(
-            column_types=dict.fromkeys(own, pa.binary() if bad_row else STRING), include_columns=own,
+            column_types=dict(zip(own, (types.get(name, texts) for name in names), strict=True)), include_columns=own,
             strings_can_be_null=True, null_values=list(nulls), quoted_strings_can_be_null=False,
+            true_values=TRUE_TEXTS, false_values=FALSE_TEXTS,
         )  # fmt: skip
-        rows = csv.read_csv(arrow_text(text, options), read, parse, convert)
+        rows = csv.read_csv(CsvBlocks(text) if mixed else pa.BufferReader(text), read, parse, convert)
         found.update(zip(names, rows.columns, strict=True))
         parse.invalid_row_handler = (lambda row: "skip") if bad_row else None  # each row is reported once
     return pa.table(found)
 
 
-def arrow_text(text: bytes, options: CsvOptions) -> Any:
-    """Return records as Arrow reads them."""
-    mixed = text.find(b"\r\n") >= 0 and bool(options.quote) and text.find(options.quote.encode()) >= 0
-    return CsvBlocks(text) if mixed else pa.BufferReader(text)
-
-
 def typed(texts: pa.Table, types: Mapping[str, DataType], options: CsvOptions) -> pa.Table:
-    """Return columns of texts in their types.
+    """Return columns of texts in their types; other columns stay as they are.
 
     Raises
     ------
@@ -102,7 +113,7 @@ def typed(texts: pa.Table, types: Mapping[str, DataType], options: CsvOptions) -
         For a text that does not stand for a value of its type.
     """
     for place, (name, dtype) in enumerate(types.items()):
-        if dtype != STRING:
+        if dtype != texts.column(name).type:
             column, bad = values_of(texts.column(name), dtype, Written.of(options, name, dtype))
             if bad is not None:
                 raise EvaluationError(coded("GE1410", f"column '{name}' has other texts than {dtype}"))

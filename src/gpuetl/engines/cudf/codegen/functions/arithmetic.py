@@ -17,7 +17,7 @@ MOST_PLACES = 99
 Parameters = Callable[[Expr], Sequence[int]]
 
 
-def with_digits(name: str, parameters: Parameters, gives: Choice["value", "maybe"] = "value") -> Device:
+def with_digits(name: str, parameters: Parameters, result_form: Choice["value", "maybe"] = "value") -> Device:
     """Return a function that takes template parameters where it takes a decimal."""
 
     def spelling(call: Call | Cast, arguments: Sequence[str]) -> str:
@@ -25,7 +25,7 @@ def with_digits(name: str, parameters: Parameters, gives: Choice["value", "maybe
         template = f"<{', '.join(map(str, parameters(call)))}>" if is_decimal(call.args[0].dtype) else ""
         return f"{name}{template}({', '.join([*['at'] * call.function.can_fail, *arguments])})"
 
-    return Device(spelling, gives)
+    return Device(spelling, result_form)
 
 
 def sum_digits(call: Expr) -> list[int]:
@@ -72,8 +72,8 @@ FUNCTIONS: dict[str, Device | Library] = {
     "subtract": with_digits("subtract", sum_digits),
     "multiply": with_digits("multiply", product_digits),
     "divide": Device("divide"),
-    "int_divide": Device("int_divide", gives="maybe"),
-    "modulo": Device("modulo", gives="maybe"),
+    "int_divide": Device("int_divide", result_form="maybe"),
+    "modulo": Device("modulo", result_form="maybe"),
     "negate": Device("negate"),
     "abs": Device("abs"),
     "sign": Device("sign"),
@@ -81,14 +81,14 @@ FUNCTIONS: dict[str, Device | Library] = {
     "floor": with_digits("floor", rounded_digits),
     "ceil": with_digits("ceil", rounded_digits),
     "trunc": with_digits("without_fraction", scale),
-    "try_add": Device("try_add", gives="maybe"),
-    "try_subtract": Device("try_subtract", gives="maybe"),
-    "try_multiply": Device("try_multiply", gives="maybe"),
+    "try_add": Device("try_add", result_form="maybe"),
+    "try_subtract": Device("try_subtract", result_form="maybe"),
+    "try_multiply": Device("try_multiply", result_form="maybe"),
     "bit_and": operator("&"),
     "bit_or": operator("|"),
     "bit_xor": operator("^"),
     "bit_not": Device("~"),
-    "shift_left": Device("shift_left", gives="maybe"),
-    "shift_right": Device("shift_right", gives="maybe"),
+    "shift_left": Device("shift_left", result_form="maybe"),
+    "shift_right": Device("shift_right", result_form="maybe"),
     "clip": Device("clip"),
 }

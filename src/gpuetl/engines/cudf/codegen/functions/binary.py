@@ -6,10 +6,10 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 
 HEADER = "binary.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
-    "hex": Device("write_hex", gives="text"),
-    "unhex": Device("unhex", gives="text"),
-    "to_base64": Device("to_base64", gives="text"),
-    "from_base64": Device("from_base64", gives="text"),
-    "encode": Device("put_bytes", gives="text"),
-    "decode": Device("decode", gives="text"),
+    "hex": Device("write_hex", result_form="text"),
+    "unhex": Device("unhex", result_form="text"),
+    "to_base64": Device("to_base64", result_form="text"),
+    "from_base64": Device("from_base64", result_form="text"),
+    "encode": Device("put_bytes", result_form="text"),
+    "decode": Device("decode", result_form="text"),
 }

@@ -7,9 +7,9 @@ from gpuetl.engines.cudf.codegen.functions.like import lower_case, upper_case, w
 
 HEADER = "case_mapping.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
-    "upper": Device(lambda _, args: f"upper(out, {args[0]}, {upper_case()})", gives="text"),
-    "lower": Device(lambda _, args: f"lower(out, {args[0]}, {lower_case()})", gives="text"),
+    "upper": Device(lambda _, args: f"upper(out, {args[0]}, {upper_case()})", result_form="text"),
+    "lower": Device(lambda _, args: f"lower(out, {args[0]}, {lower_case()})", result_form="text"),
     "initcap": Device(
-        lambda _, args: f"initcap(out, {args[0]}, {upper_case()}, {lower_case()}, {word_members()})", gives="text"
+        lambda _, args: f"initcap(out, {args[0]}, {upper_case()}, {lower_case()}, {word_members()})", result_form="text"
     ),
 }

@@ -25,7 +25,7 @@ class Device:
     spelling
         The C++ function's name; or what gives the code of the whole call from the code of its arguments, in which
         `at` is the `Fault` and `out` the text that is written.
-    gives
+    result_form
         `value`; `maybe` where the C++ function returns a `Maybe`; `text` where it writes a text, as
         `void name(out, [at,] arguments…)`; `maybe_text` where it returns whether it wrote one.
     fails
@@ -33,7 +33,7 @@ class Device:
     """
 
     spelling: str | Spelling
-    gives: Choice["value", "maybe", "text", "maybe_text"] = "value"
+    result_form: Choice["value", "maybe", "text", "maybe_text"] = "value"
     fails: bool = False
 
     def can_fail(self, expr: Call | Cast) -> bool:
@@ -50,7 +50,7 @@ class Device:
     @property
     def writes(self) -> bool:
         """Whether it writes a text."""
-        return self.gives in ("text", "maybe_text")
+        return self.result_form in ("text", "maybe_text")
 
 
 @dataclass(frozen=True)
@@ -63,5 +63,5 @@ class Library:
 def with_outcome(cast: Cast, text: str) -> Device:
     """Return the device function of a cast whose text gives an `Outcome` (casts.cuh); `{}` stands for its operand."""
     if cast.lenient:
-        return Device(lambda _, args: f"lenient({text.format(*args)})", gives="maybe")
+        return Device(lambda _, args: f"lenient({text.format(*args)})", result_form="maybe")
     return Device(lambda _, args: f"strict(at, {text.format(*args)})", fails=True)

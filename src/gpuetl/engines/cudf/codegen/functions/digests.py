@@ -6,6 +6,6 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 
 HEADER = "digests.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
-    "md5": Device("md5", gives="text"),
-    "sha256": Device("sha256", gives="text"),
+    "md5": Device("md5", result_form="text"),
+    "sha256": Device("sha256", result_form="text"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.engines.cudf.codegen.clocks import read, written
+from gpuetl.engines.cudf.codegen.clocks import format_statement, read
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
 from gpuetl.expressions.ir import Call, Literal
 
@@ -19,7 +19,7 @@ def format_of(expr: Call) -> str:
 
 def strftime(expr: Call, arguments: Sequence[str]) -> str:
     """Spell what writes each field."""
-    return f"{written(format_of(expr), expr.args[0].dtype, arguments[0])}.strict(at)"
+    return f"{format_statement(format_of(expr), expr.args[0].dtype, arguments[0])}.strict(at)"
 
 
 def strptime(expr: Call, arguments: Sequence[str]) -> str:
@@ -33,7 +33,7 @@ def try_strptime(expr: Call, arguments: Sequence[str]) -> str:
 
 
 FUNCTIONS: dict[str, Device | Library] = {
-    "strftime": Device(strftime, gives="text"),
+    "strftime": Device(strftime, result_form="text"),
     "strptime": Device(strptime),
-    "try_strptime": Device(try_strptime, gives="maybe"),
+    "try_strptime": Device(try_strptime, result_form="maybe"),
 }

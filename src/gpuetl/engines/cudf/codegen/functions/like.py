@@ -71,7 +71,7 @@ def word_members() -> str:
 # LIKE and ILIKE: the pattern is read here, and its frequent forms need no wildcards.
 
 
-WORDS = {Wildcard.ONE: 0x110000, Wildcard.ANY: 0x110001}
+WILDCARD_CODES = {Wildcard.ONE: 0x110000, Wildcard.ANY: 0x110001}
 """As in like.cuh."""
 
 
@@ -104,7 +104,7 @@ def ilike(call: Call, args: Sequence[str]) -> str:
 
 def pattern_of(parts: Sequence[Part]) -> str:
     """Return a `LikePattern`."""
-    words = [word for part in parts for word in (map(ord, part) if isinstance(part, str) else [WORDS[part]])]
+    words = [word for part in parts for word in (map(ord, part) if isinstance(part, str) else [WILDCARD_CODES[part]])]
     return f"LikePattern{{{c_words(words)}, {len(words)}}}"
 
 

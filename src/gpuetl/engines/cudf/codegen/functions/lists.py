@@ -21,7 +21,7 @@ HEADER = "lists.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "list_length": Device("list_length"),
     "list_contains": Device("list_contains"),
-    "list_get": Device("list_get", gives="maybe"),
-    "list_extract": Device("list_extract", gives="maybe"),
+    "list_get": Device("list_get", result_form="maybe"),
+    "list_extract": Device("list_extract", result_form="maybe"),
     "split": Library(split),
 }

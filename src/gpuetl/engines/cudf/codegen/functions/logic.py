@@ -104,19 +104,19 @@ def comparison(symbol: str) -> Device:
     return Device(spelling)
 
 
-def with_scales(name: str, gives: Choice["value", "maybe"] = "value") -> Device:
+def with_scales(name: str, result_form: Choice["value", "maybe"] = "value") -> Device:
     """Return a function of two values, which takes what decimals of two scales gain as template parameters."""
 
     def spelling(call: Call | Cast, arguments: Sequence[str]) -> str:
         gained = gained_digits(call)
         return f"{name}{f'<{gained}>' if gained else ''}({', '.join(arguments)})"
 
-    return Device(spelling, gives)
+    return Device(spelling, result_form)
 
 
 def of_all(name: str) -> Device:
     """Return a function of an array of all arguments."""
-    return Device(lambda _, arguments: f"{name}({{{', '.join(arguments)}}})", gives="maybe")
+    return Device(lambda _, arguments: f"{name}({{{', '.join(arguments)}}})", result_form="maybe")
 
 
 FUNCTIONS: dict[str, Device | Library] = {
@@ -128,12 +128,12 @@ FUNCTIONS: dict[str, Device | Library] = {
     "greater_equal": comparison(">="),
     "is_distinct": with_scales("is_distinct"),
     "is_not_distinct": with_scales("is_not_distinct"),
-    "in": Device(is_member, gives="maybe"),
+    "in": Device(is_member, result_form="maybe"),
     "and": of_all("all_true"),
     "or": of_all("any_true"),
     "not": Device("!"),
     "is_null": Device("is_null"),
-    "nullif": with_scales("null_if_equal", gives="maybe"),
+    "nullif": with_scales("null_if_equal", result_form="maybe"),
     "greatest": of_all("greatest"),
     "least": of_all("least"),
 }

@@ -36,7 +36,7 @@ LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
     )
 )
 """Functions of this engine, of which others are made."""
-OWN = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
+OWN_FUNCTION_NAMES = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
 """Their names."""
 ENTRIES.update({(each.kind, each.name): each for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE)})
 
@@ -48,8 +48,8 @@ FUNCTIONS: dict[str, Device | Library] = {
     "map_values": Library(deferred("entry_column")),
     "map_get": Library(deferred("element_column")),
     "list_take": Library(deferred("element_column")),
-    "list_position": Device("list_position", gives="maybe"),
-    "list_place": Device("list_place", gives="maybe"),
-    "list_place_from_one": Device("list_place_from_one", gives="maybe"),
+    "list_position": Device("list_position", result_form="maybe"),
+    "list_place": Device("list_place", result_form="maybe"),
+    "list_place_from_one": Device("list_place_from_one", result_form="maybe"),
 }
 """`map_get` is computed by others: see `in_flat_parts`."""

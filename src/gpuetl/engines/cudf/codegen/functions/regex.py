@@ -45,7 +45,7 @@ class Program:
         """Return how many instructions are of some operations."""
         return sum(op in ops for op, _, _ in self.instructions)
 
-    def put(self, op: Op, x: int = 0, y: int = 0) -> int:
+    def emit(self, op: Op, x: int = 0, y: int = 0) -> int:
         """Add an instruction and return its place."""
         self.instructions.append((op, x, y))
         return len(self.instructions) - 1
@@ -54,9 +54,9 @@ class Program:
         """Add the instructions that match a node."""
         match node:
             case Characters():
-                self.put(Op.CHARACTER, self.classes.setdefault(node.ranges, len(self.classes)), len(node.ranges))
+                self.emit(Op.CHARACTER, self.classes.setdefault(node.ranges, len(self.classes)), len(node.ranges))
             case Anchor():
-                self.put(Op.AT_END if node.end else Op.AT_START)
+                self.emit(Op.AT_END if node.end else Op.AT_START)
             case Group():
                 self.group(node)
             case Chain():
@@ -73,17 +73,17 @@ class Program:
             self.add(node.body)
             return
         slot = 2 * self.captured.index(node.number) + 1  # the start of the match has the first one
-        self.put(Op.SAVE, slot)
+        self.emit(Op.SAVE, slot)
         self.add(node.body)
-        self.put(Op.SAVE, slot + 1)
+        self.emit(Op.SAVE, slot + 1)
 
     def choice(self, options: Sequence[Node]) -> None:
         """Add options, the first one preferred."""
         ends = []
         for option in options[:-1]:
-            split = self.put(Op.SPLIT)
+            split = self.emit(Op.SPLIT)
             self.add(option)
-            ends.append(self.put(Op.JUMP))
+            ends.append(self.emit(Op.JUMP))
             self.prefer(split, split + 1, len(self.instructions), lazy=False)
         self.add(options[-1])
         for end in ends:
@@ -98,7 +98,7 @@ class Program:
             return
         splits = []
         for _ in range(node.high - node.low):
-            splits.append(self.put(Op.SPLIT))
+            splits.append(self.emit(Op.SPLIT))
             self.add(node.item)
         for split in splits:
             self.prefer(split, split + 1, len(self.instructions), node.lazy)
@@ -107,20 +107,20 @@ class Program:
         """Add an item any number of times, at least once where `low` says so."""
         start = len(self.instructions)
         if not node.low:
-            self.put(Op.SPLIT)
+            self.emit(Op.SPLIT)
         self.add(node.item)
         if node.low:
-            split = self.put(Op.SPLIT)
+            split = self.emit(Op.SPLIT)
             self.prefer(split, start, split + 1, node.lazy)
         else:
-            self.put(Op.JUMP, start)
+            self.emit(Op.JUMP, start)
             self.prefer(start, start + 1, len(self.instructions), node.lazy)
 
     def prefer(self, split: int, inside: int, after: int, lazy: bool) -> None:
         """Set where a split goes: inside first, unless it is lazy."""
         self.instructions[split] = (Op.SPLIT, *((after, inside) if lazy else (inside, after)))
 
-    def written(self, anchored: bool) -> str:
+    def program_code(self, anchored: bool) -> str:
         """Return the `RegexProgram` of C++: instructions of three words, then the ranges of the classes."""
         starts, place = {}, 3 * len(self.instructions)
         for ranges, number in self.classes.items():
@@ -143,8 +143,8 @@ def compiled(root: Node, captured: Collection[int] = ()) -> str:
     """Return the C++ code of the program that finds a pattern, and the places of some of its groups."""
     program = Program(sorted(captured))
     program.add(root)
-    program.put(Op.MATCH)
-    return program.written(begins_at_start(root))
+    program.emit(Op.MATCH)
+    return program.program_code(begins_at_start(root))
 
 
 def begins_at_start(node: Node) -> bool:
@@ -190,8 +190,10 @@ def replace(call: Call, args: Sequence[str]) -> str:
     parts = parse_replacement(constant(call.args[2]))
     groups = sorted({part for part in parts if isinstance(part, int)} - {0})
     places = {number: place for place, number in enumerate([0, *groups])}
-    written = b"".join(part.encode() if isinstance(part, str) else bytes([CAPTURED + places[part]]) for part in parts)
-    return f"regexp_replace(out, {args[0]}, {compiled(root_of(call), groups)}, {c_bytes(written)})"
+    replacement = b"".join(
+        part.encode() if isinstance(part, str) else bytes([CAPTURED + places[part]]) for part in parts
+    )
+    return f"regexp_replace(out, {args[0]}, {compiled(root_of(call), groups)}, {c_bytes(replacement)})"
 
 
 def count(call: Call, args: Sequence[str]) -> str:
@@ -214,7 +216,7 @@ HEADER = "regex.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "regexp_like": Device(is_found),
     "regexp_full_match": Device(is_whole),
-    "regexp_extract": Device(extract, gives="maybe"),
-    "regexp_replace": Device(replace, gives="text"),
+    "regexp_extract": Device(extract, result_form="maybe"),
+    "regexp_replace": Device(replace, result_form="text"),
     "regexp_count": Device(count),
 }

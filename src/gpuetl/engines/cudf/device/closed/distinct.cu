@@ -20,17 +20,18 @@ DEVICE void set_bits(int64_t rows, int64_t words, const int32_t* groups, uint32_
     constexpr int R = TOGETHER<N>;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        Digits<N> digits[R];
+        Components<N> components[R];
         int32_t own[R];
 #pragma unroll
         for (int i = 0; i < R; ++i) own[i] = groups[near_row(start, i, rows)];
-        load_round<true>(placed.keys, start, rows, digits);
+        load_round<true>(placed.keys, start, rows, components);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            if (row_of(start, i) >= rows || !digits[i].is_known(int(placed.keys.count) - 1)) continue;
+            if (row_of(start, i) >= rows || !components[i].is_known(int(placed.keys.count) - 1)) continue;
             uint64_t value = 0;
 #pragma unroll
-            for (int at = 0; at < N; ++at) value |= (digits[i].of[at] - placed.places[at].least) << placed.places[at].shift;
+            for (int at = 0; at < N; ++at)
+                value |= (components[i].of[at] - placed.places[at].least) << placed.places[at].shift;
             set_bit(table + own[i] * words + (value >> 5), 1u << (value & 31));
         }
     }
@@ -38,7 +39,7 @@ DEVICE void set_bits(int64_t rows, int64_t words, const int32_t* groups, uint32_
 
 }  // namespace distinct
 
-// The key is one column without its flag, so it has one digit or two.
+// The key is one column without its flag, so it has one component or two.
 KERNEL set_bits_1(int64_t rows, int64_t words, const int32_t* groups, uint32_t* table, const PlacedKeys<1> placed) {
     distinct::set_bits(rows, words, groups, table, placed);
 }

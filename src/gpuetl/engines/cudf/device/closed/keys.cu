@@ -1,4 +1,4 @@
-// Kernels over keys of one or two digits, which most keys have.
+// Kernels over keys of one or two components, which most keys have.
 #include "key_kernels.cuh"
 
 KEY_KERNELS(1)

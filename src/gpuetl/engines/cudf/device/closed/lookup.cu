@@ -1,4 +1,4 @@
-// Lookups of keys of one or two digits, which most keys have.
+// Lookups of keys of one or two components, which most keys have.
 #include "lookup_kernels.cuh"
 
 LOOKUP_KERNELS(1)

@@ -1,4 +1,4 @@
-// Kernels over keys of more digits.  They are a program of their own, so that the common ones compile quickly.
+// Kernels over keys of more components.  They are a program of their own, so that the common ones compile quickly.
 #include "key_kernels.cuh"
 
 KEY_KERNELS(3)

@@ -1,4 +1,4 @@
-// Lookups of keys of more digits.  They are a program of their own, so that the common ones compile quickly.
+// Lookups of keys of more components.  They are a program of their own, so that the common ones compile quickly.
 #include "lookup_kernels.cuh"
 
 LOOKUP_KERNELS(3)
