@@ -156,6 +156,8 @@ stages:
     [
         (lambda t: t.select(out=expr("p.y")), "struct_extract finds no field 'y' in struct<x: int64, name: string>"),
         (lambda t: t.select(out=expr("k.x")), "struct_extract takes a field of a struct, got int64"),
+        (lambda t: t.select(out=expr("m.a")), "Write ['a'] after the column for the value of a key."),
+        (lambda t: t.select(out=expr("points.x")), "Write [1].x after the column for the first element"),
         (lambda t: t.filter(expr("p = p")), "'=' does not take structs"),
         (lambda t: t.select(out=expr("upper(m)")), "upper does not take maps"),
         (lambda t: t.select(out=expr("m[1]")), "map_get cannot compare string and int64"),

@@ -13,8 +13,8 @@ from gpuetl.errors import have_hint
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.messages import coded
-from gpuetl.types.data_types import NULL, STRING, type_name
-from gpuetl.types.nested_types import field_names, field_type, is_struct
+from gpuetl.types.data_types import NULL, STRING, DataType, type_name
+from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct
 
 StructFunction = partial(Function, nested=True)
 
@@ -25,7 +25,8 @@ def field_of(args: Sequence[Expr]) -> Typing:
     if struct.dtype == NULL:
         return [NULL, STRING], NULL
     if not is_struct(struct.dtype):
-        raise TypeMismatch(coded("GE1118", f"takes a field of a struct, got {type_name(struct.dtype)}"))
+        message = coded("GE1118", f"takes a field of a struct, got {type_name(struct.dtype)}")
+        raise TypeMismatch(message, instead_of_field(struct.dtype, name))
     if not isinstance(name, Literal):  # a parameter without a value
         raise TypeMismatch("takes the name of a field as a constant")
     found = field_type(struct.dtype, str(name.value))
@@ -33,6 +34,16 @@ def field_of(args: Sequence[Expr]) -> Typing:
         message = coded("GE1118", f"finds no field '{name.value}' in {type_name(struct.dtype)}")
         raise TypeMismatch(message, have_hint(str(name.value), field_names(struct.dtype), noun="Fields"))
     return [struct.dtype, STRING], found
+
+
+def instead_of_field(dtype: DataType, name: Expr) -> str:
+    """Return what to write for a value of a map, and for a field in a list; nothing for other types."""
+    field = name.value if isinstance(name, Literal) else "name"
+    if is_map(dtype):
+        return f"Write ['{field}'] after the column for the value of a key."
+    if is_list(dtype):
+        return f"Write [1].{field} after the column for the first element, or explode the list in a step before."
+    return ""
 
 
 def packed(args: Sequence[Expr]) -> Typing:
