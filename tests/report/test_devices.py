@@ -82,7 +82,7 @@ SPILLED = []
 class Spilled:
     """A frame of the third engine that is said to be elsewhere."""
 
-    went, comes = {"device to host": 1}, {"host to device": 1}
+    spill_traffic, restore_traffic = {"device to host": 1}, {"host to device": 1}
 
     def __init__(self, frame):
         self.frame = frame

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import time
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 READY_S = 60.0
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+"""Of servers that are modules of the tests: they import each other."""
 
 
 def free_port() -> int:
@@ -28,7 +31,7 @@ def server(command: Sequence[str], port: int, log: Path) -> Iterator[None]:
     RuntimeError
         For one that ends, or that does not listen within a minute; with what it wrote.
     """
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output, env=ENVIRONMENT) as process:
         try:
             wait_for(process, port, log)
             yield

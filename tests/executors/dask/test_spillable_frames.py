@@ -119,7 +119,7 @@ def test_where_there_is_no_room_for_a_frame_others_are_spilled(monkeypatch):
             raise MemoryError
         return restored()
 
-    monkeypatch.setattr(first, "spilled", SimpleNamespace(restored=without_room, comes={}))
+    monkeypatch.setattr(first, "spilled", SimpleNamespace(restored=without_room, restore_traffic={}))
     assert backend.to_arrow(unwrapped(first))["x"].to_pylist() == [0]
     assert len(tries) == 2
     assert second.waiting is None

@@ -137,7 +137,7 @@ def buffers_of(frame: Frame) -> Iterator[Buffer]:
     while stack:
         vector = stack.pop()
         yield from (buffer for buffer in (vector.data, vector.valid, vector.offsets) if buffer is not None)
-        stack += [inner for inner in (vector.elements, vector.dictionary) if inner is not None]
+        stack += [inner for inner in (vector.elements, vector.dictionary, *vector.fields) if inner is not None]
 
 
 def held_bytes(buffers: Iterable[Buffer]) -> int:
@@ -151,12 +151,12 @@ def held_bytes(buffers: Iterable[Buffer]) -> int:
     return sum(held.values())
 
 
-def taken_apart(places: Places, buffer: Buffer) -> list[Buffer]:
+def taken_apart(places: Places, whole: Buffer) -> list[Buffer]:
     """Return the buffers that lie at some places of one."""
     buffers = []
     for start, name, shape in places:
         dtype = np.dtype(name)
-        buffer = buffer[start : start + prod(shape) * dtype.itemsize].view(dtype)
+        buffer = whole[start : start + prod(shape) * dtype.itemsize].view(dtype)
         buffers.append(buffer if len(shape) == 1 else buffer.reshape(shape))
     return buffers
 
