@@ -3,6 +3,7 @@
 import pickle
 import sys
 from contextlib import nullcontext
+from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -243,9 +244,14 @@ def test_an_engine_spills_by_itself(joined):
 
 
 @pytest.mark.parametrize("resident_bytes", [None, 0])
-def test_a_third_engine_runs_on_workers(joined, resident_bytes):
+def test_a_third_engine_runs_on_workers(joined, resident_bytes, monkeypatch):
     """They pack, send and spill its frames by its own support; the driver has Arrow tables."""
     pytest.importorskip("distributed")
+    from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
+
+    monkeypatch.setattr(
+        SPILL_REGISTRY, "frames", WeakSet()
+    )  # tests of this process may have left frames of other engines
     with workers_here(2, protocol="tcp", host="127.0.0.1") as client:
         report = joined("dask-third", resident_bytes, client)
     assert report.device == "GPU"
