@@ -94,7 +94,7 @@ def test_row_groups_have_the_rows_of_the_option(engine, tmp_path, rows, groups):
     assert [file.metadata.row_group(place).num_rows for place in range(file.num_row_groups)] == groups
     assert file.read().equals(TABLE)
     on_cpu = any(f"sink 'o': Arrow writes it on the CPU: row_group_rows: {rows}" in note for note in notes)
-    assert on_cpu == ("cudf" in engine and rows != 1024)
+    assert on_cpu == ("cu" in engine and rows != 1024)
 
 
 @pytest.mark.parametrize("statistics", [True, False])
@@ -109,7 +109,7 @@ def test_a_page_index_and_bloom_filters_are_written(engine, tmp_path):
     assert all(chunk.has_column_index and chunk.has_offset_index for chunk in chunks_of(file))
     assert bloom_filters(tmp_path / "o.parquet") == ["k", "n"]
     assert file.read().equals(TABLE)
-    assert any("Arrow writes it on the CPU: page_index: true" in note for note in notes) == ("cudf" in engine)
+    assert any("Arrow writes it on the CPU: page_index: true" in note for note in notes) == ("cu" in engine)
     plain, _ = written(tmp_path, engine, "")
     assert not any(chunk.has_column_index for chunk in chunks_of(plain))
     assert bloom_filters(tmp_path / "o.parquet") == []

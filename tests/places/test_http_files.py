@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clusters import needs_this_process
 from gpuetl import InvalidPipeline, RunFailed, expr
 from gpuetl.formats.dataset import Dataset
 from gpuetl.places.file_state import DatasetError
@@ -65,6 +66,7 @@ def test_large_files_are_read_in_ranges_or_whole(pipeline, host, folder, kind):
 
 
 def test_files_are_read_encrypted(pipeline, folder, tmp_path, monkeypatch, check, engine, layout):
+    needs_this_process(engine, "environment")
     certificate = tmp_path / "certificate.pem"
     write_certificate(certificate)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpuetl as ge
+from clusters import needs_this_process
 from gpuetl.options import RunOptions
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +75,7 @@ def test_a_run_on_local_disk(local):
 @pytest.mark.parametrize("options", [{}, {"partition_rows": 40}], ids=["one partition", "40 rows a partition"])
 def test_a_run_on_an_object_store_writes_the_same(lake, s3, local, engine, options):
     """Twice: the second run replaces what the first one wrote."""
+    needs_this_process(engine, "environment")
     for _ in range(2):
         report = run(engine, f"{lake}/shop", f"{lake}/sales", **options).report
         assert {sink.path for sink in report.sinks} == {f"{lake}/sales/items", f"{lake}/sales/sales.parquet"}

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clusters import needs_this_process
 from gpuetl import Pipeline, RunFailed
 from gpuetl.formats.dataset import Dataset
 from gpuetl.places.file_state import DatasetError
@@ -47,6 +48,7 @@ EXPECTED = {"a partition": [3, 4], "one object": [1, 2]}
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("named", SOURCES)
 def test_objects_are_read(lake, pipeline, check, engine, form, named):
+    needs_this_process(engine, "environment")
     wanted = EXPECTED.get(named, [1, 2, 3, 4])
     expected = ROWS.filter(pa.array([x in wanted for x in range(1, 5)]))
     check(source(pipeline, form, f"{lake}/{SOURCES[named].format(form)}").select("x", "s"), expected)
@@ -61,6 +63,7 @@ def source(pipeline, form, path, **keys):
 @pytest.mark.parametrize("mode", ["overwrite", "append", "replace_partitions"])
 def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mode):
     """Twice, and read back by the next run."""
+    needs_this_process(engine, "environment")
     if mode == "replace_partitions" and store_server.name == "s3rver":
         pytest.skip("s3rver does not find the source of a copy whose key has '='")
     steps = source(pipeline, "parquet", f"{lake}/in/parquet")
@@ -79,6 +82,7 @@ def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mo
 
 
 def test_one_object_is_replaced(lake, store, pipeline, engine):
+    needs_this_process(engine, "environment")
     rows = source(pipeline, "parquet", f"{lake}/in/parquet").sort("x")
     rows.write_csv("out", f"{lake}/out/rows.csv", mode="overwrite")
     for _ in range(2):

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import gpuetl as ge
+from clusters import needs_this_process
 from command import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
 from gpuetl.places.paths import ImpossiblePath
@@ -53,6 +54,7 @@ def put(s3, key, text):
 
 
 def test_a_pipeline_reads_and_writes_next_to_its_file(shop, s3, engine):
+    needs_this_process(engine, "environment")
     ge.load(f"{shop}/pipelines/p.yaml").run(engine=engine)
     assert bytes(obstore.get(s3, "pipelines/out/twice.csv").bytes()) == b'"x","y"\n1,2\n2,4\n'
 
@@ -75,6 +77,7 @@ def test_commands_take_a_file_of_a_store(shop, arguments, shown):
 
 
 def test_a_kernel_of_a_store_has_its_headers_there(shop, s3, engine):
+    needs_this_process(engine, "environment")
     put(s3, "pipelines/twice.cu", CUDA)
     put(s3, "pipelines/kernels/factor.h", "#pragma once\n#define FACTOR 2\n")
     step = 'kernel: {{cuda: twice.cu, entry: twice, inputs: x, outputs: {{y: int64}}, reference: "{0}:twice"}}'
