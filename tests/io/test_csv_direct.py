@@ -50,6 +50,7 @@ def reader(pipeline, monkeypatch):
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 def test_each_text_is_read_as_cast_does(reader, dtype):
     texts, read = NUMBERS + TIMES + WORDS, reader({"x": dtype, "s": "string"}, nulls=["", "NA"])
@@ -60,6 +61,7 @@ def test_each_text_is_read_as_cast_does(reader, dtype):
         assert repr(direct.to_pylist()) == repr(cast.to_pylist()), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_random_columns_are_read_as_cast_does(reader, ends):
     draw = random.Random(ends)

@@ -16,6 +16,7 @@ DIALECTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", DIALECTS, ids=[" ".join(keys) or "plain" for keys in DIALECTS])
 @pytest.mark.parametrize("mode", ["fail", None, "quarantine"])
 def test_random_files_are_read_in_pieces_as_at_once(pipeline, monkeypatch, keys, mode):
