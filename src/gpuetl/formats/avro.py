@@ -5,17 +5,15 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from gpuetl.formats.avro_types import AvroSchema, column_of, columns_of, is_other, plain_schema
 from gpuetl.formats.described_files import DescribedFiles, FileDescription, described
+from gpuetl.formats.extra_packages import extra_package
 from gpuetl.formats.format import Format, Piece
 from gpuetl.io.data_file import DataFile
-from gpuetl.messages import coded
-from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.records import dataclass
@@ -100,7 +98,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], types: Mapping[str, DataType]) -
 
 def describe(source: OpenFile) -> AvroFile:
     """Return the schema of a file, and where its blocks are: of each, the size is read, and not the rows."""
-    fastavro = library()
+    fastavro = extra_package("fastavro", "fastavro", "avro", "Avro files")
     with source.open() as file:
         try:
             reader = fastavro.block_reader(file)
@@ -116,22 +114,6 @@ def describe(source: OpenFile) -> AvroFile:
     return AvroFile(
         columns, [Piece(own.rows, {"": own.end - own.start}) for own in joined], schema, codec, sync, joined
     )
-
-
-def library() -> ModuleType:
-    """Return fastavro.
-
-    Raises
-    ------
-    DatasetError
-        Where it is not installed.
-    """
-    try:
-        import fastavro
-    except ImportError:
-        hint = 'Install it: pip install "gpuetl[avro]".'
-        raise DatasetError(coded("GE1433", "reading Avro files needs the package fastavro"), hint) from None
-    return fastavro
 
 
 def blocks_of(source: OpenFile, start: int, sync: bytes) -> Iterator[Blocks]:
@@ -185,7 +167,7 @@ def records(file: AvroFile, blocks: bytes) -> list[dict[str, Any]]:
     pyarrow.ArrowInvalid
         For blocks that are damaged.
     """
-    fastavro, codec, text = library(), file.codec, io.BytesIO()
+    fastavro, codec, text = extra_package("fastavro", "fastavro", "avro", "Avro files"), file.codec, io.BytesIO()
     try:
         if codec in OWN_CODECS:
             codec, blocks = "null", b"".join(unpacked(file, blocks))

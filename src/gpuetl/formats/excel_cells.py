@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from gpuetl.errors import have_hint
 from gpuetl.formats.excel_options import CellRange, ExcelOptions, letters, number_of
+from gpuetl.formats.extra_packages import extra_package
 from gpuetl.formats.xls_errors import xls_errors
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
@@ -72,7 +73,7 @@ def read_grid(source: OpenFile, options: ExcelOptions) -> Grid:
         For a workbook that cannot be read, a sheet that is not there, a formula whose value was never saved, and for an
         error in a cell, where the source does not allow them.
     """
-    calamine = library()
+    calamine = extra_package("python_calamine", "python-calamine", "excel", "workbooks")
     data, path = source.read_bytes(), source.path
     name = path.name.lower()
     try:
@@ -94,22 +95,6 @@ def read_grid(source: OpenFile, options: ExcelOptions) -> Grid:
     if name.endswith(ODS):
         errors = ods_errors(cells)
     return cut(Grid(path, sheet, Place(0, 0), cells, errors), options)
-
-
-def library() -> Any:
-    """Return python-calamine.
-
-    Raises
-    ------
-    DatasetError
-        Where it is not installed.
-    """
-    try:
-        import python_calamine
-    except ImportError:
-        hint = 'Install it: pip install "gpuetl[excel]".'
-        raise DatasetError(coded("GE1433", "reading workbooks needs the package python-calamine"), hint) from None
-    return python_calamine
 
 
 def sheet_name(names: list[str], options: ExcelOptions, path: FilePath) -> str:
