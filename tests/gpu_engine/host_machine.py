@@ -43,6 +43,7 @@ from gpuetl.engines.cudf.io.threaded_file import (
 )
 from gpuetl.engines.cudf.machine import KernelSource, Struct
 from gpuetl.engines.registry import ENGINES, register
+from gpuetl.formats.nested_arrays import in_type
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
 
@@ -262,7 +263,7 @@ class HostMachine:
             with pq.ParquetFile(path) as parquet:
                 tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
         whole = pa.concat_tables(tables)
-        return {name: from_arrow(whole.column(name).cast(type_as_read(t)), self) for name, t in types.items()}
+        return {name: from_arrow(in_type(whole.column(name), type_as_read(t)), self) for name, t in types.items()}
 
     def read_orc(self, path: Any, stripes: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""

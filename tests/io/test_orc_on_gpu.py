@@ -12,6 +12,7 @@ import gpuetl as ge
 from gpu_engine.host_machine import ON_CPU
 from gpuetl.options import RunOptions
 
+ROW = pa.struct([("a", pa.int64()), ("b", pa.float64()), ("c", pa.list_(pa.string()))])
 DEVICES = [ON_CPU, pytest.param("cudf", marks=pytest.mark.gpu)]
 
 
@@ -35,6 +36,9 @@ def table_of(rows, seed=0):
         "m": pa.array(values(lambda: Decimal(draws.randrange(10**9)).scaleb(-2)), pa.decimal128(12, 2)),
         "t": pa.array(values(lambda: dt.datetime(2020, 1, 1) + dt.timedelta(microseconds=draws.randrange(10**15))), pa.timestamp("us")),
         "l": pa.array(values(lambda: [draws.randrange(5), None]), pa.list_(pa.int64())),
+        "r": pa.array(values(lambda: {"a": draws.randrange(5), "b": None, "c": ["x", None]}), ROW),
+        "k": pa.array(values(lambda: [("x", draws.randrange(5)), ("", None)]), pa.map_(pa.string(), pa.int32())),
+        "lm": pa.array(values(lambda: [None, Decimal("0.5")]), pa.list_(pa.decimal128(9, 1))),
         "a.b": pa.array(values(lambda: 1), pa.int64()),
     })  # fmt: skip
 
@@ -63,7 +67,7 @@ def test_rows_are_those_of_the_cpu(written, device, partition_rows):
     rows, notes = run(written, device, partition_rows=partition_rows)
     assert rows.to_pylist() == run(written, "pandas")[0].to_pylist()
     on_cpu = {note.split("'")[3] for note in notes if "was read on the CPU: " in note}
-    assert on_cpu == {"m", "t", "l", "a.b"}
+    assert on_cpu == {"m", "t", "lm", "a.b"}
     assert any(
         "column 'm' was read on the CPU: libcudf may read decimal128(12, 2) of ORC otherwise than Arrow" in n
         for n in notes

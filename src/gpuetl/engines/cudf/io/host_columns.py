@@ -16,7 +16,7 @@ in the footer, and for two kinds of column chunks in the headers of their pages.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from gpuetl.formats.footers import Footer
 from gpuetl.formats.parquet_chunks import Chunk, Leaf
-from gpuetl.formats.parquet_footer import BYTE_ARRAY, INT96
+from gpuetl.formats.parquet_footer import BYTE_ARRAY, INT96, StoredSchema
 from gpuetl.formats.parquet_pages import (
     GZIP,
     LZ4_RAW,
@@ -39,6 +39,7 @@ from gpuetl.formats.parquet_pages import (
     check_gzip_members,
 )
 from gpuetl.threads import in_threads
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, type_parts
 
 CODECS = (UNCOMPRESSED, SNAPPY, GZIP, ZSTD, LZ4_RAW)
 PLAIN, PLAIN_DICTIONARY, RLE, BIT_PACKED, RLE_DICTIONARY, BYTE_STREAM_SPLIT = 0, 2, 3, 4, 8, 9
@@ -81,9 +82,14 @@ def of_footer(footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Of
         return OfFooter(dict.fromkeys(names, "the file has a column whose name is not UTF-8"), {})
     known = ENCODINGS | DELTA_ENCODINGS if footer.metadata.created_by.startswith(OWN) else ENCODINGS
     ambiguous, reasons, walked = nested_paths(schema.leaves), dict[str, str](), dict[str, list[Placed]]()
+    old = old_lists(schema)
     for name, placed in chunks_of(footer, groups, names).items():
         if name in ambiguous:
-            reasons[name] = "a list has an inner column of that path"
+            reasons[name] = "a nested column has an inner column of that path"
+        elif "." in name and is_nested(schema.arrow.field(name).type):
+            reasons[name] = "libcudf takes a dot in a name for a field"
+        elif name in old:
+            reasons[name] = "its lists are written in an old form"
         elif reason := next(filter(None, (footer_reason(*each, footer, name, known) for each in placed)), ""):
             reasons[name] = reason
         elif any(chunk.codec == GZIP or leaf.most_repetitions for leaf, chunk, _ in placed):
@@ -109,6 +115,29 @@ def nested_paths(leaves: Iterable[Leaf]) -> set[str]:
     return {path.decode() for paths in nested for path in list(paths)[1:]}
 
 
+def old_lists(schema: StoredSchema) -> set[str]:
+    """Return the columns with lists or maps that are not three levels each, as Parquet has had them since 2014.
+
+    Readers have rules for older forms, which differ.
+    """
+    depths = dict[int, list[int]]()
+    for leaf in schema.leaves:
+        depths.setdefault(leaf.column, []).append(len(leaf.path))
+    named = enumerate(zip(schema.arrow.names, schema.arrow.types, strict=True))
+    nested = [(place, name, dtype) for place, (name, dtype) in named if is_nested(dtype)]
+    return {name for place, name, dtype in nested if depths.get(place) != list(leaf_depths(dtype))}
+
+
+def leaf_depths(dtype: pa.DataType) -> Iterator[int]:
+    """Yield for each leaf of a type how many names lead to it in Parquet."""
+    levels = 2 if is_list(dtype) or is_map(dtype) else 1
+    children = children_of(dtype)
+    if not children:
+        yield 1
+    for child in children:
+        yield from (levels + depth for depth in leaf_depths(child))
+
+
 def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str, known: frozenset[int]) -> str:
     """Say why Arrow has to read a chunk, as far as the footer tells."""
     levels = leaf.most_definitions or leaf.most_repetitions
@@ -120,7 +149,7 @@ def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str
         BIT_PACKED in chunk.encodings and levels and RLE not in chunk.encodings
     ):
         return "libcudf does not check its encoding"
-    if leaf.physical == BYTE_ARRAY and pa.types.is_decimal(footer.stored[name]):
+    if leaf.physical == BYTE_ARRAY and any(map(pa.types.is_decimal, type_parts(footer.stored[name]))):
         return "its decimals have different lengths"
     if chunk.path != leaf.path or (not leaf.most_repetitions and chunk.values != rows):
         return "its metadata contradicts the schema"

@@ -36,8 +36,8 @@ from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
-from gpuetl.types.nested_types import is_list, is_nested
+from gpuetl.types.data_types import NULL, STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct
 
 # Times of files that count other units than microseconds: converted exactly, or refused with their row.
 
@@ -55,14 +55,24 @@ def type_as_read(stored: DataType) -> DataType:
     """Return the type in which a machine reads a stored one: the language's, but that times keep their unit."""
     if is_list(stored):
         return pa.list_(type_as_read(stored.value_type))
+    if is_map(stored):
+        return pa.map_(*map(type_as_read, children_of(stored)))
+    if is_struct(stored):
+        return pa.struct([(field.name, type_as_read(field.type)) for field in stored])
     return stored if counts_units(stored) else language_type(stored) or stored
 
 
 def type_reason(stored: DataType, planned: DataType) -> str:
-    """Return why Arrow reads columns of a type, empty where libcudf does: flat ones, and lists of these."""
-    flat = stored.value_type if is_list(stored) else stored
-    dtype = language_type(flat)
-    if planned == TIMESTAMP_NS or dtype == TIME or pa.types.is_float16(flat) or pa.types.is_run_end_encoded(flat):
+    """Return why Arrow reads columns of a type, empty where libcudf does."""
+    if is_nested(stored) and is_nested(planned):
+        has_parts = bool(children_of(stored)) and len(children_of(stored)) == len(children_of(planned))
+        parts = zip(children_of(stored), children_of(planned), strict=True) if has_parts else ()
+        reasons = [reason for own, wanted in parts if (reason := type_reason(own, wanted))]
+        is_read = has_parts and not reasons and not (NULL in children_of(stored) and not is_list(stored))
+        return "" if is_read else f"it has type {type_name(planned)}"
+    dtype = language_type(stored)
+    others = pa.types.is_float16(stored) or pa.types.is_run_end_encoded(stored)
+    if planned == TIMESTAMP_NS or dtype == TIME or others:
         return f"it has type {type_name(planned)}"
     if dtype is None or is_nested(dtype) or is_opaque(dtype) or (has_bytes(dtype) and dtype != STRING):
         return f"it has type {type_name(planned)}"
@@ -77,7 +87,7 @@ def as_copied(column: pa.ChunkedArray, planned: DataType) -> pa.ChunkedArray:
     pyarrow.ArrowInvalid
         For a value that the type does not hold.
     """
-    if not type_reason(column.type, planned):
+    if not type_reason(column.type, planned) and not is_nested(column.type):
         return column.cast(type_as_read(column.type))
     return in_type(column, planned if is_read_as(column.type, planned) else language_type(column.type) or column.type)
 
@@ -90,9 +100,15 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     ValueError
         With the first row whose time is no whole number of microseconds that int64 holds.
     """
-    if vector.elements is not None and not is_nested(vector.elements.dtype) and is_list(vector.dtype):
+    if vector.elements is not None:
         elements = in_microseconds(vector.elements, name, machine)
-        return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
+        inner = elements.dtype
+        dtype = pa.map_(*children_of(inner)) if is_map(vector.dtype) else pa.list_(inner)
+        return replace(vector, dtype=dtype, elements=elements)
+    if vector.fields:
+        fields = tuple([in_microseconds(field, name, machine) for field in vector.fields])
+        types = [(own.name, field.dtype) for own, field in zip(vector.dtype, fields, strict=True)]
+        return replace(vector, dtype=pa.struct(types), fields=fields)
     if not counts_units(vector.dtype) or vector.dtype.unit == "us":
         return vector
     unit = vector.dtype.unit
@@ -100,13 +116,13 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     micros, fault = machine.arrays.empty(vector.rows, "int64"), machine.arrays.zeros(1, "uint64")
     arguments = [vector.rows, factor, micros, fault, vector.data, 0 if vector.valid is None else vector.valid]
     machine.launch(machine.closed("numbers"), f"convert_{than}", vector.rows, arguments)
-    dtype = language_type(vector.dtype)
-    assert dtype is not None
+    micro_type = language_type(vector.dtype)
+    assert micro_type is not None
     if found := int(fault[0]):
         row, _ = row_and_reason(found)
         value = f"{int(vector.data[row])} {unit}"
-        raise ValueError(f"column '{name}' in row {row}: {type_name(dtype)} does not hold {value} in microseconds")
-    return replace(vector, dtype=dtype, data=micros)
+        raise ValueError(f"column '{name}' in row {row}: {type_name(micro_type)} does not hold {value} in microseconds")
+    return replace(vector, dtype=micro_type, data=micros)
 
 
 # Texts of files are checked: readers take any bytes, and everything that follows trusts them to be UTF-8.
@@ -342,7 +358,7 @@ def read_on_host(
                 vectors[name] = from_arrow(as_copied(column, planned[name]), machine)
             except pa.ArrowInvalid as error:
                 raise loses_values(files[0][0], name, error) from None
-        kept = [name for name in vectors if planned[name] == TIMESTAMP_NS]
+        kept = [name for name in vectors if planned[name] == TIMESTAMP_NS or is_nested(planned[name])]
         whole = {n: v if n in kept else in_microseconds(v, n, machine) for n, v in vectors.items()}
         return checked(whole, machine)
     except (ValueError, pa.ArrowException) as error:
