@@ -16,7 +16,7 @@ in the footer, and for two kinds of column chunks in the headers of their pages.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,7 @@ from gpuetl.formats.parquet_pages import (
     check_gzip_members,
 )
 from gpuetl.threads import in_threads
-from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, type_parts
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested
 
 CODECS = (UNCOMPRESSED, SNAPPY, GZIP, ZSTD, LZ4_RAW)
 PLAIN, PLAIN_DICTIONARY, RLE, BIT_PACKED, RLE_DICTIONARY, BYTE_STREAM_SPLIT = 0, 2, 3, 4, 8, 9
@@ -83,6 +83,7 @@ def of_footer(footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Of
     known = ENCODINGS | DELTA_ENCODINGS if footer.metadata.created_by.startswith(OWN) else ENCODINGS
     ambiguous, reasons, walked = nested_paths(schema.leaves), dict[str, str](), dict[str, list[Placed]]()
     old = old_lists(schema)
+    decimals = decimal_leaves(schema, old)
     for name, placed in chunks_of(footer, groups, names).items():
         if name in ambiguous:
             reasons[name] = "a nested column has an inner column of that path"
@@ -90,7 +91,7 @@ def of_footer(footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Of
             reasons[name] = "libcudf takes a dot in a name for a field"
         elif name in old:
             reasons[name] = "its lists are written in an old form"
-        elif reason := next(filter(None, (footer_reason(*each, footer, name, known) for each in placed)), ""):
+        elif reason := next(filter(None, (footer_reason(*each, decimals, known) for each in placed)), ""):
             reasons[name] = reason
         elif any(chunk.codec == GZIP or leaf.most_repetitions for leaf, chunk, _ in placed):
             walked[name] = placed
@@ -120,25 +121,42 @@ def old_lists(schema: StoredSchema) -> set[str]:
 
     Readers have rules for older forms, which differ.
     """
-    depths = dict[int, list[int]]()
+    found = set[str]()
+    for place, leaves in leaves_of(schema).items():
+        dtype = schema.arrow.types[place]
+        if is_nested(dtype) and [len(leaf.path) for leaf in leaves] != [depth for depth, _ in typed_leaves(dtype)]:
+            found.add(schema.arrow.names[place])
+    return found
+
+
+def decimal_leaves(schema: StoredSchema, old: Container[str]) -> set[Leaf]:
+    """Return the leaves that have decimals; a leaf of a column with lists of an old form is not told apart."""
+    found = set[Leaf]()
+    for place, leaves in leaves_of(schema).items():
+        types = [dtype for _, dtype in typed_leaves(schema.arrow.types[place])]
+        if schema.arrow.names[place] not in old and len(types) == len(leaves):
+            found |= {leaf for leaf, dtype in zip(leaves, types, strict=True) if pa.types.is_decimal(dtype)}
+    return found
+
+
+def leaves_of(schema: StoredSchema) -> dict[int, list[Leaf]]:
+    """Return the leaves of each column by its place."""
+    found = dict[int, list[Leaf]]()
     for leaf in schema.leaves:
-        depths.setdefault(leaf.column, []).append(len(leaf.path))
-    named = enumerate(zip(schema.arrow.names, schema.arrow.types, strict=True))
-    nested = [(place, name, dtype) for place, (name, dtype) in named if is_nested(dtype)]
-    return {name for place, name, dtype in nested if depths.get(place) != list(leaf_depths(dtype))}
+        found.setdefault(leaf.column, []).append(leaf)
+    return found
 
 
-def leaf_depths(dtype: pa.DataType) -> Iterator[int]:
-    """Yield for each leaf of a type how many names lead to it in Parquet."""
-    levels = 2 if is_list(dtype) or is_map(dtype) else 1
-    children = children_of(dtype)
+def typed_leaves(dtype: pa.DataType) -> Iterator[tuple[int, pa.DataType]]:
+    """Yield for each leaf of a type how many names lead to it in Parquet, and its own type."""
+    levels, children = 2 if is_list(dtype) or is_map(dtype) else 1, children_of(dtype)
     if not children:
-        yield 1
+        yield 1, dtype
     for child in children:
-        yield from (levels + depth for depth in leaf_depths(child))
+        yield from ((levels + depth, leaf) for depth, leaf in typed_leaves(child))
 
 
-def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str, known: frozenset[int]) -> str:
+def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, decimals: Container[Leaf], known: frozenset[int]) -> str:
     """Say why Arrow has to read a chunk, as far as the footer tells."""
     levels = leaf.most_definitions or leaf.most_repetitions
     if leaf.physical == INT96:
@@ -149,7 +167,7 @@ def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str
         BIT_PACKED in chunk.encodings and levels and RLE not in chunk.encodings
     ):
         return "libcudf does not check its encoding"
-    if leaf.physical == BYTE_ARRAY and any(map(pa.types.is_decimal, type_parts(footer.stored[name]))):
+    if leaf.physical == BYTE_ARRAY and leaf in decimals:
         return "its decimals have different lengths"
     if chunk.path != leaf.path or (not leaf.most_repetitions and chunk.values != rows):
         return "its metadata contradicts the schema"

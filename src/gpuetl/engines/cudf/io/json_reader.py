@@ -122,7 +122,7 @@ def parsed(dataset: Dataset, text: bytes, names: Sequence[str], machine: Machine
     keys = [*types, *sorted(dataset.excluded)] if all_keys else list(types)
     try:
         frames = [
-            lines_frame(block, keys, types, all_keys, machine).select([name for name in types if name in names])
+            lines_frame(block, keys, types, all_keys, machine).select(tuple([name for name in types if name in names]))
             for block in blocks_of(text)
         ]
     except (OtherLines, NoResult, EvaluationError):
