@@ -84,6 +84,8 @@ class Format(ABC):
         Whether the rows are in memory instead of in files.
     keeps_plans
         Whether `planned_state` tells in which state of a file it was planned, so that the plan can serve again.
+    reads_fields
+        Whether the engines read only some fields of structs, those of `Read.fields`.
     encoding
         The memory that Arrow takes to write it.
     """
@@ -98,6 +100,7 @@ class Format(ABC):
     writes: ClassVar[bool] = True
     in_memory: ClassVar[bool] = False
     keeps_plans: ClassVar[bool] = False
+    reads_fields: ClassVar[bool] = False
     encoding: ClassVar[Encoding] = Encoding(1.0, 0, 1.1)
 
     # Described: columns, row groups, values.

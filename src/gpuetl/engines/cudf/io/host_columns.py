@@ -87,7 +87,9 @@ def of_footer(footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Of
     for name, placed in chunks_of(footer, groups, names).items():
         if name in ambiguous:
             reasons[name] = "a nested column has an inner column of that path"
-        elif "." in name and is_nested(schema.arrow.field(name).type):
+        elif is_nested(schema.arrow.field(name).type) and any(
+            "." in name or other.startswith(f"{name}.") for other in schema.arrow.names
+        ):
             reasons[name] = "libcudf takes a dot in a name for a field"
         elif name in old:
             reasons[name] = "its lists are written in an old form"

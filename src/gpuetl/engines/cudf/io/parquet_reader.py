@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import NULL, STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
-from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct, leaf_paths, narrowed_type
 
 # Times of files that count other units than microseconds: converted exactly, or refused with their row.
 
@@ -196,7 +196,7 @@ def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
     for name in wanted:
         if name not in stored and not read.dataset.fills:
             check_widens(file, name, None, read.schema[name])
-    return {name: stored[name] for name in wanted if name in stored}
+    return {name: narrowed_type(stored[name], read.schema[name]) for name in wanted if name in stored}
 
 
 def read_parquet(
@@ -225,7 +225,7 @@ def read_unchanged(read: Read, files: Sequence[Piece], copies: ExitStack, machin
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (parquet_options(read.dataset).verify_pages or sooner):
         return read_on_host(read, files, types, machine)
-    paths = {piece[0].path: path_here(read.dataset, piece, list(types), copies) for piece in files}
+    paths = {piece[0].path: path_here(read.dataset, piece, types, copies) for piece in files}
     reasons |= {name: reason for name, stored in types.items() if (reason := type_reason(stored, read.schema[name]))}
     others = [name for name in types if name not in reasons]
     for file, own in files:
@@ -266,19 +266,24 @@ def host_reasons(
     return reasons
 
 
-def path_here(dataset: Dataset, piece: Piece, names: Sequence[str], copies: ExitStack) -> Path:
+def path_here(dataset: Dataset, piece: Piece, types: Mapping[str, DataType], copies: ExitStack) -> Path:
     """Return the path by which libcudf reads columns of a file: of one in a store, of a copy of their chunks."""
     file, groups = piece
     if (path := local_path(file.path)) is not None:
         return path
     footer, opened_file = footers_of(dataset).footer(file), copies.enter_context(opened(file.path, file.state))
-    return copies.enter_context(chunks_here(opened_file, footer, [group.index for group in groups], names))
+    return copies.enter_context(chunks_here(opened_file, footer, [group.index for group in groups], types))
 
 
 def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
     """Word a file that cannot be read, with its row groups."""
     of = f" (row group{'s' * (len(groups) > 1)} {', '.join(map(str, groups[:SHOWN_GROUPS]))})" if any(groups) else ""
     return RunFailed.unreadable(f"{file.path}{of}", error)
+
+
+def column_paths(types: Mapping[str, DataType], fields: Container[str]) -> list[str]:
+    """Return the names of columns, and the paths of the fields of structs of which only some are read."""
+    return [path for name, dtype in types.items() for path in (leaf_paths(name, dtype) if name in fields else [name])]
 
 
 def read_on_device(
@@ -292,7 +297,8 @@ def read_on_device(
         return {}
     rows = sum(group.rows for _, own in files for group in own)
     try:
-        columns = machine.read_parquet({paths[file.path]: [group.index for group in own] for file, own in files}, types)
+        groups = {paths[file.path]: [group.index for group in own] for file, own in files}
+        columns = machine.read_parquet(groups, types, read.fields)
         for name, vector in columns.items():
             check_count(name, vector.rows, rows)
         columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)
@@ -341,10 +347,11 @@ def read_on_host(
 ) -> dict[str, Vector]:
     """Let Arrow read columns of row groups, and copy them to the device."""
     tables, dataset, planned = [], read.dataset, read.schema
+    verify = parquet_options(dataset).verify_checksums
     for file, own in files:
         groups, footer = [group.index for group in own], footers_of(dataset).footer(file)
         try:
-            tables.append(read_columns(file, footer, groups, list(types), parquet_options(dataset).verify_checksums))
+            tables.append(read_columns(file, footer, groups, list(types), verify, read.fields))
         except MemoryError:
             raise
         except (OSError, ValueError, pa.ArrowException) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pylibcudf as plc
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.columns.validity import words_of
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector, storage_type
-from gpuetl.engines.cudf.io.parquet_reader import counts_units
+from gpuetl.engines.cudf.io.parquet_reader import column_paths, counts_units
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, language_type
 from gpuetl.types.decimal_types import is_decimal
@@ -130,7 +130,7 @@ UNITS = {
 
 
 def read_parquet(
-    files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], machine: Machine
+    files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], fields: Container[str], machine: Machine
 ) -> dict[str, Vector]:
     """Read columns of row groups of all files in one call: see `Machine.read_parquet`.
 
@@ -142,7 +142,7 @@ def read_parquet(
         return {}
     builder = plc.io.parquet.ParquetReaderOptions.builder(plc.io.SourceInfo([str(path) for path in files]))
     options = builder.use_arrow_schema(True).build()
-    options.set_column_names(list(types))
+    options.set_column_names(column_paths(types, fields))
     options.set_row_groups([list(groups) for groups in files.values()])
     read = plc.io.parquet.read_parquet(options, stream())
     found = dict(zip(read.column_names(), read.columns, strict=True))
