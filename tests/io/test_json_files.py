@@ -82,6 +82,14 @@ def test_types_of_the_first_lines_are_read(engine, tmp_path, partition_rows):
     assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected
 
 
+def test_an_inferred_schema_may_be_asked_for(engine, tmp_path):
+    written(tmp_path, '{"a":1,"b":["x"]}', '{"a":null}')
+    assert run(tmp_path, "schema: infer", engine=engine) == [{"a": 1, "b": ["x"]}, {"a": None, "b": None}]
+    assert run(tmp_path, "schema: infer, exclude: [b]", engine=engine) == [{"a": 1}, {"a": None}]
+    source = ge.Pipeline("p", root=tmp_path).read_json("t", "t.jsonl", schema="infer")
+    assert source.select("a").stage("r") is not None
+
+
 @LAYOUTS
 def test_objects_without_keys_are_maps(engine, tmp_path, partition_rows):
     """A struct without fields has no place in a schema, nor in a Parquet file."""

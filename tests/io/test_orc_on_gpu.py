@@ -5,6 +5,7 @@ import random
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 from pyarrow import orc
 
@@ -91,10 +92,15 @@ def test_a_string_that_is_not_utf8_is_an_error(tmp_path, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_report_says_why_the_cpu_reads_a_format(tmp_path, device):
-    (tmp_path / "t.jsonl").write_text('{"a":1}\n')
+    pa.feather.write_feather(pa.table({"a": [1]}), str(tmp_path / "t.arrow"))
+    text = "gpuetl: 1\nname: p\nsources: {t: {arrow: t.arrow}}\nstages: {s: {from: t, steps: [{limit: 9}]}}"
+    notes = ge.loads(text, tmp_path).run(engine=device).report.notes
+    assert "source 't': Arrow IPC files were read on the CPU: libcudf has no reader of them" in notes
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_report_says_which_column_of_json_the_cpu_reads(tmp_path, device):
+    (tmp_path / "t.jsonl").write_text('{"a":{}}\n')
     text = "gpuetl: 1\nname: p\nsources: {t: {json: t.jsonl}}\nstages: {s: {from: t, steps: [{limit: 9}]}}"
     notes = ge.loads(text, tmp_path).run(engine=device).report.notes
-    assert (
-        "source 't': JSON files were read on the CPU: libcudf has other rules for bad lines, large numbers and keys that stand twice"
-        in notes
-    )
+    assert "source 't': JSON files were read on the CPU: column a is map<string, string>" in notes

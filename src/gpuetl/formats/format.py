@@ -76,6 +76,8 @@ class Format(ABC):
         The classes whose fields are the options of a source and of a sink.
     states_types
         Whether files state the types of their columns.  If not, a source needs a schema.
+    infers_columns
+        Whether the columns of a source without a schema are those of a file's first rows.
     holds_lists
         Whether a column can have lists.
     writes
@@ -96,6 +98,7 @@ class Format(ABC):
     read_options: ClassVar[type[FormatOptions]] = FormatOptions
     write_options: ClassVar[type[FormatOptions]] = FormatOptions
     states_types: ClassVar[bool] = True
+    infers_columns: ClassVar[bool] = False
     holds_lists: ClassVar[bool] = True
     writes: ClassVar[bool] = True
     in_memory: ClassVar[bool] = False
