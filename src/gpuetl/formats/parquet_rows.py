@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl.formats.footers import Footer
-from gpuetl.formats.nested_arrays import child_arrays, rebuilt
+from gpuetl.formats.nested_arrays import child_arrays, rebuilt, with_leaves
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
 from gpuetl.formats.parquet_parts import chunks_in_memory, leaf_places
@@ -22,8 +22,8 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.registry import local_path
-from gpuetl.types.data_types import DataType
-from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct, narrowed_type
+from gpuetl.types.data_types import UUID, DataType
+from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct, narrowed_type, type_parts
 
 NO_FIELDS: Mapping[str, DataType] = {}
 NANOSECONDS = 1_000_000
@@ -179,7 +179,7 @@ Its allocator does not give these back.
 
 
 def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PARQUET_DEFAULTS) -> None:
-    """Write Parquet, with dictionaries where values repeat."""
+    """Write Parquet, with dictionaries where values repeat; values of 16 bytes are marked as UUIDs."""
     own = table.schema if options.dictionary else ()
     repeating = [field for field in own if repeats(table.column(field.name))]
     dictionaries = [place for field in repeating for place in leaves(field.name, field.type)]
@@ -187,7 +187,7 @@ def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PA
     distinct = max(1, min(table.num_rows, options.row_group_rows))
     filters = {name: {"ndv": distinct, "fpp": BLOOM_ERRORS} for name in options.bloom_filters}
     pq.write_table(
-        table,
+        with_uuids(table),
         path,
         compression=codec,
         compression_level=level,
@@ -197,6 +197,22 @@ def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PA
         write_page_index=options.page_index,
         bloom_filter_options=filters or None,
     )
+
+
+def with_uuids(table: pa.Table) -> pa.Table:
+    """Return a table with Arrow's type of UUIDs for values of 16 bytes, at any depth."""
+    for place, field in enumerate(table.schema):
+        if UUID in type_parts(field.type):
+            own = table.column(place).chunks or [pa.array([], field.type)]
+            table = table.set_column(
+                place, field.name, pa.chunked_array([with_leaves(each, marked_uuids) for each in own])
+            )
+    return table
+
+
+def marked_uuids(leaf: Any) -> Any:
+    """Return a flat array, of values of 16 bytes as UUIDs."""
+    return pa.ExtensionArray.from_storage(pa.uuid(), leaf) if leaf.type == UUID else leaf
 
 
 def leaves(path: str, dtype: pa.DataType) -> list[str]:

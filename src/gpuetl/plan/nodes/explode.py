@@ -25,8 +25,9 @@ def element_type(dtype: DataType) -> DataType:
 class Explode(SingleInput):
     """Put each element of the list `column` in a row of its own; the other columns repeat.
 
-    The entries of a map are structs of `key` and `value`.  Elements keep their order, in place of their row.  With `keep_empty` a null or empty list gives one row with
-    null, else none.  `index`, where it is not empty, names a column for the element's place, from 0.
+    The entries of a map are structs of `key` and `value`.  Elements keep their order, in place of their row.  With
+    `keep_empty` a null or empty list gives one row with null, else none.  `index`, where it is not empty, names a
+    column for the element's place, from 0.
     """
 
     column: str
