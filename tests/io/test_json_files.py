@@ -186,6 +186,8 @@ def test_a_value_of_another_kind_is_an_error(tmp_path, dtype, value, message):
         ("decimal(4,2)", "1.500", Decimal("1.50")),
         ("decimal(4,2)", "15e-1", Decimal("1.50")),
         ("decimal(4,2)", '"-1.5"', Decimal("-1.50")),
+        ("decimal(4,2)", '"+.5"', Decimal("0.50")),
+        ("decimal(4,2)", '"5."', Decimal("5.00")),
         ("int64", "-0", 0),
         ("timestamp", '"2020-01-01"', dt.datetime(2020, 1, 1)),
         ("timestamp[UTC]", '"2020-01-01T01:00:00+01:00"', dt.datetime(2020, 1, 1, tzinfo=dt.UTC)),

@@ -132,7 +132,7 @@ def old_lists(schema: StoredSchema) -> set[str]:
 
 
 def decimal_leaves(schema: StoredSchema, old: Container[str]) -> set[Leaf]:
-    """Return the leaves that have decimals; a leaf of a column with lists of an old form is not told apart."""
+    """Return the leaves that have decimals, of columns without lists of an old form."""
     found = set[Leaf]()
     for place, leaves in leaves_of(schema).items():
         types = [dtype for _, dtype in typed_leaves(schema.arrow.types[place])]

@@ -282,7 +282,7 @@ def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFa
 
 
 def column_paths(types: Mapping[str, DataType], fields: Container[str]) -> list[str]:
-    """Return the names of columns, and the paths of the fields of structs of which only some are read."""
+    """Return the names of columns, and the paths of fields where only some of a struct are read."""
     return [path for name, dtype in types.items() for path in (leaf_paths(name, dtype) if name in fields else [name])]
 
 
