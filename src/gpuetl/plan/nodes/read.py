@@ -35,9 +35,7 @@ class Read(Node):
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the source's columns that are read."""
         planned = self.dataset.schema.select(self.columns)
-        return (
-            Schema({name: self.fields.get(name, dtype) for name, dtype in planned.items()}) if self.fields else planned
-        )
+        return planned.updated(self.fields) if self.fields else planned
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """A source needs nothing."""
