@@ -42,6 +42,11 @@ from gpuetl.types.schema import Schema
 PROGRAM = "json"
 MOST_BYTES = 1 << 28
 """Of text that is parsed at a time: places in it have 32 bits, and its columns take device memory, too."""
+MOST_VALUE_BYTES, BYTES_OF_A_PLACE, BYTES_OF_A_LINE = 1 << 31, 9, 32
+"""Device memory for where the values of a block stand, of each key in each line, and how long a line is at least.
+
+Of shorter lines it takes more.
+"""
 INTEGER, NUMBER, BOOLEAN, TEXT, ESCAPED = (1 << kind for kind in (4, 5, 6, 2, 3))
 """Kinds of values, as in device/json_text.cuh."""
 
@@ -123,7 +128,7 @@ def parsed(dataset: Dataset, text: bytes, names: Sequence[str], machine: Machine
     try:
         frames = [
             lines_frame(block, keys, types, all_keys, machine).select(tuple([name for name in types if name in names]))
-            for block in blocks_of(text)
+            for block in blocks_of(text, block_bytes(len(keys)))
         ]
     except (OtherLines, NoResult, EvaluationError):
         return None
@@ -131,11 +136,16 @@ def parsed(dataset: Dataset, text: bytes, names: Sequence[str], machine: Machine
     return concat(frames, schema, machine) if len(frames) > 1 else frames[0]
 
 
-def blocks_of(text: bytes) -> Iterator[bytes]:
+def block_bytes(keys: int) -> int:
+    """Return how many bytes of text are parsed at a time, for so many keys."""
+    return min(MOST_BYTES, max(1 << 20, MOST_VALUE_BYTES * BYTES_OF_A_LINE // (BYTES_OF_A_PLACE * max(keys, 1))))
+
+
+def blocks_of(text: bytes, most: int) -> Iterator[bytes]:
     """Yield lines that are parsed at a time, the last one of each with its end."""
     start = 0
-    while len(text) - start > MOST_BYTES:
-        end = text.rfind(b"\n", start, start + MOST_BYTES) + 1
+    while len(text) - start > most:
+        end = text.rfind(b"\n", start, start + most) + 1
         if not end:
             raise OtherLines
         yield text[start:end]
