@@ -61,6 +61,22 @@ def test_fields_of_filters_sorts_and_explodes_are_read(source, reading, engine, 
     assert rows == [{"id": 4, "y": None}, {"id": 2, "y": None}, {"id": 1, "y": "q"}]
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi"])
+def test_fields_are_read_below_a_join(source, reading, engine, how):
+    other = source.select("id", other=expr("s")).filter(expr("id > 1"))
+    line, rows = reading(source.join(other, on="id", how=how).select("id", a=expr("s.a")).sort("id"), engine)
+    assert line == "Read source: 3 of 3 columns, of structs only s.a"
+    first = [] if how not in ("left", "full") else [{"id": 1, "a": 1}]
+    assert rows == [*first, {"id": 2, "a": None}, {"id": 3, "a": None}, {"id": 4, "a": 4}]
+
+
+def test_fields_are_read_on_both_sides_of_a_join(source, reading, engine):
+    joined = source.join(source.select("id", other=expr("s")), on="id").select("id", a=expr("s.a"), c=expr("other.b.c"))
+    line, rows = reading(joined.sort("id").limit(1), engine)
+    assert line == "Read source: 3 of 3 columns, of structs only s.a, s.b.c"
+    assert rows == [{"id": 1, "a": 1, "c": "x"}]
+
+
 def test_fields_that_unnest_gives_and_nobody_wants_are_not_read(source, reading, engine):
     line, rows = reading(source.unnest("s").select("id", "a"), engine)
     assert line == "Read source: 3 of 3 columns"  # before other passes drop what nobody wants

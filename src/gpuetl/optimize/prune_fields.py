@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Explode, Filter, Limit, Project, Read, Sort
+from gpuetl.plan.nodes import Explode, Filter, Join, Limit, Project, Read, Sort
 from gpuetl.plan.plan import Plan
 from gpuetl.types.data_types import DataType
 from gpuetl.types.nested_types import field_type, is_struct, struct_of
@@ -50,21 +50,27 @@ def passed_on(
         return {name: (id(node), name) for name in names if has_plain_fields(name, node.schema[name])}
     inputs = [carried[id(child)] for child in node.inputs]
     if isinstance(node, Filter | Project):
-        computed = node.computed.values() if isinstance(node, Project) else node.expressions
-        for expr in computed:
-            for name, path in paths_of(expr):
-                if name in inputs[0] and not (isinstance(node, Project) and isinstance(expr, Column)):
-                    wanted.setdefault(inputs[0][name], set()).add(path)
-        if isinstance(node, Project):
-            return {name: inputs[0][own] for name, own in node.passed.items() if own in inputs[0]}
-        return dict(inputs[0])
+        note_paths(node, inputs[0], wanted)
+        renamed = node.passed if isinstance(node, Project) else {name: name for name in inputs[0]}
+        return {name: inputs[0][own] for name, own in renamed.items() if own in inputs[0]}
     if isinstance(node, Limit | Sort | Explode):
         exploded = node.column if isinstance(node, Explode) else ""
         return {name: stored for name, stored in inputs[0].items() if name != exploded}
-    for each in inputs:
-        for stored in each.values():
-            wanted.setdefault(stored, set()).add(WHOLE)
+    if isinstance(node, Join):  # no name stands in both sides, and structs are no keys
+        return {name: stored for each in inputs for name, stored in each.items() if name in node.schema}
+    for stored in (stored for each in inputs for stored in each.values()):
+        wanted.setdefault(stored, set()).add(WHOLE)
     return {}
+
+
+def note_paths(node: Filter | Project, structs: Mapping[str, Stored], wanted: dict[Stored, set[Path]]) -> None:
+    """Note which fields of structs the expressions of a node take; a column that is passed on takes none."""
+    for expr in node.expressions:
+        if isinstance(node, Project) and isinstance(expr, Column):
+            continue
+        for name, path in paths_of(expr):
+            if name in structs:
+                wanted.setdefault(structs[name], set()).add(path)
 
 
 def has_plain_fields(name: str, dtype: DataType) -> bool:
