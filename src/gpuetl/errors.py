@@ -197,6 +197,16 @@ class UnknownColumn(InvalidExpression):
         )
 
 
+class UnknownMethod(GpuetlError, AttributeError):
+    """A table or an expression has no method of a name; `hint` says what to write."""
+
+    exit_code = 2
+
+    def __init__(self, of: str, name: str, hint: str = "") -> None:
+        super().__init__(coded("GE1214", f"{of} has no method '{name}'" + f"\n{hint}" * bool(hint)))
+        self.name = name
+
+
 class EvaluationError(GpuetlError):
     """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null.
 

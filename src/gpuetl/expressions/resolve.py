@@ -26,6 +26,7 @@ from gpuetl.expressions.syntax import (
     CastTo,
     Constant,
     Name,
+    Over,
     ParameterName,
     Syntax,
     Unreadable,
@@ -60,6 +61,7 @@ NAMED_VALUES = {
     **dict.fromkeys(("inf", "infinity"), "Write CAST('inf' AS float64)."),
 }
 """What to write for names that other languages give to constants."""
+OVER_PLACES = "It stands in with_columns, select and filter."
 PRESENT = (
     "getdate",
     "sysdate",
@@ -143,6 +145,8 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
             return _apply(syntax, scope)
         case Unreadable():
             return WRONG
+        case Over():
+            raise InvalidExpression(coded("GE1213", "over cannot stand here"), syntax.span, OVER_PLACES)
     raise TypeError(syntax)
 
 

@@ -21,6 +21,7 @@ from gpuetl.expressions.syntax import (
     CastTo,
     Constant,
     Name,
+    Over,
     ParameterName,
     Syntax,
 )
@@ -103,6 +104,10 @@ def _text(node: Syntax) -> tuple[str, int]:
         case CastTo():
             verb = "TRY_CAST" if node.lenient else "CAST"
             return f"{verb}({_text(node.operand)[0]} AS {_cast_target(node)})", _ATOM
+        case Over():
+            by = [f"PARTITION BY {', '.join(map(quote_name, node.by))}"] if node.by else []
+            order = [f"ORDER BY {', '.join(node.order_by)}"] if node.order_by else []
+            return f"{_within(node.operand, _ATOM)} OVER ({' '.join([*by, *order])})", _ATOM
         case Apply():
             return _apply(node)
     raise TypeError(node)
