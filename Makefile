@@ -88,6 +88,7 @@ compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this mac
 
 docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/ and the Python API from the tables, docs/performance.md
 	$(BIN)/python tools/generate_functions.py
+	$(BIN)/python tools/generate_formats.py
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python -m gpuetl.spec.document_language docs/language.md
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors

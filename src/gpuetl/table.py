@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Never
 
@@ -9,6 +11,7 @@ from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.sink_methods import SinkMethods
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import check_keys
@@ -26,7 +29,7 @@ METHODS = (*verbs.STEPS, "group_by", "pipe", "expect", "stage", "rejected", "wri
 
 
 @dataclass(frozen=True, eq=False)
-class Table(TableSteps, TableKernels):
+class Table(TableSteps, TableKernels, SinkMethods):
     """Rows to come: those of `origin`, a source or stage of `pipeline`, after `steps`.
 
     Every method returns a new table and leaves this one as it is.  Names, types and expressions are checked when the
@@ -84,30 +87,5 @@ class Table(TableSteps, TableKernels):
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", verb)
         return other.named()
 
-    def write_parquet(self, name: str, path: str, **keys: Any) -> None:
-        """Declare a sink of the pipeline.
-
-        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`, `storage`,
-        `storage_options`.
-        """
-        self.pipeline.add_sink(name, "parquet", path, self.named(), **keys)
-
-    def write_csv(self, name: str, path: str, **keys: Any) -> None:
-        """Declare a sink of the pipeline.
-
-        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`, `storage`,
-        `storage_options`.
-        """
-        self.pipeline.add_sink(name, "csv", path, self.named(), **keys)
-
-    def write_json(self, name: str, path: str, **keys: Any) -> None:
-        """Declare a sink of JSON lines, with keys as those of `write_parquet`, and `compression`."""
-        self.pipeline.add_sink(name, "json", path, self.named(), **keys)
-
-    def write_orc(self, name: str, path: str, **keys: Any) -> None:
-        """Declare an ORC sink, with keys as those of `write_parquet`, and `compression`."""
-        self.pipeline.add_sink(name, "orc", path, self.named(), **keys)
-
-    def write_arrow(self, name: str, path: str, **keys: Any) -> None:
-        """Declare a sink of Arrow IPC files, with keys as those of `write_parquet`, and `compression`."""
-        self.pipeline.add_sink(name, "arrow", path, self.named(), **keys)
+    def _sink(self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, Any]) -> None:  # noqa: A002
+        self.pipeline.add_sink(name, format, os.fspath(path), self.named(), **keys)
