@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from gpuetl.errors import InvalidPipeline
+from gpuetl.errors import InvalidExpression, InvalidPipeline
 from gpuetl.expressions.expression import Expression, NamedExpression, as_syntax
 from gpuetl.expressions.operands import IntoExpression, Names
-from gpuetl.expressions.syntax import Name
+from gpuetl.expressions.syntax import Name, Selected, parts, rebuilt
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAMES, ORDER
 from gpuetl.spec.values import Formula, Order, Text, as_names
+from gpuetl.types.schema import Schema
 
 IntoColumn: TypeAlias = Expression | NamedExpression
 """A column `col("a")`, or an expression with a name, `(col("a") + 1).alias("b")`."""
@@ -30,9 +31,14 @@ def formulas(columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:
 
 
 def named_formulas(
-    verb: str, columns: Iterable[IntoColumn | Iterable[IntoColumn]], more: Mapping[str, IntoExpression]
+    verb: str,
+    schema: Callable[[], Schema],
+    columns: Iterable[IntoColumn | Iterable[IntoColumn]],
+    more: Mapping[str, IntoExpression],
 ) -> dict[str, Formula]:
     """Return the expressions that are given one by one, or in lists, and those that are given as keywords.
+
+    A selector stands for columns of the `schema` of the table.
 
     Raises
     ------
@@ -40,8 +46,8 @@ def named_formulas(
         For an expression without a name, and a name that is given twice.
     """
     found: dict[str, Formula] = {}
-    for column in flat(columns):
-        name, expression = named(verb, column)
+    each = [one for column in flat(columns) for one in selected(column, schema)]
+    for name, expression in (named(verb, column) for column in each):
         if name in found or name in more:
             raise InvalidPipeline.because(coded("GE1023", f"'{name}' is named twice"), "Rename one.", verb)
         found[name] = formula(expression)
@@ -60,6 +66,31 @@ def named(verb: str, column: object) -> tuple[str, Expression]:
         raise InvalidPipeline.because(message, f"Write name={text}, or ({text}).alias('name').", verb)
     message = coded("GE3008", f"takes an expression, got {type(column).__name__} {column!r}")
     raise InvalidPipeline.because(message, "Write col('name').", verb)
+
+
+def selected(column: Any, schema: Callable[[], Schema]) -> list[Any]:
+    """Return a column, or where it has a selector an expression for each of the columns that this selects."""
+    if not isinstance(column, Expression):
+        return [column]
+    selectors = {id(part): part for part in parts(column.syntax) if isinstance(part, Selected)}
+    if not selectors:
+        return [column]
+    if len(selectors) > 1:
+        texts = " and ".join(part.text for part in selectors.values())
+        message = coded("GE1216", f"an expression has one selector, got {texts}")
+        raise InvalidExpression(message, hint="Combine them with |, &, - or ~ first.")
+    (selector,) = selectors.values()
+    columns = schema()
+    names = [name for name, dtype in columns.items() if selector.matches(name, dtype)]
+    if not names:
+        message = coded("GE1216", f"{selector.text} selects no column")
+        raise InvalidExpression(message, hint=f"Columns: {', '.join(columns)}.")
+    return [NamedExpression(name, _of_column(column, selector, name)) for name in names]
+
+
+def _of_column(expression: Expression, selector: Selected, name: str) -> Expression:
+    """Return an expression with a column in the place of its selector."""
+    return Expression(rebuilt(expression.syntax, lambda part: Name(name) if part is selector else None))
 
 
 def calls(verb: str, columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:

@@ -15,20 +15,24 @@ from gpuetl.column_arguments import (
     named_formulas,
     names_of,
     order_of,
+    selected,
 )
 from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.expressions.expression import Expression, NamedExpression, apply
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
+from gpuetl.expressions.selector import Selector
 from gpuetl.expressions.syntax import Name
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
+from gpuetl.selected_columns import schema_of
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.values import Formula, Text, as_names
+from gpuetl.types.schema import Schema
 
 if TYPE_CHECKING:
     from gpuetl.table import Table
@@ -54,6 +58,9 @@ class TableSteps:
     def _table(self) -> Table:
         return cast("Table", self)
 
+    def _schema(self) -> Schema:
+        return schema_of(self._table)
+
     def pipe(self, function: Callable[Concatenate[Table, P], T], *args: P.args, **keywords: P.kwargs) -> T:
         """Return `function(table, *args, **keywords)`: a chain goes on through a function of yours."""
         return function(self._table, *args, **keywords)
@@ -73,7 +80,7 @@ class TableSteps:
             found = {**kept, **formulas(more)}
         else:
             as_columns = [Expression(Name(str(c))) if isinstance(c, str) else c for c in given]
-            found = named_formulas("select", as_columns, more)
+            found = named_formulas("select", self._schema, as_columns, more)
         table, found, _ = lift_overs(self._table, found)
         return table.step(verbs.Select(found))
 
@@ -82,7 +89,7 @@ class TableSteps:
 
         `with_columns((col("a") + 1).alias("b"))` is `with_columns(b=col("a") + 1)`.
         """
-        found = named_formulas("with_columns", columns, more)
+        found = named_formulas("with_columns", self._schema, columns, more)
         table, found, added = lift_overs(self._table, found, names_stay=True)
         changed = table.step(verbs.WithColumns(found)) if found or (not more and not columns) else table
         return changed.drop(*added) if added else changed
@@ -91,9 +98,10 @@ class TableSteps:
         """Put values, constants or expressions, in place of nulls; columns keep their types.  NaN is not null."""
         return self.step(verbs.FillNull(formulas(values)))
 
-    def drop(self, *names: Names) -> Table:
+    def drop(self, *names: Names | Selector) -> Table:
         """Leave columns out."""
-        return self.step(verbs.Drop(names_of("drop", *names)))
+        each = [one for name in names for one in selected(name, self._schema)]
+        return self.step(verbs.Drop(names_of("drop", *(c.name if isinstance(c, NamedExpression) else c for c in each))))
 
     def rename(self, names: Mapping[str, str]) -> Table:
         """Give columns other names, old to new."""
@@ -223,7 +231,7 @@ class GroupBy:
         `group_by("k").agg(col("x").sum().alias("total"), n=count())` is
         `aggregate("k", total=col("x").sum(), n=count())`.
         """
-        found = named_formulas("agg", columns, more)
+        found = named_formulas("agg", lambda: schema_of(self.table), columns, more)
         calls("agg", more)
         return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by)))
 

@@ -3,6 +3,7 @@
 from gpuetl.error_codes.page import ErrorPage
 
 BEGIN = """\
+import gpuetl.selectors as cs
 from gpuetl import Pipeline, col, when
 
 pipeline = Pipeline("example")
@@ -67,5 +68,15 @@ Did you mean 'filter'?""",
         """\
 InvalidExpression: then got the string 'large', which may be a column or a constant  [GE1215]
 Write col('large') for the column, or lit('large') for the string.""",
+    ),
+    page(
+        "GE1216",
+        "a selector does not fit",
+        "A selector selects no column, or stands where one expression is expected, such as in a filter.",
+        "Use selectors in select, with_columns and drop, without a keyword.",
+        ("sales.select(cs.string())", "sales.select(cs.numeric())"),
+        """\
+InvalidExpression: string() selects no column  [GE1216]
+Columns: id, amount, day.""",
     ),
 )

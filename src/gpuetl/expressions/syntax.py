@@ -92,6 +92,14 @@ class Over(Syntax):
     order_by: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Selected(Syntax):
+    """Stands for each of the columns that `matches` takes by name and type, in Python; `text` is how it is written."""
+
+    matches: Callable[[str, DataType], bool] = field(compare=False)
+    text: str
+
+
 def operands(node: Syntax) -> list[Syntax]:
     """Return what a node is built on."""
     if isinstance(node, Apply):
