@@ -184,6 +184,14 @@ class InvalidExpression(GpuetlError):
         return cls(coded("GE1114", f"more than {limit} operators build on each other"), None, hint)
 
 
+class InvalidType(InvalidExpression, ValueError):
+    """A name that is no type, in Python."""
+
+
+class MisusedExpression(InvalidExpression, TypeError):
+    """An expression in a place where Python asks for a value, such as a condition of `if`."""
+
+
 class UnknownColumn(InvalidExpression):
     """The most frequent mistake: an expression of a column that is not there."""
 

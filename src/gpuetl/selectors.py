@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from gpuetl.expressions.expression import type_named
 from gpuetl.expressions.selector import Selector
 from gpuetl.types.data_types import (
     BOOL,
@@ -26,7 +27,6 @@ from gpuetl.types.data_types import (
     is_integer,
     is_number,
     is_temporal,
-    parse_type,
 )
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_list, is_map, is_struct
@@ -49,8 +49,8 @@ def by_name(*names: str) -> Selector:
 
 
 def by_dtype(*dtypes: str) -> Selector:
-    """Select columns of types, by their names: `by_dtype("int64", "decimal(9,2)")`; raise `ValueError` for others."""
-    wanted = [parse_type(dtype) for dtype in dtypes]
+    """Select columns of types, by their names: `by_dtype("int64", "decimal(9,2)")`; raise `InvalidType` for others."""
+    wanted = [type_named(dtype) for dtype in dtypes]
     return Selector.of(f"by_dtype({_quoted(dtypes)})", lambda name, dtype: dtype in wanted)
 
 

@@ -79,4 +79,15 @@ Write col('large') for the column, or lit('large') for the string.""",
 InvalidExpression: string() selects no column  [GE1216]
 Columns: id, amount, day.""",
     ),
+    page(
+        "GE1217",
+        "an expression is used as a Python value",
+        "Python asks for a boolean in `and`, `or`, `not`, `if` and in chains such as 1 < x < 3, and an expression has no "
+        "value before a run.",
+        "Use & | ~, with each comparison in brackets.",
+        ('sales.filter(0 < col("amount") < 9)', 'sales.filter((col("amount") > 0) & (col("amount") < 9))'),
+        """\
+MisusedExpression: an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not  [GE1217]
+Write (a > 1) & (a < 3) for 1 < a < 3.""",
+    ),
 )

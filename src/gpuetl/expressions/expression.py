@@ -8,14 +8,14 @@ from decimal import Decimal
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Literal, Never, TypeAlias
 
-from gpuetl.errors import InvalidExpression, UnknownMethod, suggestion
+from gpuetl.errors import InvalidExpression, InvalidType, MisusedExpression, UnknownMethod, suggestion
 from gpuetl.expressions.functions import ALIASES, INSTEAD
 from gpuetl.expressions.methods import Methods
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Over, Syntax
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import parse_type
+from gpuetl.types.data_types import DataType, parse_type
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
 Closed: TypeAlias = Literal["both", "left", "right", "none"]
@@ -105,7 +105,7 @@ class Expression(Methods):
         """
         from gpuetl.expressions.constants import converted
 
-        target = parse_type(dtype)
+        target = type_named(dtype)
         try:
             return Expression(converted(self.syntax, target) or CastTo(self.syntax, target))
         except ValueError as error:
@@ -113,7 +113,7 @@ class Expression(Methods):
 
     def try_cast(self, dtype: TypeName) -> Expression:
         """TRY_CAST to a type by name: exact, or null."""
-        return Expression(CastTo(self.syntax, parse_type(dtype), lenient=True))
+        return Expression(CastTo(self.syntax, type_named(dtype), lenient=True))
 
     def field(self, name: TypeName) -> Expression:
         """A field of a struct: `col("s").field("a")` is `s.a`."""
@@ -122,13 +122,15 @@ class Expression(Methods):
     def __getitem__(self, key: TypeName) -> Expression:
         """A field of a struct, or the value of a map's key: `col("s")["a"]`.  Elements of lists: `list_get(0)`."""
         if not isinstance(key, (str, Expression)):
-            raise TypeError("write list_get(n), counted from 0, for an element of a list")
+            message = coded("GE1217", f"takes the name of a field, or a key of a map, got {key!r}")
+            raise MisusedExpression(message, hint="Write list_get(n), counted from 0, for an element of a list.")
         return apply(SUBSCRIPT, self, key)
 
     __iter__ = None
 
     def __bool__(self) -> bool:
-        raise TypeError("an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not")
+        message = coded("GE1217", "an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not")
+        raise MisusedExpression(message, hint="Write (a > 1) & (a < 3) for 1 < a < 3.")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -274,6 +276,14 @@ def ambiguous_string(function: str, text: str) -> InvalidExpression:
     """Word a string that may be meant as a column."""
     message = coded("GE1215", f"{function} got the string {text!r}, which may be a column or a constant")
     return InvalidExpression(message, hint=f"Write col({text!r}) for the column, or lit({text!r}) for the string.")
+
+
+def type_named(name: str) -> DataType:
+    """Return the type of a name; raise `InvalidType` where it is none."""
+    try:
+        return parse_type(name)
+    except ValueError as error:
+        raise InvalidType(error.args[0], hint=getattr(error, "hint", "")) from None
 
 
 def method_hint(name: str) -> str:
