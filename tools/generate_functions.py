@@ -16,7 +16,7 @@ from textwrap import fill
 
 from gpuetl.expressions.functions import MODULES
 from gpuetl.expressions.functions.function import Argument, Function
-from python_examples import PYTHON_NAMES, function_example, method_example, value_text
+from python_examples import BY_NAME, PYTHON_NAMES, function_example, method_example, value_text
 
 PACKAGE = Path(__file__).parents[1] / "src" / "gpuetl"
 METHODS, FUNCTIONS, NAMES = PACKAGE / "expressions" / "methods.py", PACKAGE / "functions.py", PACKAGE / "__init__.py"
@@ -31,8 +31,6 @@ CONSTANTS = {
     **dict.fromkeys(("pattern", "escape", "replacement"), "str"),
 }  # fmt: skip
 """The types of arguments that are constants, by name; a parameter of the pipeline stands for any."""
-BY_NAME = frozenset(["ambiguous", "nonexistent", "default", "ignore_nulls", "only", "half_life", "span", "alpha"])
-"""Options that are given by name only."""
 BY_HAND = frozenset(["in", "count_rows", "struct_pack"])
 """Functions that are written by hand: what they take in Python differs from SQL."""
 OPERATORS = frozenset(
@@ -42,6 +40,11 @@ OPERATORS = frozenset(
     ]
 )  # fmt: skip
 """Functions that have a sign in Python: they are in `gpuetl.functions`, and not in `gpuetl` itself."""
+BOTH = frozenset(["first", "last"])
+KINDS = {
+    "aggregate": "An aggregate: for `aggregate`, `agg`, and `over` of groups.",
+    "window": "A window function: for `window`, and `over` of groups in order.",
+}
 SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
@@ -174,6 +177,8 @@ def docstring(module: str, function: Function, example: str, indent: str) -> str
     over = f", over {SHOWN[module]}" if module in SHOWN else ""
     result = value_text(function.result)
     parts = [text + nulls] if len(text + nulls) + len(indent) + 3 < WIDTH - 3 else [text, nulls.strip()]
+    if function.kind != "scalar":
+        parts += ["An aggregate, and a window function." if function.name in BOTH else KINDS[function.kind]]
     parts += [f"Example: `{example}` is `{result}`{over}."]
     first = _first_line(parts[0])
     lines = [first[0], *(["", *wrapped(first[1], indent)] if first[1] else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -16,6 +17,8 @@ from gpuetl.types.data_types import type_name
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 PYTHON_NAMES = {"in": "is_in", "and": "and_", "or": "or_", "not": "not_", "count_rows": "count"}
 """Functions whose name is a word of Python, or that have another one in Python."""
+BY_NAME = frozenset(["ambiguous", "nonexistent", "default", "ignore_nulls", "only", "half_life", "span", "alpha"])
+"""Options that are given by name only."""
 UNITS = (("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1))
 
 
@@ -24,17 +27,30 @@ def method_example(sql: str) -> str:
     return _written(parse_expression(sql))
 
 
+def named_options(node: Apply) -> Apply:
+    """Return a call whose options stand by name where Python takes them so."""
+    function = find_function(node.function, KINDS)
+    slots = function.arguments if function else ()
+    places = [i for i, slot in enumerate(slots[: len(node.args)]) if slot.name in BY_NAME and slot.optional]
+    named = tuple((slots[i].name, node.args[i]) for i in places)
+    return replace(
+        node, args=tuple(a for i, a in enumerate(node.args) if i not in places), keywords=named + node.keywords
+    )
+
+
 def function_example(sql: str, name: str) -> str:
     """Return an SQL example as a call of the module's function `name`, where it is one."""
     node = parse_expression(sql)
     if not isinstance(node, Apply) or node.function != name:
         return _written(node)
+    node = named_options(node)
     if name == "in":
         return f"is_in({_operand(node.args[0])}, [{_listed(node.args[1:], ())}])"
     operands = node.args
     if operands and all(isinstance(arg, Constant) for arg in operands) and isinstance(operands[0], Constant):
         place = _receiver(name)
         texts = [_written(arg) if i == place else _operand(arg) for i, arg in enumerate(operands)]
+        texts += [f"{key}={_operand(value)}" for key, value in node.keywords]
         return f"{PYTHON_NAMES.get(name, name)}({', '.join(texts)})"
     return f"{PYTHON_NAMES.get(name, name)}({_listed(operands, node.keywords)})"
 
@@ -60,6 +76,7 @@ def _written(node: Syntax) -> str:
 
 
 def _call(node: Apply) -> str:
+    node = named_options(node)
     name = PYTHON_NAMES.get(node.function, node.function)
     if node.function == "struct_pack":
         return f"struct({_listed((), node.keywords)})"
@@ -95,8 +112,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, Decimal):
         return str(float(value))
     if isinstance(value, str) and '"' not in value:
-        quoted = repr(value + "'")[1:-2]  # in double quotes
-        return f'"{quoted}"'
+        return f'{"r" * (chr(92) in value)}"{value}"'
     return repr(value)
 
 

@@ -1074,7 +1074,7 @@ def regexp_full_match(text: IntoExpression, pattern: str | Expression) -> Expres
 
     Null in any argument gives null.
 
-    Example: `regexp_full_match(lit("order 66"), "\\\\d+")` is `False`.
+    Example: `regexp_full_match(lit("order 66"), r"\\d+")` is `False`.
     """
     return function_call("regexp_full_match", (text, pattern))
 
@@ -1086,7 +1086,7 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
 
     Null in any argument gives null.
 
-    Example: `regexp_extract(lit("a=1, b=2"), "b=(\\\\d+)", 1)` is `"2"`.
+    Example: `regexp_extract(lit("a=1, b=2"), r"b=(\\d+)", 1)` is `"2"`.
     """
     return function_call("regexp_extract", (text, pattern), (group,))
 
@@ -1098,7 +1098,7 @@ def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement:
 
     Null in any argument gives null.
 
-    Example: `regexp_replace(lit("2024-03-09"), "(\\\\d+)-(\\\\d+)-(\\\\d+)", "\\\\3.\\\\2.\\\\1")` is `"09.03.2024"`.
+    Example: `regexp_replace(lit("2024-03-09"), r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
     """
     return function_call("regexp_replace", (text, pattern, replacement))
 
@@ -1108,7 +1108,7 @@ def regexp_count(text: IntoExpression, pattern: str | Expression) -> Expression:
 
     Null in any argument gives null.
 
-    Example: `regexp_count(lit("a1b22"), "\\\\d+")` is `2`.
+    Example: `regexp_count(lit("a1b22"), r"\\d+")` is `2`.
     """
     return function_call("regexp_count", (text, pattern))
 
@@ -1564,7 +1564,7 @@ def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneCho
 
     Null in any argument gives null.
 
-    Example: `assume_zone(lit(datetime.fromisoformat("2013-10-27 02:30:00")), "Europe/Berlin", "earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
+    Example: `assume_zone(lit(datetime.fromisoformat("2013-10-27 02:30:00")), "Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
     """
     return function_call("assume_zone", (x, zone), ambiguous=ambiguous, nonexistent=nonexistent)
 
@@ -1794,6 +1794,8 @@ def count_distinct(x: Expression) -> Expression:
 
     NaN is one value.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("count_distinct", (x,))
@@ -1803,6 +1805,8 @@ def sum(x: Expression) -> Expression:
     """The sum: int64, float64 or decimal.
 
     Overflow is an error.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `sum(col("x"))` is `4`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1814,6 +1818,8 @@ def mean(x: Expression) -> Expression:
 
     Of integers and decimals the float64 nearest to the exact mean, of durations a duration.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `mean(col("x"))` is `1.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("mean", (x,))
@@ -1823,6 +1829,8 @@ def min(x: Expression) -> Expression:
     """The least value.
 
     NaN only if all are.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `min(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1834,6 +1842,8 @@ def max(x: Expression) -> Expression:
 
     NaN if any is.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `max(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("max", (x,))
@@ -1843,6 +1853,8 @@ def var(x: Expression) -> Expression:
     """The sample variance (ddof 1).
 
     Null of fewer than 2 values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `var(col("x"))` is `0.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1854,6 +1866,8 @@ def std(x: Expression) -> Expression:
 
     Null of fewer than 2 values.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `std(col("x"))` is `0.5773502691896257`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("std", (x,))
@@ -1862,6 +1876,8 @@ def std(x: Expression) -> Expression:
 def var_pop(x: Expression) -> Expression:
     """The variance of the values themselves (ddof 0).
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `var_pop(col("x"))` is `0.2222222222222222`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("var_pop", (x,))
@@ -1869,6 +1885,8 @@ def var_pop(x: Expression) -> Expression:
 
 def std_pop(x: Expression) -> Expression:
     """The standard deviation of the values themselves (ddof 0).
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `std_pop(col("x"))` is `0.4714045207910317`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1880,6 +1898,8 @@ def covar_samp(x: Expression, y: Expression) -> Expression:
 
     Null of fewer than 2.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `covar_samp(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("covar_samp", (x, y))
@@ -1887,6 +1907,8 @@ def covar_samp(x: Expression, y: Expression) -> Expression:
 
 def covar_pop(x: Expression, y: Expression) -> Expression:
     """The covariance (ddof 0) of the pairs without a null.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `covar_pop(col("x"), lit(3).multiply(col("x")))` is `0.6666666666666666`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1898,6 +1920,8 @@ def corr(x: Expression, y: Expression) -> Expression:
 
     NaN where x or y is constant, null of fewer than 2 pairs.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `corr(col("x"), col("x").negate())` is `-1.0`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("corr", (x, y))
@@ -1907,6 +1931,8 @@ def median(x: Expression) -> Expression:
     """The exact median, linear between the middle two.
 
     NaN is the greatest value.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `median(col("x"))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1918,6 +1944,8 @@ def quantile(x: Expression, q: float | Expression) -> Expression:
 
     NaN is the greatest value.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `quantile(col("x"), 0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("quantile", (x, q))
@@ -1925,6 +1953,8 @@ def quantile(x: Expression, q: float | Expression) -> Expression:
 
 def mode(x: Expression) -> Expression:
     """The most frequent value, the least of those that tie.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `mode(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1936,6 +1966,8 @@ def first(x: Expression, *, ignore_nulls: bool | Expression | None = None, only:
 
     Of the rows where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.
 
+    An aggregate, and a window function.
+
     Example: `first(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("first", (x,), ignore_nulls=ignore_nulls, only=only)
@@ -1943,6 +1975,8 @@ def first(x: Expression, *, ignore_nulls: bool | Expression | None = None, only:
 
 def last(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
     """x of the group's last row, as in first.
+
+    An aggregate, and a window function.
 
     Example: `last(col("x"), ignore_nulls=True)` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1954,6 +1988,8 @@ def min_by(x: Expression, y: Expression) -> Expression:
 
     Of rows that tie, the least x.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `min_by(col("x"), col("x").negate())` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("min_by", (x, y))
@@ -1964,6 +2000,8 @@ def max_by(x: Expression, y: Expression) -> Expression:
 
     Of rows that tie, the least x.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `max_by(col("x"), col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("max_by", (x, y))
@@ -1971,6 +2009,8 @@ def max_by(x: Expression, y: Expression) -> Expression:
 
 def count_if(condition: Expression) -> Expression:
     """The number of rows where the condition is true.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `count_if(col("x").equal(1))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
@@ -1980,6 +2020,8 @@ def count_if(condition: Expression) -> Expression:
 def any(x: Expression) -> Expression:
     """Whether any value is true.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `any(col("x").greater(1))` is `True`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("any", (x,))
@@ -1988,6 +2030,8 @@ def any(x: Expression) -> Expression:
 def all(x: Expression) -> Expression:
     """Whether all values are true.
 
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
     Example: `all(col("x").greater(1))` is `False`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("all", (x,))
@@ -1995,6 +2039,8 @@ def all(x: Expression) -> Expression:
 
 def row_number() -> Expression:
     """The row's place in its group, from 1.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `row_number()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2006,6 +2052,8 @@ def rank() -> Expression:
 
     Rows that tie share it.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `rank()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return call("rank", ())
@@ -2016,6 +2064,8 @@ def dense_rank() -> Expression:
 
     Rows that tie share it.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `dense_rank()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return call("dense_rank", ())
@@ -2024,6 +2074,8 @@ def dense_rank() -> Expression:
 def percent_rank() -> Expression:
     """(rank - 1) / (rows - 1), 0 in a group of 1 row.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `percent_rank()` is `[0.0, 0.3333333333333333, 0.6666666666666666, 1.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return call("percent_rank", ())
@@ -2031,6 +2083,8 @@ def percent_rank() -> Expression:
 
 def cume_dist() -> Expression:
     """The share of the group's rows that come no later in order.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `cume_dist()` is `[0.25, 0.5, 0.75, 1.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2042,6 +2096,8 @@ def ntile(n: int | Expression) -> Expression:
 
     The first ones get the rest.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `ntile(3)` is `[1, 1, 2, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return call("ntile", (n,))
@@ -2052,6 +2108,8 @@ def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoE
 
     Nulls are kept, or, with `ignore_nulls`, their rows not counted.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `lag(col("x"))` is `[None, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("lag", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
@@ -2059,6 +2117,8 @@ def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoE
 
 def lead(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
     """x of the row `offset` (1) rows after, as in lag.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `lead(col("x"), ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2068,6 +2128,8 @@ def lead(x: Expression, offset: int | Expression | None = None, *, default: Into
 def ffill(x: Expression) -> Expression:
     """The last x up to here that is not null.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `ffill(col("x"))` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("ffill", (x,))
@@ -2075,6 +2137,8 @@ def ffill(x: Expression) -> Expression:
 
 def bfill(x: Expression) -> Expression:
     """The next x from here on that is not null.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `bfill(col("x"))` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2086,6 +2150,8 @@ def diff(x: Expression, offset: int | Expression | None = None) -> Expression:
 
     Of times, a duration.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `diff(col("x"))` is `[None, 1, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("diff", (x,), (offset,))
@@ -2094,6 +2160,8 @@ def diff(x: Expression, offset: int | Expression | None = None) -> Expression:
 def pct_change(x: Expression, offset: int | Expression | None = None) -> Expression:
     """x / x' - 1 in float64, with the x' of `offset` (1) rows before.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `pct_change(col("x"))` is `[None, 1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("pct_change", (x,), (offset,))
@@ -2101,6 +2169,8 @@ def pct_change(x: Expression, offset: int | Expression | None = None) -> Express
 
 def cum_count(x: Expression) -> Expression:
     """The number of values so far.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_count(col("x"))` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2112,6 +2182,8 @@ def cum_sum(x: Expression) -> Expression:
 
     Overflow is an error.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `cum_sum(col("x"))` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("cum_sum", (x,))
@@ -2122,6 +2194,8 @@ def cum_prod(x: Expression) -> Expression:
 
     Overflow of int64 is an error.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `cum_prod(col("x"))` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("cum_prod", (x,))
@@ -2130,6 +2204,8 @@ def cum_prod(x: Expression) -> Expression:
 def cum_mean(x: Expression) -> Expression:
     """The mean so far, as of `mean`.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `cum_mean(col("x"))` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("cum_mean", (x,))
@@ -2137,6 +2213,8 @@ def cum_mean(x: Expression) -> Expression:
 
 def cum_min(x: Expression) -> Expression:
     """The least value so far.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_min(col("x"))` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2148,6 +2226,8 @@ def cum_max(x: Expression) -> Expression:
 
     NaN once one is NaN.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `cum_max(col("x"))` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("cum_max", (x,))
@@ -2158,6 +2238,8 @@ def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expressio
 
     Overflow is an error.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `rolling_sum(col("x"), 2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_sum", (x, frame))
@@ -2165,6 +2247,8 @@ def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expressio
 
 def rolling_mean(x: Expression, frame: int | timedelta | Expression) -> Expression:
     """The mean over the frame, as of `mean`.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_mean(col("x"), 2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2174,6 +2258,8 @@ def rolling_mean(x: Expression, frame: int | timedelta | Expression) -> Expressi
 def rolling_min(x: Expression, frame: int | timedelta | Expression) -> Expression:
     """The least value of the frame.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `rolling_min(col("x"), 2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_min", (x, frame))
@@ -2181,6 +2267,8 @@ def rolling_min(x: Expression, frame: int | timedelta | Expression) -> Expressio
 
 def rolling_max(x: Expression, frame: int | timedelta | Expression) -> Expression:
     """The greatest value of the frame.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_max(col("x"), 2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2190,6 +2278,8 @@ def rolling_max(x: Expression, frame: int | timedelta | Expression) -> Expressio
 def rolling_count(x: Expression, frame: int | timedelta | Expression) -> Expression:
     """The number of values in the frame.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `rolling_count(col("x"), 2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_count", (x, frame))
@@ -2198,6 +2288,8 @@ def rolling_count(x: Expression, frame: int | timedelta | Expression) -> Express
 def rolling_std(x: Expression, frame: int | timedelta | Expression) -> Expression:
     """The sample standard deviation (ddof 1) over the frame.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `rolling_std(col("x"), 2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_std", (x, frame))
@@ -2205,6 +2297,8 @@ def rolling_std(x: Expression, frame: int | timedelta | Expression) -> Expressio
 
 def rolling_var(x: Expression, frame: int | timedelta | Expression) -> Expression:
     """The sample variance (ddof 1) over the frame.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2217,6 +2311,8 @@ def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None 
     With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a timestamp,
     else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
 
+    A window function: for `window`, and `over` of groups in order.
+
     Example: `ewm_mean(col("x"), half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("ewm_mean", (x,), half_life=half_life, span=span, alpha=alpha)
@@ -2224,6 +2320,8 @@ def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None 
 
 def decayed_sum(x: Expression, half_life: float | timedelta | Expression) -> Expression:
     """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `decayed_sum(col("x"), half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
@@ -2234,6 +2332,8 @@ def session_id(gap: timedelta | Expression) -> Expression:
     """How many gaps longer than `gap` the group has had so far.
 
     Needs order_by to begin with a timestamp.
+
+    A window function: for `window`, and `over` of groups in order.
 
     Example: `session_id(gap=timedelta(hours=1))` is `[0, 0, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """

@@ -940,7 +940,7 @@ class Methods:
 
         Null in any argument gives null.
 
-        Example: `lit("order 66").regexp_full_match("\\\\d+")` is `False`.
+        Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
         return self._call("regexp_full_match", (self, pattern))
 
@@ -951,7 +951,7 @@ class Methods:
 
         Null in any argument gives null.
 
-        Example: `lit("a=1, b=2").regexp_extract("b=(\\\\d+)", 1)` is `"2"`.
+        Example: `lit("a=1, b=2").regexp_extract(r"b=(\\d+)", 1)` is `"2"`.
         """
         return self._call("regexp_extract", (self, pattern), (group,))
 
@@ -962,7 +962,7 @@ class Methods:
 
         Null in any argument gives null.
 
-        Example: `lit("2024-03-09").regexp_replace("(\\\\d+)-(\\\\d+)-(\\\\d+)", "\\\\3.\\\\2.\\\\1")` is `"09.03.2024"`.
+        Example: `lit("2024-03-09").regexp_replace(r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
         """
         return self._call("regexp_replace", (self, pattern, replacement))
 
@@ -971,7 +971,7 @@ class Methods:
 
         Null in any argument gives null.
 
-        Example: `lit("a1b22").regexp_count("\\\\d+")` is `2`.
+        Example: `lit("a1b22").regexp_count(r"\\d+")` is `2`.
         """
         return self._call("regexp_count", (self, pattern))
 
@@ -1384,7 +1384,7 @@ class Methods:
 
         Null in any argument gives null.
 
-        Example: `lit(datetime.fromisoformat("2013-10-27 02:30:00")).assume_zone("Europe/Berlin", "earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
+        Example: `lit(datetime.fromisoformat("2013-10-27 02:30:00")).assume_zone("Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
         """
         return self._call("assume_zone", (self, zone), ambiguous=ambiguous, nonexistent=nonexistent)
 
@@ -1594,6 +1594,8 @@ class Methods:
 
         NaN counts.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").count()` is `3`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("count", (self,))
@@ -1602,6 +1604,8 @@ class Methods:
         """`count(DISTINCT x)`: distinct values that are not null.
 
         NaN is one value.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1612,6 +1616,8 @@ class Methods:
 
         Overflow is an error.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").sum()` is `4`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("sum", (self,))
@@ -1620,6 +1626,8 @@ class Methods:
         """The mean in float64.
 
         Of integers and decimals the float64 nearest to the exact mean, of durations a duration.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").mean()` is `1.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1630,6 +1638,8 @@ class Methods:
 
         NaN only if all are.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").min()` is `1`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("min", (self,))
@@ -1638,6 +1648,8 @@ class Methods:
         """The greatest value.
 
         NaN if any is.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").max()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1648,6 +1660,8 @@ class Methods:
 
         Null of fewer than 2 values.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").var()` is `0.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("var", (self,))
@@ -1657,6 +1671,8 @@ class Methods:
 
         Null of fewer than 2 values.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").std()` is `0.5773502691896257`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("std", (self,))
@@ -1664,12 +1680,16 @@ class Methods:
     def var_pop(self) -> Expression:
         """The variance of the values themselves (ddof 0).
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").var_pop()` is `0.2222222222222222`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("var_pop", (self,))
 
     def std_pop(self) -> Expression:
         """The standard deviation of the values themselves (ddof 0).
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").std_pop()` is `0.4714045207910317`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1680,12 +1700,16 @@ class Methods:
 
         Null of fewer than 2.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").covar_samp(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("covar_samp", (self, y))
 
     def covar_pop(self, y: Expression) -> Expression:
         """The covariance (ddof 0) of the pairs without a null.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").covar_pop(lit(3).multiply(col("x")))` is `0.6666666666666666`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1696,6 +1720,8 @@ class Methods:
 
         NaN where x or y is constant, null of fewer than 2 pairs.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").corr(col("x").negate())` is `-1.0`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("corr", (self, y))
@@ -1704,6 +1730,8 @@ class Methods:
         """The exact median, linear between the middle two.
 
         NaN is the greatest value.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").median()` is `1.0`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1714,12 +1742,16 @@ class Methods:
 
         NaN is the greatest value.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").quantile(0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("quantile", (self, q))
 
     def mode(self) -> Expression:
         """The most frequent value, the least of those that tie.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").mode()` is `1`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1730,12 +1762,16 @@ class Methods:
 
         Of the rows where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.
 
+        An aggregate, and a window function.
+
         Example: `col("x").first()` is `1`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("first", (self,), ignore_nulls=ignore_nulls, only=only)
 
     def last(self, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
         """x of the group's last row, as in first.
+
+        An aggregate, and a window function.
 
         Example: `col("x").last(ignore_nulls=True)` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1746,6 +1782,8 @@ class Methods:
 
         Of rows that tie, the least x.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").min_by(col("x").negate())` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("min_by", (self, y))
@@ -1755,12 +1793,16 @@ class Methods:
 
         Of rows that tie, the least x.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").max_by(col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("max_by", (self, y))
 
     def count_if(self) -> Expression:
         """The number of rows where the condition is true.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").equal(1).count_if()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1769,12 +1811,16 @@ class Methods:
     def any(self) -> Expression:
         """Whether any value is true.
 
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
         Example: `col("x").greater(1).any()` is `True`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("any", (self,))
 
     def all(self) -> Expression:
         """Whether all values are true.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").greater(1).all()` is `False`, over x = 1, 1, 2, null, in the order of x.
         """
@@ -1785,12 +1831,16 @@ class Methods:
 
         Nulls are kept, or, with `ignore_nulls`, their rows not counted.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").lag()` is `[None, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("lag", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
     def lead(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows after, as in lag.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").lead(ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1799,12 +1849,16 @@ class Methods:
     def ffill(self) -> Expression:
         """The last x up to here that is not null.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").ffill()` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("ffill", (self,))
 
     def bfill(self) -> Expression:
         """The next x from here on that is not null.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").bfill()` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1815,6 +1869,8 @@ class Methods:
 
         Of times, a duration.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").diff()` is `[None, 1, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("diff", (self,), (offset,))
@@ -1822,12 +1878,16 @@ class Methods:
     def pct_change(self, offset: int | Expression | None = None) -> Expression:
         """x / x' - 1 in float64, with the x' of `offset` (1) rows before.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").pct_change()` is `[None, 1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("pct_change", (self,), (offset,))
 
     def cum_count(self) -> Expression:
         """The number of values so far.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_count()` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1838,6 +1898,8 @@ class Methods:
 
         Overflow is an error.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").cum_sum()` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("cum_sum", (self,))
@@ -1847,6 +1909,8 @@ class Methods:
 
         Overflow of int64 is an error.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").cum_prod()` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("cum_prod", (self,))
@@ -1854,12 +1918,16 @@ class Methods:
     def cum_mean(self) -> Expression:
         """The mean so far, as of `mean`.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").cum_mean()` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("cum_mean", (self,))
 
     def cum_min(self) -> Expression:
         """The least value so far.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_min()` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1870,6 +1938,8 @@ class Methods:
 
         NaN once one is NaN.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").cum_max()` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("cum_max", (self,))
@@ -1879,12 +1949,16 @@ class Methods:
 
         Overflow is an error.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").rolling_sum(2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_sum", (self, frame))
 
     def rolling_mean(self, frame: int | timedelta | Expression) -> Expression:
         """The mean over the frame, as of `mean`.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_mean(2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1893,12 +1967,16 @@ class Methods:
     def rolling_min(self, frame: int | timedelta | Expression) -> Expression:
         """The least value of the frame.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").rolling_min(2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_min", (self, frame))
 
     def rolling_max(self, frame: int | timedelta | Expression) -> Expression:
         """The greatest value of the frame.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_max(2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1907,6 +1985,8 @@ class Methods:
     def rolling_count(self, frame: int | timedelta | Expression) -> Expression:
         """The number of values in the frame.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").rolling_count(2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_count", (self, frame))
@@ -1914,12 +1994,16 @@ class Methods:
     def rolling_std(self, frame: int | timedelta | Expression) -> Expression:
         """The sample standard deviation (ddof 1) over the frame.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").rolling_std(2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_std", (self, frame))
 
     def rolling_var(self, frame: int | timedelta | Expression) -> Expression:
         """The sample variance (ddof 1) over the frame.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
@@ -1931,12 +2015,16 @@ class Methods:
         With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a
         timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
 
+        A window function: for `window`, and `over` of groups in order.
+
         Example: `col("x").ewm_mean(half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("ewm_mean", (self,), half_life=half_life, span=span, alpha=alpha)
 
     def decayed_sum(self, half_life: float | timedelta | Expression) -> Expression:
         """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+
+        A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").decayed_sum(half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
