@@ -89,7 +89,7 @@ def selected(column: Any, schema: Callable[[], Schema]) -> list[Any]:
 
 
 def _of_column(expression: Expression, selector: Selected, name: str) -> Expression:
-    """Return an expression with a column in the place of its selector."""
+    """Return an expression that has a column where it had a selector."""
     return Expression(rebuilt(expression.syntax, lambda part: Name(name) if part is selector else None))
 
 

@@ -72,7 +72,7 @@ class Lifted:
         return self.names[-1]
 
     def aggregate(self, over: Over) -> None:
-        """Put columns in the place of the aggregates of an `over`; the rest is computed for each row."""
+        """Replace the aggregates of an `over` by columns; the rest is computed for each row."""
         columns = self.aggregates.setdefault(over.by, {})
 
         def column_of(node: Syntax) -> Syntax | None:
@@ -84,7 +84,7 @@ class Lifted:
         self.replaced[over] = rebuilt(over.operand, column_of)
 
     def window(self, over: Over) -> None:
-        """Put a column in the place of an `over`."""
+        """Replace an `over` by a column."""
         self.windows.setdefault(spec_of(over), {})[name := self.column()] = over.operand
         self.replaced[over] = Name(name)
 

@@ -4,7 +4,7 @@
     t.with_columns(cs.string().trim())
     t.drop(cs.starts_with("tmp_"))
 
-A selector looks at the columns that the table has when the step is declared: the files' metadata is read then, and the
+A selector looks at the columns that the table has when you declare the step.  The metadata of files is read then.  The
 pipeline, also as YAML, has the names.  `|`, `&`, `-` and `~` combine selectors.  A function of a selector is computed
 for each of the columns, and replaces it.
 """

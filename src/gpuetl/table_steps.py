@@ -62,7 +62,7 @@ class TableSteps:
         return schema_of(self._table)
 
     def pipe(self, function: Callable[Concatenate[Table, P], T], *args: P.args, **keywords: P.kwargs) -> T:
-        """Return `function(table, *args, **keywords)`: a chain goes on through a function of yours."""
+        """Return `function(table, *args, **keywords)`, so that a chain has functions of yours."""
         return function(self._table, *args, **keywords)
 
     def filter(self, predicate: Expression | bool, *more: Expression | bool) -> Table:
@@ -168,8 +168,11 @@ class TableSteps:
         found = calls("window", columns)
         return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by)))
 
-    def sort(self, *by: Names) -> Table:
+    def sort(self, *by: Names, **unknown: Never) -> Table:
         """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
+        if unknown:
+            message = coded("GE1006", f"unknown key '{next(iter(unknown))}'")
+            raise InvalidPipeline.because(message, "Write sort('a desc'), or sort('a desc nulls first').", "sort")
         return self.step(verbs.Sort(order_of("sort", *by)))
 
     def distinct(self, *on: Names, keep: Literal["any", "first"] = "any", order_by: Names = ()) -> Table:
@@ -220,7 +223,7 @@ class TableSteps:
 
 @dataclass(frozen=True, eq=False)
 class GroupBy:
-    """The rows of a table in groups, of which `agg` makes one row each."""
+    """The rows of a table in groups: `agg` makes one row of each."""
 
     table: Table
     by: tuple[str, ...]

@@ -138,6 +138,9 @@ def test_first_over_a_group_is_that_of_an_order(t, answer):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda t: t.sort("i", descending=True), "sort: unknown key 'descending'"),
+        (lambda t: t.with_columns(n=col("i").len()), "Write count() for the number of rows"),
+        (lambda t: t.with_columns(n=col("i").n_unique()), "Write count(DISTINCT x)."),
         (lambda t: t.with_columns(col("i") * 2), "with_columns: the expression i * 2 has no name"),
         (lambda t: t.with_columns(j=(col("i") * 2).alias("j") + 1), "unsupported operand"),
         (lambda t: t.with_columns(j=col("i").alias("k")), "the name 'k' cannot stand inside an expression"),

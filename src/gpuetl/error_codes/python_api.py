@@ -15,7 +15,7 @@ pipeline.run(engine="pandas")"""
 
 
 def page(code: str, title: str, cause: str, fix: str, lines: tuple[str, str], message: str) -> ErrorPage:
-    """Return the page of an error in a script, of which one line is wrong and another right."""
+    """Return the page of an error in a script: `lines` are the wrong line and the right one."""
     wrong, right = (f"{BEGIN}result = {line}{END}" for line in lines)
     return ErrorPage(code, title, cause, fix, wrong, f"gpuetl.errors.{message}", right, "python")
 

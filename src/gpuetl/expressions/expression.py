@@ -68,7 +68,7 @@ class Expression(Methods):
         return apply("and", self >= low, self <= high)
 
     def is_between(self, lower_bound: Operand, upper_bound: Operand, closed: Closed = "both") -> Expression:
-        """Whether x is in a range, of which `closed` says which ends belong to it.
+        """Whether x is in a range; `closed` says which ends belong to it.
 
         Strings are refused: write `lit("a")` for the string, or `col("a")` for the column.
         """
@@ -286,8 +286,21 @@ def type_named(name: str) -> DataType:
         raise InvalidType(error.args[0], hint=getattr(error, "hint", "")) from None
 
 
+OF_POLARS = {
+    "len": "Write count() for the number of rows, or length() for that of characters.",
+    "sort": "An order is text: sort('x desc').",
+    "name": "Write alias('name').",
+    "list": "Write list_get(0), list_length() or another function of lists.",
+    "weekday": "Write isodow(), Monday is 1, or dayofweek(), Sunday is 0.",
+    "unique": "Write count_distinct(), or a distinct step.",
+}
+"""What to write for methods of Polars that mean something else, or are not there."""
+
+
 def method_hint(name: str) -> str:
     """Return what to write in place of a method that expressions do not have."""
+    if name in OF_POLARS:
+        return OF_POLARS[name]
     if name in ALIASES:
         return f"Write {ALIASES[name]}()."
     known = [name for name in dir(Expression) if not name.startswith("_")]
