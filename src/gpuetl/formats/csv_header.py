@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.errors import have_hint
@@ -71,6 +71,7 @@ class Headers(dict[FilePath, Header]):
     def __init__(self) -> None:
         super().__init__()
         self.pieces: dict[FilePath, Sequence[Piece]] = {}
+        self.string_bytes: Mapping[str, float] | None = None
 
 
 def header_of(dataset: Dataset, file: DataFile) -> Header:

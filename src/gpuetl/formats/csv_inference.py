@@ -69,20 +69,22 @@ def infer(dataset: Dataset) -> Inference:
     return Inference(types_of(sample, options), len(sample.rows), str(file.path))
 
 
-def sample_of(file: DataFile, options: CsvOptions, header: Header) -> Sample:
+def sample_of(
+    file: DataFile, options: CsvOptions, header: Header, most_bytes: int = SAMPLE_BYTES, most_rows: int = SAMPLE_ROWS
+) -> Sample:
     """Return the first rows of a file."""
     text, is_whole = b"", True
     with opened(file.path, file.state) as source:
         for block in blocks(source, options, 1 << 16):
             text += block
-            if len(text) - header.start > SAMPLE_BYTES:
+            if len(text) - header.start > most_bytes:
                 is_whole = False
                 break
     text = text[header.start :]
     if not is_whole:
         text = text[: whole_records(text, options.dialect)]
     records = CsvRecords(text, options.dialect, empty_lines=len(header.names) == 1)
-    return Sample(header, [records.fields(record) for record in range(min(SAMPLE_ROWS, len(records)))])
+    return Sample(header, [records.fields(record) for record in range(min(most_rows, len(records)))])
 
 
 def types_of(sample: Sample, options: CsvOptions) -> dict[str, DataType]:
