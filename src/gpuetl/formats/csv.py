@@ -68,9 +68,10 @@ class CsvFormat(Format):
 
         headers = dataset.metadata
         assert isinstance(headers, Headers)
-        if file.path not in headers.pieces:
-            headers.pieces[file.path] = pieces_of(dataset, file)
-        return headers.pieces[file.path]
+        key = file.path, dataset.whole_file_bytes
+        if key not in headers.pieces:
+            headers.pieces[key] = pieces_of(dataset, file)
+        return headers.pieces[key]
 
     def column_values(self, dataset: Dataset, name: str) -> ColumnValues | None:
         """Return the bytes of a column of strings, where files are large enough to be cut into pieces."""
@@ -78,9 +79,10 @@ class CsvFormat(Format):
 
         headers = dataset.metadata
         assert isinstance(headers, Headers)
-        if headers.string_bytes is None:
-            headers.string_bytes = string_bytes(dataset, dataset.row_groups)
-        size = headers.string_bytes.get(name)
+        key = dataset.whole_file_bytes
+        if key not in headers.string_bytes:
+            headers.string_bytes[key] = string_bytes(dataset, dataset.row_groups)
+        size = headers.string_bytes[key].get(name)
         return None if size is None else ColumnValues(1.0, size)
 
     def option_problems(self, options: FormatOptions, types: Mapping[str, DataType]) -> Iterable[tuple[str, str]]:

@@ -70,8 +70,10 @@ class Headers(dict[FilePath, Header]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pieces: dict[FilePath, Sequence[Piece]] = {}
-        self.string_bytes: Mapping[str, float] | None = None
+        self.pieces: dict[tuple[FilePath, int], Sequence[Piece]] = {}
+        """Those of each file, and of each `whole_file_bytes`."""
+        self.string_bytes: dict[int, Mapping[str, float]] = {}
+        """Of each `whole_file_bytes` those of a row, by column: see `csv_widths.py`."""
 
 
 def header_of(dataset: Dataset, file: DataFile) -> Header:
