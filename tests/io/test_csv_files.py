@@ -175,7 +175,10 @@ def test_a_quote_inside_of_a_field_is_a_character(read, text, values):
         (b"\xef\xbb\xbf", "empty; a CSV file begins with a line of column names"),
         (b"\n\r\n", "empty; a CSV file begins with a line of column names"),
         (b"\n\nx,s\n1,a\n", "line 1 is empty and should have the column names\nSkip the empty lines: skip_rows: 2."),
-        (b"\r\nx,s\r\n1,a\r\n", "line 1 is empty and should have the column names\nSkip the empty lines: skip_rows: 1."),
+        (
+            b"\r\nx,s\r\n1,a\r\n",
+            "line 1 is empty and should have the column names\nSkip the empty lines: skip_rows: 1.",
+        ),
         ("x,s\n1,a\n".encode("utf-16"), "the file is UTF-16 text, not UTF-8\nSet encoding: utf-16."),
         ("x,s\n1,a\n".encode("utf-16-be"), "the column names have NUL bytes, so the file is not text\nIs it UTF-16?"),
         (b"x,\xff\n", "the first line is not column names in UTF-8\nSave the file as UTF-8, or declare its encoding,"),
