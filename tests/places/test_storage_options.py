@@ -22,6 +22,7 @@ from gpuetl.messages import SECRET_NAMES, without_secrets
 from gpuetl.places.objects.clients import client_of
 from gpuetl.places.registry import path_of
 from gpuetl.places.storage import OPTIONS, Storage, is_secret, option_name
+from tables import table
 
 ROWS = pa.table({"x": pa.array([1, 2, 3, 4], pa.int64()), "s": ["a", None, "c", "d"]})
 SECRETS = {
@@ -278,6 +279,29 @@ def test_fingerprints_do_not_depend_on_credentials(options, changed):
 
     assert fingerprint() == fingerprint(**{changed: "another-one"})
     assert fingerprint() != fingerprint(endpoint_url="https://elsewhere.example.com")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("s3://shop/out", "s3://shop/out/day", "writes inside the path of sink 'one'"),
+        ("s3://shop/out/day", "s3://shop/out", "has a path that holds that of sink 'one'"),
+        ("s3://shop/out", "s3://shop/out/day/t.parquet", "writes inside the path of sink 'one'"),
+        ("s3://shop/out", "s3://shop/out", "writes the same path as sink 'one'"),
+        ("s3://shop/out", "s3://shop/outer", ""),
+    ],
+)
+@pytest.mark.parametrize("mode", ["overwrite", "append"])
+def test_a_sink_inside_of_another_one_in_a_store_is_an_error(options, first, second, message, mode):
+    pipeline = Pipeline("p")
+    rows = pipeline.from_frame("t", table({"x": "int64"}, (1,)))
+    rows.write_parquet("one", first, mode=mode, storage_options=options)
+    rows.write_parquet("two", second, mode=mode, storage_options={**options, "access_key_id": "another-one"})
+    if not message:
+        pipeline.plan(files=False)
+        return
+    with pytest.raises(InvalidPipeline, match=message):
+        pipeline.plan(files=False)
 
 
 def test_rows_of_two_endpoints_are_different_places(options):
