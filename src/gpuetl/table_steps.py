@@ -146,9 +146,12 @@ class TableSteps:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self.beside("union", other) for other in flat(others)), missing))
 
-    def explode(self, column: str, *, keep_empty: bool = True, index: str = "") -> Table:
-        """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
-        return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index))
+    def explode(self, column: str, *, keep_empty: bool = True, index: str = "", prefix: str = "") -> Table:
+        """One row for each element of a list or map; null or empty ones give a null, unless not `keep_empty`.
+
+        A map gives the columns `key` and `value`, with `prefix` before these names.
+        """
+        return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index, prefix))
 
     def unnest(self, column: str, *, prefix: str = "") -> Table:
         """The fields of a struct in columns of their own, in its place, their names after `prefix`."""
