@@ -68,7 +68,7 @@ class Place:
 
     def underlined(self) -> str:
         """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
-        text = without_secrets(CONTROLS.sub(" ", self.source.rstrip()))  # the caret stays below its character
+        text = CONTROLS.sub(" ", without_secrets(self.source).rstrip())  # the caret stays below its character
         if not self.column:
             return f"    {text.strip()[:SHOWN_CHARACTERS]}" if text else ""
         margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
