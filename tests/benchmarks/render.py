@@ -10,7 +10,7 @@ from render_first_runs import edits_section, first_runs_section, flights_section
 from render_gpu import (
     cluster_section,
     compression_note,
-    csv_section,
+    csv_readers_section,
     gpu_section,
     kernel_section,
     large_section,
@@ -81,7 +81,7 @@ def page() -> str:
         "## One GPU", "",
         *gpu_section(gpu, again),
         *compression_note(results["pipeline-zstd"]),
-        *csv_section(results["csv"]),
+        *csv_readers_section(results["csv"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),
         *edits_section(results["edited-expression"]),

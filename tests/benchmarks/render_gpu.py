@@ -30,7 +30,7 @@ def gpu_section(result: dict[str, Any], left_out: Collection[str] = ()) -> list[
     ]  # fmt: skip
 
 
-def csv_section(result: dict[str, Any]) -> list[str]:
+def csv_readers_section(result: dict[str, Any]) -> list[str]:
     """Render readers of one CSV file beside each other."""
     data = result["input"]
     rows = [
@@ -43,7 +43,7 @@ def csv_section(result: dict[str, Any]) -> list[str]:
         f"One file of {data['rows']:,} rows and {data['bytes'] / 1e9:.2f} GB: integers, floats, strings and timestamps, in a warm page cache",
         "(`tests/benchmarks/csv_read.py`). gpuetl's times are those of whole runs that keep the rows, with planning; others' are those of a",
         f"call. The best of {len(next(iter(result['seconds'].values())))} runs after a first one. {conditions(result)}.", "",
-        *table(("reader", "best, s", "GB/s", "× gpuetl"), rows),
+        *lines_of_table(("reader", "best, s", "GB/s", "× gpuetl"), rows),
     ]  # fmt: skip
 
 
