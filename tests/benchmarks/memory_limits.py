@@ -92,7 +92,7 @@ def pipeline_of(operation: str, data: Path, out: Path) -> Pipeline:
     if operation.endswith("CSV"):
         table.write_csv("out", str(out))
     else:
-        table.write_parquet("out", str(out), **({"partition_by": ["kind"]} if operation.endswith("partitions") else {}))
+        table.write_parquet("out", str(out), partition_by="kind" if operation.endswith("partitions") else None)
     return pipeline
 
 
