@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
@@ -294,7 +294,16 @@ class Pipeline(PipelineDefinition, SourceMethods):
         names = None if stages is None else as_names(stages)
         return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
 
-    def add_test(self, name: str, **keys: Any) -> None:
+    def add_test(
+        self,
+        name: str,
+        *,
+        params: Mapping[str, object] | None = None,
+        given: Mapping[str, object] | None = None,
+        expect: Mapping[str, object] | None = None,
+        expect_failure: str | None = None,
+        **unknown: Never,
+    ) -> None:
         """Declare a test: `params`, `given`, `expect` and `expect_failure` as in YAML, of Python's own values.
 
         Raises
@@ -302,6 +311,8 @@ class Pipeline(PipelineDefinition, SourceMethods):
         InvalidPipeline
             For what a test in a file may not say; columns and types are checked by `validate` and `test`.
         """
+        found = {"params": params, "given": given, "expect": expect, "expect_failure": expect_failure}
+        keys = {key: value for key, value in found.items() if value is not None} | unknown
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)
         if any(test.name == name for test in self.spec.tests):
