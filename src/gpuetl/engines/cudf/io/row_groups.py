@@ -124,6 +124,11 @@ DEFAULT = Layout()
 """A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
 COMPRESSED_PAGE_ROWS = 1 << 16
 """Of the pages of a layout with a codec: the device compresses a page by a few of its threads, and many at a time."""
+COMPRESSED_PAGE_BYTES, FEW_ROWS, CHUNK_BYTES = 1 << 21, 1 << 12, (1 << 24) - (1 << 14)
+"""Of texts in such pages: what is aimed at, in pages of more than a few rows, and what the device takes, less levels.
+
+All columns have pages of as many rows, so long texts in one column would cut all others into many small pages.
+"""
 ENCODING = RLock()
 """One batch at a time: the interpreter would let all of them encode in turns, so that none could soon be written."""
 MEASURED = BoundedSemaphore(2)
@@ -197,6 +202,7 @@ class Rows:
                 storing = pages_to_store(pages, self.layout.compression, self.machine)
             del measured, pages
             stored = storing.stored()
+            del storing
             with ENCODING:
                 return self.in_files(groups, stored, -(-file_rows // self.layout.group_rows), offset)
 
@@ -268,12 +274,19 @@ def with_short_pages(frame: Frame, layout: Layout, machine: Machine) -> Layout:
     texts = [v for v in frame.columns.values() if v.dtype == STRING and v.rows and not v.dictionary]
     while layout.page_rows > 32 and texts:
         most = most_page_bytes(texts, layout.page_rows, machine)
-        if most <= MOST_PAGE_BYTES:
+        if most <= aimed_page_bytes(layout):
             return layout
         layout = replace(layout, page_rows=layout.page_rows // 2)
     if texts and (most := most_page_bytes(texts, layout.page_rows, machine)) >= LIMIT:
         raise pa.ArrowInvalid(f"{layout.page_rows} texts have {most:,} bytes, and a page of Parquet less than 2^31")
     return layout
+
+
+def aimed_page_bytes(layout: Layout) -> int:
+    """Return what pages of texts should have at most."""
+    if layout.compression == NO_COMPRESSION:
+        return MOST_PAGE_BYTES
+    return COMPRESSED_PAGE_BYTES if layout.page_rows > FEW_ROWS else CHUNK_BYTES
 
 
 def most_page_bytes(texts: Sequence[Vector], page_rows: int, machine: Machine) -> int:
