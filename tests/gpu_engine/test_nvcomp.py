@@ -11,6 +11,7 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.io.compressed_pages import CODECS as NAMES
 from gpuetl.engines.cudf.io.parquet_writer import layout_of, write_parquet
+from gpuetl.errors import EvaluationError
 from gpuetl.formats.compression import Compression
 from gpuetl.formats.parquet_options import ParquetWriteOptions
 from gpuetl.testing import assert_tables_equal
@@ -63,6 +64,11 @@ def test_chunks_are_what_arrow_decompresses(gpu, codec, kind):
     for each, start, size in zip(plain, chunks.starts.tolist(), stored, strict=True):
         found = pa.Codec(NAMES[codec][0]).decompress(data[start : start + size].tobytes(), len(each), asbytes=True)
         assert found == each.tobytes()
+
+
+def test_a_chunk_that_is_too_large_is_an_error(gpu):
+    with gpu.stage("test", "writing"), pytest.raises(EvaluationError, match="by snappy: chunk too large.*GE1538"):
+        gpu.compressor("snappy").begin(gpu.arrays.zeros(MOST + 1, "uint8"), np.array([0]), np.array([MOST + 1]))
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS, ids=str)
