@@ -136,7 +136,7 @@ class CompressedPages:
             return []
         data, starts, sizes = self.contents
         begins, ends = starts[places], (starts + sizes)[places]
-        first, last = int(begins.min()), int(ends.max())
+        first, last = int(np.min(begins)), int(np.max(ends))
         memory = np.empty(last - first, np.uint8)
         if len(memory):
             self.machine.to_host([data[first:last]], memory)

@@ -65,7 +65,7 @@ class NvcompCompressor:
         table = np.stack([starts + data.data.ptr, sizes, made_starts + made.data.ptr])
         d_starts, d_sizes, d_made = cupy.asarray(table)
         stored_sizes, statuses = cupy.zeros(len(sizes), "uint64"), cupy.zeros(len(sizes), "int32")
-        most, total = int(sizes.max()), int(sizes.sum())
+        most, total = int(np.max(sizes)), int(np.sum(sizes))
         space = cupy.empty(max(self.asked(self.temporary, len(sizes), most, Options(), total=total), 1), "uint8")
         status = self.compress(
             d_starts.data.ptr, d_sizes.data.ptr, most, len(sizes), space.data.ptr, space.nbytes,
