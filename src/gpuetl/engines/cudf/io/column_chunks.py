@@ -11,18 +11,24 @@ import pyarrow as pa
 from gpuetl.engines.cudf.io.definition_levels import Levels
 from gpuetl.engines.cudf.io.encoded_columns import Encoded
 from gpuetl.engines.cudf.io.parquet_metadata import (
+    I32,
     PLAIN,
     RLE,
     RLE_DICTIONARY,
     ChunkPlace,
+    Value,
     boolean,
     fields,
     i32,
     struct,
+    zigzag,
 )
 from gpuetl.engines.cudf.io.threaded_file import Piece, piece_bytes, total_bytes
 
 DATA_PAGE, DICTIONARY_PAGE = 0, 2
+NEXT_I32 = fields({1: Value(I32, b"")})
+"""What stands before a field that follows the one before it by its number."""
+BEFORE_SIZE = fields({1: i32(DATA_PAGE)}) + NEXT_I32
 
 
 class Page(NamedTuple):
@@ -58,8 +64,11 @@ def stored_page(page: Page, body: list[Piece], size: int) -> StoredPage:
 
 
 def data_header(rows: int, size: int, stored_size: int, encoding: int) -> bytes:
-    """Return the header of a data page, of a size without compression and as it is stored."""
-    return fields({1: i32(DATA_PAGE), 2: i32(size), 3: i32(stored_size)}) + page_of(rows, encoding)
+    """Return the header of a data page, of a size without compression and as it is stored.
+
+    There are many pages where they are compressed, so the fields that all headers have are here as bytes.
+    """
+    return b"".join((BEFORE_SIZE, zigzag(size), NEXT_I32, zigzag(stored_size), page_of(rows, encoding)))
 
 
 @lru_cache(1 << 10)
