@@ -21,7 +21,7 @@ from typing import Any
 from environment import described, today
 from suites import SUITES, Job, jobs
 from suites.answers import assert_same_answers
-from suites.codec import CODECS, choose_codec
+from suites.events.codec import CODECS, choose_codec
 from suites.folders import make_whole
 from suites.measure import Process, answer_folder, serve
 from suites.pdsh.make import generator

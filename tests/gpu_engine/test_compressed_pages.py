@@ -1,5 +1,6 @@
 """Parquet files written from columns in device memory with compressed pages: what readers find in them."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -185,3 +186,19 @@ def test_no_statistics_are_written_without_the_option(tmp_path):
 )
 def test_options_that_only_arrow_has(options, reason):
     assert left_to_arrow(ParquetWriteOptions(**options)) == reason
+
+
+def test_the_trace_has_what_the_device_compresses(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_writer, "LEAST_BYTES", 0)
+    pq.write_table(pa.table({"n": range(3000)}), tmp_path / "t.parquet")
+    text = """
+gpuetl: 1
+name: p
+sources: {t: {parquet: t.parquet}}
+sinks: {o: {from: t, parquet: o.parquet, mode: overwrite, compression: lz4}}
+"""
+    ge.loads(text, tmp_path).run(engine=ON_CPU, options=ge.RunOptions(trace=tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    (found,) = (each for each in events if each.get("cat") == "nvCOMP" and "chunks" in each.get("args", {}))
+    assert found["name"] == "compress by lz4"
+    assert found["args"]["chunks"] == 1

@@ -67,7 +67,7 @@ def test_chunks_are_what_arrow_decompresses(gpu, codec, kind):
 
 
 def test_a_chunk_that_is_too_large_is_an_error(gpu):
-    with gpu.stage("test", "writing"), pytest.raises(EvaluationError, match="by snappy: chunk too large.*GE1538"):
+    with gpu.stage("test", "writing"), pytest.raises(EvaluationError, match=r"by snappy: chunk too large.*GE1538"):
         gpu.compressor("snappy").begin(gpu.arrays.zeros(MOST + 1, "uint8"), np.array([0]), np.array([MOST + 1]))
 
 

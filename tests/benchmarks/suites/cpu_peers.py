@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import Job
-from .codec import codec_of_library, zstd_level
+from .events.codec import codec_of_library, zstd_level
 from .peer import LeftOut, Peer
 
 

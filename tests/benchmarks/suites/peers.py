@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from . import Job
 from .cluster_peers import CudfPolarsDask, DaskCudf, GpuetlCluster
-from .codec import chosen_codec
 from .cpu_peers import DuckDB, Polars
+from .events.codec import chosen_codec
 from .gpu_peers import Cudf, CudfPolars, CudfPolarsStreaming
 from .peer import Peer
 

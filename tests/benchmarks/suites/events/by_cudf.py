@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 import pandas as pd
 
-from suites.codec import codec_of_library
+from .codec import codec_of_library
 
 Read = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from suites.codec import codec_of_library, zstd_level
+from .codec import codec_of_library, zstd_level
 
 Scan = Callable[[str], pl.LazyFrame]
 AMOUNT, TS, USER = pl.col("amount"), pl.col("ts"), "user_id"
