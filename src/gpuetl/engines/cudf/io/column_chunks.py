@@ -58,7 +58,7 @@ class StoredPage(NamedTuple):
 
 
 def stored_page(page: Page, body: list[Piece], size: int) -> StoredPage:
-    """Return a page whose content is stored as `body`, of so many bytes."""
+    """Return a page whose content is stored as `body`; `size` is its bytes."""
     header = page.header(size)
     return StoredPage([header, *body], len(header) + size, len(header) + page.size)
 

@@ -34,7 +34,7 @@ CODECS: Mapping[str, tuple[str, int]] = {
 DEVICE_LEVELS = (None, 1)
 """The levels of zstd that the device's stands for: it has one, whose files are about as large as those of level 1."""
 ALIGNMENT = 16
-"""Bytes from a multiple of which each page's content begins; a codec of the device asks for 4."""
+"""Each page's content begins at a multiple of these bytes; a codec of the device asks for 4."""
 PADDING = [bytes(size) for size in range(ALIGNMENT)]
 
 

@@ -233,7 +233,7 @@ class Rows:
     def in_files(
         self, groups: Sequence[Sequence[Described]], stored: Sequence[StoredPage], file_groups: int, offset: int
     ) -> list[Groups]:
-        """Put the bytes of a file's row groups side by side, so many groups a file."""
+        """Put the bytes of each file's row groups side by side; a file has `file_groups` of them."""
         _, codec = CODECS[self.layout.compression.codec]
         files, left = list[Groups](), iter(stored)
         for first in range(0, len(groups), file_groups):
