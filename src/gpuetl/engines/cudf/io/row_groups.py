@@ -122,9 +122,9 @@ class Layout:
 
 DEFAULT = Layout()
 """A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
-COMPRESSED_PAGE_ROWS = 1 << 16
+COMPRESSED_PAGE_ROWS = 1 << 17
 """Of the pages of a layout with a codec: the device compresses a page by a few of its threads, and many at a time."""
-COMPRESSED_PAGE_BYTES, FEW_ROWS, CHUNK_BYTES = 1 << 21, 1 << 12, (1 << 24) - (1 << 14)
+COMPRESSED_PAGE_BYTES, FEW_ROWS, CHUNK_BYTES = 1 << 21, 1 << 12, (1 << 22) - (1 << 14)
 """Of texts in such pages: what is aimed at, in pages of more than a few rows, and what the device takes, less levels.
 
 All columns have pages of as many rows, so long texts in one column would cut all others into many small pages.

@@ -6,7 +6,7 @@ Source: the headers of nvCOMP 5, nvcomp/zstd.h, nvcomp/snappy.h and nvcomp/lz4.h
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.cudf.machine import CompressedChunks
+from gpuetl.engines.cudf.runtime.device_memory import memory_use
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
 
 LIBRARY = "libnvcomp.so.5"
 NAMES: Mapping[str, str] = {"zstd": "Zstd", "snappy": "Snappy", "lz4": "LZ4"}
-MOST_BYTES = 1 << 24
-"""Of a chunk: what snappy and lz4 take, and what the function of zstd is documented for."""
+MOST_BYTES: Mapping[str, int] = {"zstd": 1 << 24, "snappy": 1 << 22, "lz4": 1 << 22}
+"""Of a chunk.  The library takes 16 MiB, and one warp compresses a chunk by snappy or lz4, 40 MB of it in a second."""
+SPACE_SHARE = 4
+"""Of the free memory, the part that the library may work with: zstd takes seven times the size of the chunks."""
 SIZE_STEP = 4096
 """Sizes of chunks are rounded up to a multiple, so that the library is asked for few bounds."""
 ALIGNMENT = 16
@@ -45,17 +48,15 @@ OUT = ctypes.POINTER(SIZE)
 class NvcompCompressor:
     """One codec of the library."""
 
-    most_bytes = MOST_BYTES
-
     def __init__(self, library: ctypes.CDLL, codec: str) -> None:
-        self.codec = codec
+        self.codec, self.most_bytes = codec, MOST_BYTES[codec]
         prefix = f"nvcompBatched{NAMES[codec]}Compress"
         self.compress = function(library, f"{prefix}Async", [
             ADDRESS, ADDRESS, SIZE, SIZE, ADDRESS, SIZE, ADDRESS, ADDRESS, Options, ADDRESS, ADDRESS,
         ])  # fmt: skip
         self.temporary = function(library, f"{prefix}GetTempSizeAsync", [SIZE, SIZE, Options, OUT, SIZE])
         self.most_output = function(library, f"{prefix}GetMaxOutputChunkSize", [SIZE, Options, OUT])
-        self.room = lru_cache(MOST_BYTES // SIZE_STEP)(self.room_of)
+        self.room = lru_cache(self.most_bytes // SIZE_STEP)(self.room_of)
 
     def begin(self, data: Any, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> CompressedChunks:
         """Ask the library, on the current stream; memory comes from the engine's pool."""
@@ -63,16 +64,36 @@ class NvcompCompressor:
         ends = np.cumsum([self.room(size) for size in rounded.tolist()])
         made, made_starts = cupy.empty(int(ends[-1]), "uint8"), np.concatenate([[0], ends[:-1]])
         table = np.stack([starts + data.data.ptr, sizes, made_starts + made.data.ptr])
-        d_starts, d_sizes, d_made = cupy.asarray(table)
-        stored_sizes, statuses = cupy.zeros(len(sizes), "uint64"), cupy.zeros(len(sizes), "int32")
-        most, total = int(np.max(sizes)), int(np.sum(sizes))
-        space = cupy.empty(max(self.asked(self.temporary, len(sizes), most, Options(), total=total), 1), "uint8")
-        status = self.compress(
-            d_starts.data.ptr, d_sizes.data.ptr, most, len(sizes), space.data.ptr, space.nbytes,
-            d_made.data.ptr, stored_sizes.data.ptr, Options(), statuses.data.ptr, cupy.cuda.get_current_stream().ptr,
-        )  # fmt: skip
-        self.check(status)
-        return CompressedChunks(made, made_starts.astype(np.int64), stored_sizes, statuses)
+        d_table, stored, statuses = (
+            cupy.asarray(table),
+            cupy.zeros(len(sizes), "uint64"),
+            cupy.zeros(len(sizes), "int32"),
+        )
+        parts = list(self.parts(sizes, free_memory() // SPACE_SHARE))
+        space = cupy.empty(max(1, *(self.space(sizes[part]) for part in parts)), "uint8")
+        for part in parts:
+            d_starts, d_sizes, d_made = (row[part].data.ptr for row in d_table)
+            status = self.compress(
+                d_starts, d_sizes, int(np.max(sizes[part])), len(sizes[part]), space.data.ptr, space.nbytes,
+                d_made, stored[part].data.ptr, Options(), statuses[part].data.ptr, cupy.cuda.get_current_stream().ptr,
+            )  # fmt: skip
+            self.check(status)
+        return CompressedChunks(made, made_starts.astype(np.int64), stored, statuses)
+
+    def parts(self, sizes: NDArray[np.int64], most_space: int) -> Iterator[slice]:
+        """Yield chunks for one call each: all of them, or fewer where these would take too much memory."""
+        left = [slice(0, len(sizes))]
+        while left:
+            part = left.pop()
+            half = (part.start + part.stop) // 2
+            if part.stop - part.start == 1 or self.space(sizes[part]) <= most_space:
+                yield part
+            else:
+                left += [slice(half, part.stop), slice(part.start, half)]
+
+    def space(self, sizes: NDArray[np.int64]) -> int:
+        """Return the bytes of memory that the library works with for some chunks."""
+        return self.asked(self.temporary, len(sizes), int(np.max(sizes)), Options(), total=int(np.sum(sizes)))
 
     def room_of(self, size: int) -> int:
         """Return the bytes that a chunk of a size may be compressed to, aligned."""
@@ -92,6 +113,12 @@ class NvcompCompressor:
                 coded("GE1538", f"nvCOMP could not compress pages by {self.codec}: {meaning}"),
                 "Write `compression: none`, or another codec, for this sink.",
             )
+
+
+def free_memory() -> int:
+    """Return the bytes that may still be allocated."""
+    use = memory_use()
+    return max(use.limit - use.in_use, 0)
 
 
 def function(library: ctypes.CDLL, name: str, arguments: list[Any]) -> Callable[..., int]:
