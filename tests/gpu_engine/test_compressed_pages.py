@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpuetl as ge
-from gpu_engine.host_machine import COMPILER, ON_CPU, HostCompressor, HostMachine
+from gpu_engine.host_compressor import HostCompressor
+from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpu_engine.test_columns import uploaded
 from gpu_engine.test_parquet_sink import MACHINE, SMALL, table_of
 from gpuetl.engines.cudf.io import compressed_pages, parquet_writer, row_groups
