@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from render_first_runs import edits_section, first_runs_section, flights_section, process_start_section, suites_of
-from render_gpu import cluster_section, compression_note, gpu_section, kernel_section, large_section, operations_section
+from render_gpu import cluster_section, codecs_section, gpu_section, kernel_section, large_section, operations_section
 from render_host import (
     expectations_section,
     peers_section,
@@ -23,11 +23,13 @@ from render_summary import summary
 from render_text import newest, table
 
 HERE = Path(__file__).parent
+CODECS = ("zstd", "snappy", "none")
+"""Of the pipeline's files: a result for each."""
 PAGE = HERE.parents[1] / "docs" / "performance.md"
 BENCHMARKS = (
     "gpu", "first-runs", "edited-expression", "process-start", "large", "operations", "kernels", "memory-cudf",
     "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "scaling", "cluster", "peers", "startup", "planning",
-    "expectations", "sync", "pipeline-zstd", "object-stores",
+    "expectations", "sync", "object-stores", *(f"pipeline-{codec}" for codec in CODECS),
 )  # fmt: skip
 """Those of the page, in its order."""
 
@@ -72,7 +74,7 @@ def page() -> str:
         *summary(results),
         "## One GPU", "",
         *gpu_section(gpu, again),
-        *compression_note(results["pipeline-zstd"]),
+        *codecs_section({codec: results[f"pipeline-{codec}"] for codec in CODECS}),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),
         *edits_section(results["edited-expression"]),
