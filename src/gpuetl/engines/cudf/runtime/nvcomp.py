@@ -23,8 +23,11 @@ LIBRARY = "libnvcomp.so.5"
 NAMES: Mapping[str, str] = {"zstd": "Zstd", "snappy": "Snappy", "lz4": "LZ4"}
 MOST_BYTES: Mapping[str, int] = {"zstd": 1 << 24, "snappy": 1 << 22, "lz4": 1 << 22}
 """Of a chunk.  The library takes 16 MiB, and one warp compresses a chunk by snappy or lz4, 40 MB of it in a second."""
-SPACE_SHARE = 4
-"""Of the free memory, the part that the library may work with: zstd takes seven times the size of the chunks."""
+LEAST_SPACE = 1 << 28
+"""What the library may work with where half of the free memory is as much; where more is free, a quarter of it.
+
+zstd takes seven times the size of the chunks, and at least 26 ms for a call with chunks of half a MiB or more.
+"""
 SIZE_STEP = 4096
 """Sizes of chunks are rounded up to a multiple, so that the library is asked for few bounds."""
 ALIGNMENT = 16
@@ -69,7 +72,7 @@ class NvcompCompressor:
             cupy.zeros(len(sizes), "uint64"),
             cupy.zeros(len(sizes), "int32"),
         )
-        parts = list(self.parts(sizes, free_memory() // SPACE_SHARE))
+        parts = list(self.parts(sizes, most_space()))
         space = cupy.empty(max(1, *(self.space(sizes[part]) for part in parts)), "uint8")
         for part in parts:
             d_starts, d_sizes, d_made = (row[part].data.ptr for row in d_table)
@@ -119,6 +122,12 @@ def free_memory() -> int:
     """Return the bytes that may still be allocated."""
     use = memory_use()
     return max(use.limit - use.in_use, 0)
+
+
+def most_space() -> int:
+    """Return the bytes that the library may work with."""
+    free = free_memory()
+    return max(free // 4, min(free // 2, LEAST_SPACE))
 
 
 def function(library: ctypes.CDLL, name: str, arguments: list[Any]) -> Callable[..., int]:
