@@ -41,6 +41,7 @@ def codecs_section(by_codec: Mapping[str, dict[str, Any]]) -> list[str]:
         "--jobs events/pipeline --codec snappy`. zstd is the default of sinks, with level 1. In the table above, gpuetl wrote its encodings",
         f"without a codec, and the others wrote snappy. {conditions(next(iter(by_codec.values())))}.", "",
         *lines_of_table(("by", *peers), rows),
+        *(line for result in by_codec.values() for line in remarks(result)),
     ]  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def test_chunks_are_what_arrow_decompresses(gpu, codec, kind):
 
 
 def test_a_chunk_that_is_too_large_is_an_error(gpu):
-    with gpu.stage("test", "writing"), pytest.raises(EvaluationError, match=r"by snappy: chunk too large.*GE1538"):
+    with gpu.stage("test", "writing"), pytest.raises(EvaluationError, match="by snappy: chunk too large"):
         gpu.compressor("snappy").begin(gpu.arrays.zeros(MOST + 1, "uint8"), np.array([0]), np.array([MOST + 1]))
 
 
@@ -106,8 +106,8 @@ def test_little_free_memory_is_enough(gpu, monkeypatch, codec):
         with gpu.stage("test", "writing"):
             compressor = gpu.compressor(codec)
             chunks = compressor.begin(gpu.arrays.asarray(plain), starts, sizes)
-            data, stored = gpu.host(chunks.data), gpu.host(chunks.sizes)
-        found.append([data[at : at + size].tobytes() for at, size in zip(chunks.starts, stored, strict=True)])
+            data, stored = gpu.host(chunks.data), gpu.host(chunks.sizes).tolist()
+        found.append([data[at : at + size].tobytes() for at, size in zip(chunks.starts.tolist(), stored, strict=True)])
     assert found[0] == found[1]
     assert len(list(compressor.parts(sizes, 1 << 40))) == 1
     assert len(list(compressor.parts(sizes, 0))) == 64 or not compressor.space(sizes)
