@@ -140,7 +140,8 @@ sinks: {{o: {{from: t, parquet: o.parquet, mode: overwrite{", " * bool(options)}
 
 
 @pytest.mark.parametrize(
-    ("length", "page_rows"), [(3, 1 << 18), (10, 1 << 17), (40, 1 << 15), (900, 1 << 12), (1_100, 1 << 11), (600_000, 16)]
+    ("length", "page_rows"),
+    [(3, 1 << 18), (10, 1 << 17), (40, 1 << 15), (900, 1 << 12), (1_100, 1 << 11), (600_000, 16)],
 )
 def test_pages_with_a_codec_have_few_bytes_of_texts(length, page_rows, monkeypatch):
     """Of more than 4,096 rows they have 2 MiB at most, of fewer ones 4 MiB."""
