@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from render_first_runs import edits_section, first_runs_section, flights_section, process_start_section, suites_of
-from render_gpu import cluster_section, codecs_section, gpu_section, kernel_section, large_section, operations_section
+from render_gpu import (
+    cluster_section,
+    codecs_section,
+    csv_readers_section,
+    gpu_section,
+    kernel_section,
+    large_section,
+    operations_section,
+)
 from render_host import (
     expectations_section,
     peers_section,
@@ -17,7 +25,7 @@ from render_host import (
     sync_section,
 )
 from render_lab import lab_page
-from render_memory import limits_section, memory_section
+from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
 from render_summary import summary
 from render_text import newest, table
@@ -28,8 +36,8 @@ CODECS = ("zstd", "snappy", "none")
 PAGE = HERE.parents[1] / "docs" / "performance.md"
 BENCHMARKS = (
     "gpu", "first-runs", "edited-expression", "process-start", "large", "operations", "kernels", "memory-cudf",
-    "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "scaling", "cluster", "peers", "startup", "planning",
-    "expectations", "sync", "object-stores", *(f"pipeline-{codec}" for codec in CODECS),
+    "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "memory-csv-pandas", "scaling", "cluster", "peers", "startup", "planning",
+    "expectations", "sync", "object-stores", "csv", *(f"pipeline-{codec}" for codec in CODECS),
 )  # fmt: skip
 """Those of the page, in its order."""
 
@@ -75,6 +83,7 @@ def page() -> str:
         "## One GPU", "",
         *gpu_section(gpu, again),
         *codecs_section({codec: results[f"pipeline-{codec}"] for codec in CODECS}),
+        *csv_readers_section(results["csv"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),
         *edits_section(results["edited-expression"]),
@@ -87,6 +96,7 @@ def page() -> str:
         *memory_section(results["memory-pandas"]),
         *limits_section(results["memory-limits-cudf"]),
         *limits_section(results["memory-limits-pandas"]),
+        *csv_section(results["memory-csv-pandas"]),
         "## Several GPUs", "",
         *scaling_section(results["scaling"]),
         *cluster_section(results["cluster"]),
