@@ -19,7 +19,7 @@ from gpuetl.places.paths import FilePath
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
-from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain
+from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain, with_parameters
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
 from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -139,6 +139,7 @@ class Pipeline(PipelineDefinition):
         within = f"source '{name}'"
         check_entry_names(SourceSpec, format, keys, within)
         source = made_entry(SourceSpec, format, Text(os.fspath(path), caller()), _source_keys(format, keys, within))
+        source = with_parameters(source, within)
         check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
@@ -166,6 +167,7 @@ class Pipeline(PipelineDefinition):
         keys |= _storage_values(keys, within)
         keys |= _option_values(SinkSpec, format, keys, within)
         sink = made_entry(SinkSpec, format, Text(os.fspath(path), caller()), {"from_": Text(origin, caller()), **keys})
+        sink = with_parameters(sink, within)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
 

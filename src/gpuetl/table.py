@@ -7,14 +7,14 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expressions.expression import as_syntax
+from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
-from gpuetl.spec.fields import check_keys, read_plain
+from gpuetl.spec.fields import check_keys, read_plain, with_parameters
 from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.places import caller
 from gpuetl.spec.steps.join import PAIRS
@@ -49,6 +49,7 @@ class Table:
 
     def step(self, step: verbs.Step) -> Table:
         """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
+        step = with_parameters(step, step.verb)
         check_keys(step, step.verb)
         if self.expectations:  # a stage ends with what is expected of it
             return Table(self.pipeline, self.named()).step(step)
@@ -174,9 +175,9 @@ class Table:
         names = read_plain(SOME_NAMES, _flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, _order("distinct", order_by)))
 
-    def limit(self, count: int) -> Table:
-        """Keep the first rows."""
-        return self.step(verbs.Limit(count))
+    def limit(self, count: int | Expression) -> Table:
+        """Keep the first rows: a number of them, or `param("n")`."""
+        return self.step(verbs.Limit(count))  # type: ignore[arg-type]
 
     def sample(
         self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0

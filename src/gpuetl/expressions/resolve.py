@@ -16,6 +16,7 @@ from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained, substitute
+from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
@@ -114,7 +115,11 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
 def resolve_all(syntax: Syntax, scope: Scope) -> tuple[Expr, list[InvalidExpression]]:
     """Give `syntax` its types, and return all that is wrong; an expression that is wrong is `WRONG`."""
     fresh = replace(scope, errors=[])
-    return _resolve(syntax, fresh), fresh.errors
+    expr = _resolve(syntax, fresh)
+    try:
+        return spelled_out(expr, syntax), fresh.errors
+    except InvalidExpression as error:
+        return WRONG, [*fresh.errors, error]
 
 
 def _resolve(syntax: Syntax, scope: Scope) -> Expr:
@@ -251,6 +256,11 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     except TypeMismatch as error:
         hint = error.hint or mismatch_hint(function, args)
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
+    if args and is_nested_constant(args[0]) and function.kind == "scalar":
+        rest = map(coerce, args[1:], types[1:])
+        if (part := of_constant(function.name, [args[0], *rest], syntax)) is not None:
+            return part
+    args = [spelled_out(arg, syntax) for arg in args]
     operands = list(map(coerce, args, types))
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
@@ -293,6 +303,7 @@ def _struct(syntax: Apply, scope: Scope) -> Expr:
         return WRONG
     function = find_function(STRUCT, SCALARS)
     assert function is not None
+    args = [spelled_out(arg, syntax) for arg in args]
     return Call(function, tuple(args), struct_of({n: arg.dtype for n, arg in zip(names, args, strict=True)}))
 
 

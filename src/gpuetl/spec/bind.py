@@ -77,7 +77,8 @@ def bind(
     InvalidPipeline
         With all problems: those found here and those kept before.
     """
-    plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems, files).plan()
+    noted = parameters if isinstance(parameters, NotedParameters) else NotedParameters(parameters)
+    plan = _Binder(spec, noted, folder, run_id, problems, files).plan()
     problems.check()
     return plan
 

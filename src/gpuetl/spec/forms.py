@@ -29,7 +29,7 @@ from gpuetl.types.data_types import (
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
-from gpuetl.types.nested_types import is_list, is_nested
+from gpuetl.types.nested_types import is_list, type_parts
 from gpuetl.types.time_zones import UnknownZone
 
 T = TypeVar("T")
@@ -223,13 +223,13 @@ def choice(*options: str) -> Field[str]:
             )
         return text
 
-    return Field(f"one of {', '.join(options)}", read)
+    return Field(f"one of {', '.join(options)}", read, constant=True)
 
 
 def choice_or_null(*options: str) -> Field[str]:
     """Return the field of a name that is one of `options`, among them null, which YAML's null is, too."""
     named = choice(*options)
-    return Field(named.what, lambda node: "null" if node.value is None else named.read(node))
+    return Field(named.what, lambda node: "null" if node.value is None else named.read(node), constant=True)
 
 
 def read_count(node: Node) -> int:
@@ -292,21 +292,17 @@ def read_partition_type(node: Node) -> DataType:
 
 
 def read_parameter_type(node: Node) -> DataType:
-    """Read the type of a parameter, which is one value."""
+    """Read the type of a parameter: a single value, or a list, struct or map of such values."""
     dtype = read_type(node)
-    if is_nested(dtype) and not is_list(dtype):
-        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, "Give each field one.")
-    if dtype in (BINARY, UUID, TIME, TIMESTAMP_NS) or is_binary(dtype):
-        hint = "Give a string, and convert it in the expression."
-        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, hint)
-    if is_list(dtype):
-        hint = "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
-        raise BadValue(coded("GE1018", "a parameter cannot be a list"), node, hint)
+    for part in type_parts(dtype):
+        if part in (BINARY, UUID, TIME, TIMESTAMP_NS) or is_binary(part):
+            hint = "Give a string, and convert it in the expression."
+            raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(part)}"), node, hint)
     return dtype
 
 
 NAME = Field("a name", read_name, str)
-STRINGS = Field("a string or a list of strings", read_strings, _one_or_list)
+STRINGS = Field("a string or a list of strings", read_strings, _one_or_list, constant=True)
 CODE = Field("C++ code", read_code, str)
 NAMES = Field("a name or a list of names", read_names, _one_or_list)
 EXPRESSION = Field("an SQL expression", read_formula, write_formula, _placeholder)
@@ -360,9 +356,9 @@ SOME_NAMES = some(NAMES)
 PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type), lambda v: _plain(v, type_name))
 ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
 SOME_ORDER = some(ORDER)
-COUNT = Field("a whole number", read_count)
-INTEGER = Field("a whole number", read_integer)
-FRACTION = Field("a fraction from 0 to 1", read_fraction)
-BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))
+COUNT = Field("a whole number", read_count, constant=True)
+INTEGER = Field("a whole number", read_integer, constant=True)
+FRACTION = Field("a fraction from 0 to 1", read_fraction, constant=True)
+BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")), constant=True)
 EXTRA_COLUMNS = choice("error", "ignore", "add")
 MISSING_COLUMNS = choice_or_null("error", "null")

@@ -28,6 +28,7 @@ from gpuetl.types.data_types import (
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 if TYPE_CHECKING:
     from gpuetl.spec.model import ParameterSpec
@@ -75,6 +76,10 @@ def parse_value(value: Any, dtype: DataType) -> Any:
     """Return `value`, which may be text from a command line, as a Python object of `dtype`; raise `ValueError`."""
     if value is None:
         return None
+    if is_nested(dtype):
+        from gpuetl.spec.nested_values import parse_nested
+
+        return parse_nested(value, dtype)
     try:
         return _parsed(value, dtype)
     except (ValueError, TypeError, ArithmeticError, InvalidExpression):
@@ -218,6 +223,9 @@ def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
 
 
 def _parameter(value: Expr) -> str:
+    if is_nested(value.dtype):
+        message = f"a path takes single values, and the parameter is {type_name(value.dtype)}"
+        raise UnresolvedScalar(coded("GE1031", message))
     if not isinstance(value, Literal):
         raise UnboundScalar
     if isinstance(value.value, datetime):

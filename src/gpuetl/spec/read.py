@@ -16,13 +16,14 @@ from gpuetl.spec.fields import keys_of, required_keys
 from gpuetl.spec.format_keys import Entry, formats_of, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
-from gpuetl.spec.parameters import parse_written
+from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 from gpuetl.types.data_types import NULL
+from gpuetl.types.nested_types import is_nested
 
 T = TypeVar("T")
 VERSION = 1
@@ -172,12 +173,12 @@ class _Reader:
         if "default" not in node.value:
             return None
         given = node.value["default"]
-        if isinstance(given.value, dict | tuple):
+        if isinstance(given.value, dict | tuple) and not is_nested(dtype):
             message = coded("GE1018", f"default: takes one value, got {given.kind}")
             self.problems.add(message, "", given.place(), within)
             return None
         try:
-            return parse_written(given.value, given.written, dtype)
+            return parse_node(given, dtype)
         except ValueError as error:
             self.problems.add(coded("GE1017", f"default: {error}"), "", given.place(), within)
             return None

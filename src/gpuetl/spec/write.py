@@ -115,6 +115,10 @@ def _value(value: Any) -> Any:
         return constant_text(value).removeprefix("INTERVAL ").strip("'")
     if isinstance(value, Decimal):
         return f"{value:f}"
+    if isinstance(value, dict):
+        return {str(_value(name)): _value(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return [_value(part) for part in value]
     return value.isoformat() if isinstance(value, date | datetime) else value
 
 

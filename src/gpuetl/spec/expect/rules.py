@@ -15,6 +15,7 @@ from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
+from gpuetl.spec.deferred import written as escaped
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.terms import (
@@ -29,7 +30,7 @@ from gpuetl.spec.expect.terms import (
     is_null,
     within_bounds,
 )
-from gpuetl.spec.fields import Field, key, keys_of, read_keys, write_keys
+from gpuetl.spec.fields import Field, form_of, key, keys_of, read_keys, write_keys
 from gpuetl.spec.forms import (
     COUNT,
     EXPRESSION,
@@ -175,12 +176,13 @@ def write_rows(rows: Rows) -> dict[str, int]:
     return {name: count for name, count in (("min", rows.least), ("max", rows.most)) if count is not None}
 
 
-def _map(what: str, read: Any, write: Any) -> Field[Any]:
-    """Return the form of a map from columns to what `read` reads."""
+def _map(what: str, read: Any, write: Any, constant: bool = True) -> Field[Any]:
+    """Return the form of a map from columns to what `read` reads: constants, or names."""
     return Field(
         f"a map of columns to {what}",
         read_mapping(read),
         lambda columns: {str(name): write(value) for name, value in columns.items()},
+        constant=constant,
     )
 
 
@@ -191,8 +193,8 @@ def _plain(values: tuple[UntypedConstant, ...]) -> list[Any]:
 VALUES = _map("lists of values", read_givens, _plain)
 BOUNDS = _map("[least, greatest]", read_bounds, _plain)
 PATTERNS = _map("regular expressions", read_pattern, str)
-REFERENCES = _map("stage.column", read_reference, str)
-ROWS = Field("{min: …, max: …}", read_rows, write_rows)
+REFERENCES = _map("stage.column", read_reference, str, constant=False)
+ROWS = Field("{min: …, max: …}", read_rows, write_rows, constant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -390,9 +392,13 @@ def check_rule(rule: Rule, node: TextNode, problems: Problems, within: str) -> N
 def rule_of(verb: str, value: Any, common: Mapping[str, Any]) -> Rule:
     """Return a rule that Python gives; raise `InvalidPipeline` where a key does not take its value."""
     own = {verb: True if verb == "that" else plain_data(value)}  # an expression is parsed already
-    keys = {name: item for name, item in common.items() if item not in ("", 0.0)}
+    keys = {name: item for name, item in common.items() if not (isinstance(item, str | float) and item in ("", 0.0))}
+    declared = keys_of(RULES[verb])
+    given = {
+        name: escaped(item) if form_of(declared[name]).constant else item for name, item in {**own, **keys}.items()
+    }
     problems = Problems()
-    rule = read_rule(plain_node({**own, **keys}), problems, "expect")
+    rule = read_rule(plain_node(given), problems, "expect")
     problems.check()
     assert rule is not None
     return replace(rule, that=value) if isinstance(rule, That) else rule
