@@ -60,6 +60,10 @@ def execute(arguments: Sequence[str] | None = None) -> None:
     with checked_output(), exit_codes():
         words = [*words[1:], "--help"] if words[:1] == ["help"] else words
         given = vars(parser(words).parse_args(words))
+        if files := given.pop("params_files", ()):
+            from gpuetl.spec.files.params_file import read_params_files
+
+            given["params"] = (*read_params_files(files).items(), *given["params"])
         with in_sandbox(given.pop("sandbox", None)):
             given.pop("command")(**given)
 

@@ -256,15 +256,21 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     except TypeMismatch as error:
         hint = error.hint or mismatch_hint(function, args)
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
-    if args and is_nested_constant(args[0]) and function.kind == "scalar":
-        rest = map(coerce, args[1:], types[1:])
-        if (part := of_constant(function.name, [args[0], *rest], syntax)) is not None:
-            return part
-    args = [spelled_out(arg, syntax) for arg in args]
-    operands = list(map(coerce, args, types))
+    if (part := _part_of_constant(function, args, types, syntax)) is not None:
+        return part
+    operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
     return Call(function, tuple(operands), dtype)
+
+
+def _part_of_constant(
+    function: Function, args: Sequence[Expr], types: Sequence[DataType], syntax: Apply
+) -> Expr | None:
+    """Return a part of a list, struct or map that is a parameter; None for a call of another kind."""
+    if function.kind != "scalar" or not args or not is_nested_constant(args[0]):
+        return None
+    return of_constant(function.name, [args[0], *map(coerce, args[1:], types[1:])], syntax)
 
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:

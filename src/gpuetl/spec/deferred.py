@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -78,11 +78,10 @@ class Deferred(Generic[T]):
         try:
             return self.form.read(with_constants(self.node, bound))
         except BadValue as error:
-            for one in error.each:
-                message = one.message if isinstance(one, BadExpression) else f"{self.label}{one.message}"
-                names = reference_names(self.node)
-                hint = f"{one.hint} It is the value of {names}.".strip()
-                problems.add(recoded(message, one.message), hint, (one.node or self.node).place(), self.within)
+            for wrong in error.each:
+                text = wrong.message if isinstance(wrong, BadExpression) else f"{self.label}{wrong.message}"
+                hint = f"{wrong.hint} It is the value of {reference_names(self.node)}.".strip()
+                problems.add(recoded(text, wrong.message), hint, (wrong.node or self.node).place(), self.within)
             return MISSING
 
     def example(self, bound: Mapping[str, Expr]) -> Any:
@@ -96,8 +95,10 @@ class Deferred(Generic[T]):
 
 def example_of(dtype: DataType) -> Literal:
     """Return a value of a type: the least number that most keys take, and empty collections."""
-    examples = ((is_integer, 1), (is_floating, 0.5), (is_list, ()), (is_struct, {}), (is_map, {}))
-    value: Any = next((example for holds, example in examples if holds(dtype)), "x")
+    examples: tuple[tuple[Callable[[DataType], bool], Any], ...] = (
+        (is_integer, 1), (is_floating, 0.5), (is_list, ()), (is_struct, {}), (is_map, {}),
+    )  # fmt: skip
+    value = next((example for holds, example in examples if holds(dtype)), "x")
     return Literal({BOOL: True, DATE: date(2000, 1, 1)}.get(dtype, value), dtype)
 
 

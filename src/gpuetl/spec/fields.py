@@ -41,9 +41,12 @@ class Field(Generic[T]):
     constant: bool = False
 
 
-def key(form: Field[Any], default: Any = MISSING, *, name: str = "") -> Any:
-    """Declare a dataclass field that is a key of the language; without a default it must be given."""
-    metadata = {"form": form, "key": name}
+def key(form: Field[Any], default: Any = MISSING, *, name: str = "", doc: str = "") -> Any:
+    """Declare a dataclass field that is a key of the language; without a default it must be given.
+
+    `doc` says what it means, in a line without a full stop.
+    """
+    metadata = {"form": form, "key": name, "doc": doc}
     if default is not MISSING and isinstance(default, dict | list):
         return dataclasses.field(default_factory=type(default), metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)

@@ -26,6 +26,7 @@ from gpuetl.spec.forms import (
     SCHEMA,
     choice,
 )
+from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.tests import TestSpec
@@ -129,6 +130,8 @@ class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
     `storage` are the options of object stores that sources and sinks name.
+    `profiles` are what differs between places where it runs; `profile` is the one that is applied.
+    `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
@@ -143,3 +146,7 @@ class PipelineSpec:
     tests: tuple[TestSpec, ...] = ()
     unreadable: frozenset[str] = frozenset()
     places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
+    profiles: Mapping[str, ProfileSpec] = field(default_factory=dict)
+    profile: ProfileSpec = ProfileSpec()
+    environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
+    included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
@@ -17,6 +19,7 @@ from gpuetl.spec.format_keys import Entry, formats_of, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.nested_values import parse_node
+from gpuetl.spec.profile import ProfileSpec, read_profile
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
@@ -27,7 +30,12 @@ from gpuetl.types.nested_types import is_nested
 
 T = TypeVar("T")
 VERSION = 1
-KEYS = ("gpuetl", "name", "description", "params", "storage", "sources", "stages", "sinks", "tests")
+KEYS = (
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles",
+    "sources", "stages", "sinks", "tests",
+)  # fmt: skip
+KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
+"""What the entries of the sections that an included file brings are called."""
 STAGE_KEYS = ("from", "steps", "expect")
 UNNAMED = Text("")
 """Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
@@ -40,19 +48,37 @@ _SOUND: OrderedDict[tuple[str, str], PipelineSpec] = OrderedDict()
 
 
 def read_pipeline(path: FilePath, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
-    """Read a pipeline file; returns None where nothing of it can be used."""
+    """Read a pipeline file, and those that it includes; returns None where nothing of it can be used."""
     name = shown_as or str(path)
     text = read_text(path, problems, name)
-    return None if text is None else read_pipeline_text(text, name, problems)
+    return None if text is None else read_pipeline_text(text, name, problems, path.parent, path)
 
 
-def read_pipeline_text(text: str, name: str, problems: Problems) -> PipelineSpec | None:
-    """Read a pipeline from text; `name` stands for the file in messages."""
+def read_pipeline_text(
+    text: str, name: str, problems: Problems, folder: FilePath = Path(), path: FilePath | None = None
+) -> PipelineSpec | None:
+    """Read a pipeline from text; `name` stands for the file in messages.
+
+    Paths of files that it includes begin at `folder`; `path` is the path of the file, if it has one.
+    """
     if kept := _SOUND.get((text, name)):
         return kept
     before = len(problems.found)
     root = read_document(text, name, problems)
-    spec = _Reader(problems).pipeline(root) if root else None
+    if root is None:
+        return None
+    if not isinstance(root.value, dict) or not root.value.keys() & {"include", "defaults"}:
+        spec = _Reader(problems).pipeline(root)
+    else:
+        from gpuetl.spec.files.include import Includes  # few pipelines have either
+
+        files = Includes(folder, problems, _Reader(problems).head, lambda tree, found: _Reader(found).pipeline(tree))
+        whole = files.whole(root, path)
+        if not files.is_complete:  # names that are not there would be unknown in the rest, too
+            return None
+        spec = _Reader(problems).pipeline(whole)
+        named = frozenset((KINDS[section], entry) for section, entry in files.names)
+        return replace(spec, included=named) if spec else None
     if spec and len(problems.found) == before and len(text) <= LONGEST_KEPT:
         _SOUND[text, name] = spec
         if len(_SOUND) > MOST_KEPT:
@@ -70,15 +96,16 @@ class _Reader:
             message = coded("GE1008", f"a pipeline is a map of {', '.join(KEYS)}, got {root.kind}")
             self.problems.add(message, "", root.place())
             return None
-        self.known_keys(root, KEYS, "")
-        self.version(root)
+        self.head(root)
         name = root.value.get("name")
         if name is None:
             self.problems.add(coded("GE1007", "the key 'name' is missing"), "Give the pipeline a name.", root.place())
+        parameters = self.entries(root, "params", "parameter", self.parameter)
         spec = PipelineSpec(
             name=self.guarded(read_name, name, "") or "pipeline" if name else "pipeline",
             description=self.description(root),
-            parameters=self.entries(root, "params", "parameter", self.parameter),
+            parameters=parameters,
+            profiles=self.entries(root, "profiles", "profile", partial(self.profile, parameters)),
             storage=self.entries(root, "storage", "storage", self.storage),
             sources=self.entries(root, "sources", "source", self.source),
             stages=self.entries(root, "stages", "stage", self.stage),
@@ -88,6 +115,11 @@ class _Reader:
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
         return replace(spec, unreadable=written - {*spec.sources, *spec.stages}, places=self.places)
+
+    def head(self, root: Node) -> None:
+        """Check what every file has, also one that is included."""
+        self.known_keys(root, KEYS, "")
+        self.version(root)
 
     def description(self, root: Node) -> str:
         node = root.value.get("description")
@@ -167,7 +199,13 @@ class _Reader:
         return ParameterSpec(dtype, bool(required), self.default(node, dtype, within))
 
     def storage(self, name: str, node: Node) -> StorageOptions:
-        return self.guarded(STORAGE_OPTIONS.read, node, f"storage '{name}'") or ()
+        return self.options(f"storage '{name}'", node)
+
+    def profile(self, parameters: dict[str, ParameterSpec], name: str, node: Node) -> ProfileSpec | None:
+        return read_profile(name, node, parameters, self.problems, self.options)
+
+    def options(self, within: str, node: Node) -> StorageOptions:
+        return self.guarded(STORAGE_OPTIONS.read, node, within) or ()
 
     def default(self, node: Node, dtype: Any, within: str) -> Any:
         if "default" not in node.value:

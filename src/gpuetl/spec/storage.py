@@ -214,10 +214,11 @@ class WrongStorage(Exception):
 
 @dataclass(frozen=True)
 class StorageBinder:
-    """Gives paths their storage: `profiles` are those of the pipeline, `parameters` its parameters' values."""
+    """Gives paths their storage: `profiles` are the pipeline's `storage`, `parameters` its values."""
 
     profiles: Mapping[str, StorageOptions]
     parameters: Mapping[str, Expr]
+    environment: Mapping[str, str] = dataclasses.field(default_factory=lambda: os.environ)
 
     def bound(self, path: FilePath, profile: str, options: StorageOptions) -> FilePath:
         """Return a path with the storage of its source or sink; without any, it is that of the path's folder.
@@ -255,7 +256,7 @@ class StorageBinder:
             return StorageProblem(
                 coded("GE1480", f"{scheme}:// has no option {name}"), listed(scheme), option.node, within
             )
-        if isinstance(value, Variable) and not os.environ.get(value.name):
+        if isinstance(value, Variable) and not self.environment.get(value.name):
             message = coded("GE1019", f"{name}: the environment variable {value.name} is not set")
             return StorageProblem(message, f"Set it: export {value.name}=…", option.node, within)
         if not isinstance(value, ParameterValue):
@@ -274,7 +275,7 @@ class StorageBinder:
     def value(self, option: WrittenOption) -> str:
         """Return the value of an option, which messages do not show if it is a secret."""
         if isinstance(option.value, Variable):
-            value, reference = os.environ[option.value.name], f"{{env: {option.value.name}}}"
+            value, reference = self.environment[option.value.name], f"{{env: {option.value.name}}}"
         elif isinstance(option.value, ParameterValue):
             bound = self.parameters[option.value.name]
             if not isinstance(bound, Literal):

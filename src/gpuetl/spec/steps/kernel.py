@@ -19,8 +19,9 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
-from gpuetl.spec.fields import key
-from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
+from gpuetl.spec.fields import Field, key
+from gpuetl.spec.files.based import base_of, joined, one_file_path
+from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice, read_name
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
@@ -32,6 +33,8 @@ from gpuetl.user_kernels.kernel_code import REDUCED, KernelCode, names, unusable
 # The NumPy twin of a kernel step, looked for in its source, which is not run.
 
 
+FILE: Field[str] = Field("a name", read_name, one_file_path)
+"""A file of a kernel."""
 MOST_KEPT = 16
 """Twins whose syntax is kept by their text and path: nothing changes it."""
 
@@ -59,7 +62,7 @@ def kernel_path(context: Context, text: str, at: str) -> FilePath:
     if scheme_problem(text):  # `check_kind` reports it
         return Path(text)
     try:
-        return path_of(text, context.folder)
+        return path_of(joined(base_of(at), text), context.folder)
     except ImpossiblePath as error:
         context.problem(coded("GE1301", str(error)), "", at)
         return Path(text)
@@ -267,7 +270,7 @@ class Kernel(Step):
     """
 
     verb: ClassVar[str] = "kernel"
-    cuda: str = key(NAME, "")
+    cuda: str = key(FILE, "")
     entry: str = key(NAME, "")
     body: str = key(CODE, "")
     map: str = key(CODE, "")
@@ -278,7 +281,7 @@ class Kernel(Step):
     post: str = key(CODE, "")
     inputs: tuple[str, ...] = key(NAMES)
     outputs: Mapping[str, DataType] = key(TYPES)
-    reference: str = key(NAME)
+    reference: str = key(FILE)
     kind: str = key(choice("rows", "groups", "elementwise", "reduction", "scan"), "")
     args: Mapping[str, Formula] = key(EXPRESSIONS, {})
     nulls: str = key(choice("propagate", "forbid", "masks"), "propagate")
