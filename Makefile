@@ -86,9 +86,10 @@ compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this mac
 	$(BIN)/python tests/benchmarks/operations.py
 	$(BIN)/python tests/benchmarks/render.py
 
-docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md and docs/errors/ from the tables, docs/performance.md from the results
+docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/ and the JSON Schema from the tables, docs/performance.md
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python -m gpuetl.spec.document_language docs/language.md
+	$(BIN)/python -m gpuetl.spec.json_schema src/gpuetl/schema/pipeline.schema.json
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors
 	$(BIN)/python tests/benchmarks/render.py
 

@@ -14,7 +14,7 @@ from dataclasses import MISSING
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidPipeline, Problems
-from gpuetl.format_options import BadOption, Form
+from gpuetl.format_options import BadOption, Form, JsonSchema
 from gpuetl.messages import coded, recoded
 from gpuetl.records import dataclass
 from gpuetl.spec.deferred import Deferred, names_parameter, python_node, read_constant
@@ -32,6 +32,7 @@ class Field(Generic[T]):
 
     `checked` gives the plain data that reading checks where the value was built in Python: what is written, unless
     that costs more than it tells.  Parameters may stand in the place of a `constant`.
+    `schema` is the JSON Schema of the value, if it is known; editors complete and check by it.
     """
 
     what: str
@@ -39,6 +40,7 @@ class Field(Generic[T]):
     write: Callable[[T], Any] = lambda value: value
     checked: Callable[[T], Any] | None = None
     constant: bool = False
+    schema: JsonSchema | None = None
 
 
 def key(form: Field[Any], default: Any = MISSING, *, name: str = "", doc: str = "") -> Any:
@@ -68,6 +70,12 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
+def key_doc(field: dataclasses.Field[Any]) -> str:
+    """Return what a key means as a sentence; of a key without documentation what it takes."""
+    doc = field.metadata.get("doc") or f"takes {form_of(field).what}"
+    return f"{doc[0].upper()}{doc[1:]}."
+
+
 def form_of(field: dataclasses.Field[Any]) -> Field[Any]:
     """Return the form of a key; that of an option of a format reads the plain data of a node."""
     form = field.metadata["form"]
@@ -84,7 +92,7 @@ def option_field(form: Form[T]) -> Field[T]:
             hint = error.hint or (word_suggestion(error.word, error.choices) if error.word else "")
             raise BadValue(coded("GE1008", error.message), part_of(node, error.path), hint) from None
 
-    return Field(form.what, read, form.write, constant=True)
+    return Field(form.what, read, form.write, constant=True, schema=form.schema)
 
 
 def part_of(node: Node, path: Iterable[str | int]) -> Node:

@@ -52,9 +52,11 @@ def read_positive(node: Node) -> int:
     return count
 
 
-SIZE: Field[int | None] = Field("a size such as 8GB", read_bytes)
-COUNT_FROM_1: Field[int | None] = Field("a whole number from 1", read_positive)
-WORD: Field[str] = Field("a name", read_name, str)
+SIZE: Field[int | None] = Field("a size such as 8GB", read_bytes, schema={"type": ["string", "integer"]})
+COUNT_FROM_1: Field[int | None] = Field(
+    "a whole number from 1", read_positive, schema={"type": "integer", "minimum": 1}
+)
+WORD: Field[str] = Field("a name", read_name, str, schema={"type": "string"})
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,11 @@ def without_values(options: StorageOptions) -> dict[str, Any]:
 
 
 STORAGE_OPTIONS: Field[StorageOptions] = Field(
-    "a map of options of a store", read_storage_options, write_storage_options, without_values
+    "a map of options of a store",
+    read_storage_options,
+    write_storage_options,
+    without_values,
+    schema={"$ref": "#/definitions/storage_options"},
 )
 
 

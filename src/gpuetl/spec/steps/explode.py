@@ -27,9 +27,9 @@ class Explode(Step):
 
     verb: ClassVar[str] = "explode"
     main: ClassVar[str] = "column"
-    column: str = key(NAME)
-    keep_empty: bool = key(BOOLEAN, True)
-    index: str = key(NAME, "")
+    column: str = key(NAME, doc="the list whose elements get a row each")
+    keep_empty: bool = key(BOOLEAN, True, doc="keep a row with null for an empty list or a null")
+    index: str = key(NAME, "", doc="the name of a column to add, with the element's place from 0")
 
     def build(self, context: Context, source: Node) -> Node:
         """Explode the column, which must be a list."""

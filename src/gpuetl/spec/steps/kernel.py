@@ -33,7 +33,7 @@ from gpuetl.user_kernels.kernel_code import REDUCED, KernelCode, names, unusable
 # The NumPy twin of a kernel step, looked for in its source, which is not run.
 
 
-FILE: Field[str] = Field("a name", read_name, one_file_path)
+FILE: Field[str] = Field("a name", read_name, one_file_path, schema={"type": "string"})
 """A file of a kernel."""
 MOST_KEPT = 16
 """Twins whose syntax is kept by their text and path: nothing changes it."""
@@ -270,24 +270,30 @@ class Kernel(Step):
     """
 
     verb: ClassVar[str] = "kernel"
-    cuda: str = key(FILE, "")
-    entry: str = key(NAME, "")
-    body: str = key(CODE, "")
-    map: str = key(CODE, "")
-    reduce: str = key(CODE, "")
-    combine: str = key(CODE, "")
-    state: Mapping[str, DataType] = key(TYPES, {})
-    identity: str = key(CODE, "")
-    post: str = key(CODE, "")
-    inputs: tuple[str, ...] = key(NAMES)
-    outputs: Mapping[str, DataType] = key(TYPES)
-    reference: str = key(FILE)
-    kind: str = key(choice("rows", "groups", "elementwise", "reduction", "scan"), "")
-    args: Mapping[str, Formula] = key(EXPRESSIONS, {})
-    nulls: str = key(choice("propagate", "forbid", "masks"), "propagate")
-    by: tuple[str, ...] = key(NAMES, ())
-    order_by: tuple[Order, ...] = key(ORDER, ())
-    block: int = key(COUNT, 256)
+    cuda: str = key(FILE, "", doc="the file with a CUDA kernel")
+    entry: str = key(NAME, "", doc="the name of the kernel in its file")
+    body: str = key(CODE, "", doc="C++ statements that compute one row")
+    map: str = key(CODE, "", doc="C++ code for the value or state of one row")
+    reduce: str = key(CODE, "", doc="a C++ expression that makes one value of two, `a` and `b`")
+    combine: str = key(CODE, "", doc="C++ statements that combine the states `a` and `b`")
+    state: Mapping[str, DataType] = key(TYPES, {}, doc="the fields of a scan's state and their types")
+    identity: str = key(CODE, "", doc="the value or state that changes no other")
+    post: str = key(CODE, "", doc="C++ code for the result from the last value or state")
+    inputs: tuple[str, ...] = key(NAMES, doc="the columns that the kernel reads")
+    outputs: Mapping[str, DataType] = key(TYPES, doc="the columns that the kernel writes, and their types")
+    reference: str = key(FILE, doc="the NumPy twin, as `file.py:function`")
+    kind: str = key(
+        choice("rows", "groups", "elementwise", "reduction", "scan"),
+        "",
+        doc="what one thread or block computes; by default it follows from the other keys",
+    )
+    args: Mapping[str, Formula] = key(EXPRESSIONS, {}, doc="constants that the kernel gets")
+    nulls: str = key(
+        choice("propagate", "forbid", "masks"), "propagate", doc="what happens with rows whose inputs have nulls"
+    )
+    by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
+    block: int = key(COUNT, 256, doc="threads in a block")
 
     @property
     def form(self) -> str:
