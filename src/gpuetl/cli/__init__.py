@@ -21,7 +21,8 @@ from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
 COMMANDS = (
-    "run", "validate", "test", "plan", "schema", "verify", "kernel", "recover", "clean", "bench", "doctor", "explain",
+    "run", "init", "validate", "test", "plan", "schema", "verify", "kernel", "recover", "clean", "bench", "doctor",
+    "explain",
 )  # fmt: skip
 """The commands, each a module of its name."""
 

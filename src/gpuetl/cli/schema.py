@@ -60,14 +60,26 @@ def sources_text(paths: Sequence[str], format: str | None) -> list[str]:  # noqa
     from gpuetl.spec.model import PipelineSpec
     from gpuetl.spec.write import write_pipeline
 
+    sources, notes = sources_of(paths, format)
+    text = write_pipeline(PipelineSpec("schema", sources=sources))
+    return [*notes, text[text.index("sources:") :].rstrip()]
+
+
+def sources_of(paths: Sequence[str], format: str | None) -> tuple[dict[str, SourceSpec], list[str]]:  # noqa: A002
+    """Return files as sources, and comments that say from which rows types are.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a path whose format is not known, and for a file that cannot be read.
+    """
     sources: dict[str, SourceSpec] = {}
     notes: list[str] = []
     for path in paths:
         source, note = described(path, format)
         sources[next(name for name in names_for(path) if name not in sources)] = source
         notes += [f"# {path}: types of {note}"] if note else []
-    text = write_pipeline(PipelineSpec("schema", sources=sources))
-    return [*notes, text[text.index("sources:") :].rstrip()]
+    return sources, notes
 
 
 def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa: A002

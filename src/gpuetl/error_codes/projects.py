@@ -163,4 +163,17 @@ print(gpuetl.load("example.yaml").to_yaml())
 gpuetl.errors.InvalidPipeline: '${env.LAKE:-sales}.csv' stands in an included file: whether it is relative is not known  [GE1037]
 Write a folder in front of it, or keep the files as they are.""",
     ),
+    ErrorPage(
+        code="GE1045",
+        title="a file of a new project exists already",
+        cause="`gpuetl init` never changes a file.  The folder has one of the files that it writes, or cannot be written.",
+        fix="Give another NAME, or remove the file.",
+        kind="command",
+        files={"shop/pipeline.yaml": INCLUDED},
+        example="gpuetl init shop",
+        message="""\
+shop/pipeline.yaml exists already  [GE1045]
+Give another NAME, or remove it.""",
+        fixed="gpuetl init other",
+    ),
 )
