@@ -48,9 +48,9 @@ def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_pa
         message = coded("GE3004", "give FILE, --pipeline or --pipeline-path")
         raise InvalidPipeline.because(message, "gpuetl schema data/sales.csv prints a source.")
     if pipeline or pipeline_path:
-        from gpuetl.spec.json_schema import FILE, schema_text
+        from gpuetl.spec.json_schema import FILE, schema_with_plugins
 
-        print(FILE if pipeline_path else schema_text(), end="\n" if pipeline_path else "")
+        print(FILE if pipeline_path else schema_with_plugins(), end="\n" if pipeline_path else "")
         return
     print("\n".join(sources_text(paths, format)))
 
@@ -90,7 +90,7 @@ def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa:
     from gpuetl.spec.model import SourceSpec
     from gpuetl.spec.values import Text
 
-    if format is not None and format not in FORMATS:
+    if format is not None and FORMATS.find(format) is None:
         message = coded("GE3004", f"--format: '{format}' is not a format")
         raise InvalidPipeline.because(message, f"Formats: {', '.join(FORMATS)}.")
     try:

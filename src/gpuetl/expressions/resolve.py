@@ -236,8 +236,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
         raise wrong
     function = find_function(syntax.function, scope.kinds)
     if function is None:
-        scope.errors.append(_unknown(syntax, scope))
-        return _wrong_call(syntax, replace(scope, kinds=("scalar", "aggregate", "window"), inside=None))
+        return _call_of_plugin(syntax, scope)
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
     try:
         bound = _bind(function, syntax)
@@ -262,6 +261,18 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
     return Call(function, tuple(operands), dtype)
+
+
+def _call_of_plugin(syntax: Apply, scope: Scope) -> Expr:
+    """Type the expression that a function of a plugin stands for; a name that no plugin has is an error."""
+    everywhere: tuple[Kind, ...] = ("scalar", "aggregate", "window")
+    if find_function(syntax.function, everywhere) is None and syntax.function not in PRESENT:
+        from gpuetl.expressions.macros import macro_named  # few expressions have any
+
+        if macro := macro_named(syntax.function, syntax.span):
+            return _typed(macro.expanded(syntax), scope)
+    scope.errors.append(_unknown(syntax, scope))
+    return _wrong_call(syntax, replace(scope, kinds=everywhere, inside=None))
 
 
 def _part_of_constant(

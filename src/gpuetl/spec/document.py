@@ -59,7 +59,7 @@ class Node:
     def place(self, span: Span | None = None) -> Place:
         """Return the place of this value, or of a part of its text."""
         line, column, width = self.line, self.column, self.width
-        if span is not None and isinstance(self.value, str):
+        if span is not None and isinstance(self.value, str) and self.document.lines:
             line, column = self._locate(span.start)
             width = span.stop - span.start
         source = self.document.lines[line] if line < len(self.document.lines) else ""

@@ -17,7 +17,7 @@ from typing import Any
 
 from gpuetl.errors import Problems
 from gpuetl.format_options import JsonSchema
-from gpuetl.formats.registry import format_named
+from gpuetl.formats.registry import FORMATS, format_named
 from gpuetl.places.storage import OPTIONS, PREFIXES, SYNONYMS
 from gpuetl.spec.deferred import REFERENCE
 from gpuetl.spec.document import plain_data, read_document
@@ -62,7 +62,7 @@ ANY_MAP: JsonSchema = {"type": ["object", "null"]}
 
 def pipeline_schema() -> dict[str, Any]:
     """Return the JSON Schema of a pipeline's file."""
-    sections = {
+    sections: dict[str, JsonSchema] = {
         "gpuetl": {"const": 1},
         "name": {"type": "string"},
         "description": {"type": "string"},
@@ -102,6 +102,14 @@ def pipeline_schema() -> dict[str, Any]:
             "test": test(),
         },
     }
+
+
+def schema_with_plugins() -> str:
+    """Return the schema with the steps, checks and formats of installed plugins, if these can be used."""
+    for table in (STEPS, RULES, FORMATS):
+        for _ in table.load_all():
+            pass
+    return schema_text()
 
 
 def schema_text() -> str:
@@ -167,7 +175,7 @@ def include() -> dict[str, Any]:
         "description": "The stages to take, with what they read; by default all that the file has.",
     }
     entry = {"anyOf": [path, closed({"file": path, "stages": stages}, ["file"])]}
-    return {"anyOf": [*entry["anyOf"], {"type": "array", "items": entry}]}  # type: ignore[misc]
+    return {"anyOf": [*entry["anyOf"], {"type": "array", "items": entry}]}
 
 
 def defaults() -> dict[str, Any]:
@@ -223,6 +231,15 @@ def profile() -> dict[str, Any]:
     return schema
 
 
+def choices(*schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas of a key that several formats have, each once."""
+    found = list[dict[str, Any]]()
+    for schema in schemas:
+        plain = {name: value for name, value in schema.items() if name != "description"}
+        found += [one for one in plain.get("anyOf", [plain]) if one not in found]
+    return found
+
+
 def entry_keys(entry: Entry) -> dict[str, Any]:
     """Return the schemas of the keys of sources or sinks of all formats, and of the formats' paths."""
     keys = {name: key_schema(field) for name, field in keys_of(entry).items()}
@@ -230,10 +247,7 @@ def entry_keys(entry: Entry) -> dict[str, Any]:
         for key, field in keys_of(options_of(entry, name)).items():
             schema = key_schema(field)
             if key in keys and keys[key] != schema:
-                own = keys[key].get("anyOf", [{k: v for k, v in keys[key].items() if k != "description"}])
-                new = {k: v for k, v in schema.items() if k != "description"}
-                new = [one for one in new.get("anyOf", [new]) if one not in own]
-                schema = {"description": keys[key]["description"], "anyOf": [*own, *new]}
+                schema = {"description": keys[key]["description"], "anyOf": choices(keys[key], schema)}
             keys[key] = schema
     return keys
 
@@ -258,7 +272,7 @@ def located(entry: Entry, path: str) -> dict[str, Any]:
 
 def stage() -> dict[str, Any]:
     """Return the schema of a stage."""
-    keys = {
+    keys: dict[str, JsonSchema] = {
         "from": {"type": "string"},
         "steps": {"type": "array", "items": {"$ref": "#/definitions/step"}},
         "expect": {"type": ["array", "null"], "items": {"$ref": "#/definitions/rule"}},

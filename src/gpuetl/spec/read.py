@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 from gpuetl.errors import Place, Problems
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
+from gpuetl.plugin_discovery import PluginProblem
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
-from gpuetl.spec.format_keys import Entry, formats_of, read_entry
+from gpuetl.spec.format_keys import Entry, formats_used, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.nested_values import parse_node
@@ -223,7 +224,11 @@ class _Reader:
 
     def located(self, cls: Entry, node: Node, within: str) -> Any:
         """Read what has a format and a path, under the format's name, beside keys of its own."""
-        formats = formats_of(cls)
+        try:
+            formats = formats_used(cls, node)
+        except PluginProblem as error:
+            self.problems.add(error.message, error.hint, node.place(), within)
+            return None
         given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
         if len(given) != 1:
             if not given and isinstance(node.value, dict) and node.value.keys() - keys_of(cls).keys():
@@ -289,11 +294,17 @@ class _Reader:
             self.problems.add(coded("GE1011", "a step is one verb and its arguments"), hint, node.place(), within)
             return None
         verb, value = next(node.items())
-        if verb not in STEPS:
-            hint = f"Steps: {', '.join(STEPS)}. {word_suggestion(verb, STEPS)}".rstrip()
+        try:
+            found = STEPS.find(verb)
+        except PluginProblem as error:
+            self.problems.add(error.message, error.hint, node.keys[verb], within)
+            return None
+        if found is None:
+            names = STEPS.names()
+            hint = f"Steps: {', '.join(names)}. {word_suggestion(verb, names)}".rstrip()
             self.problems.add(coded("GE1010", f"unknown step '{verb}'"), hint, node.keys[verb], within)
             return None
-        return STEPS[verb].read(value, self.problems, within)
+        return found.read(value, self.problems, within)
 
 
 def is_misspelt(stage: Node, name: str) -> bool:

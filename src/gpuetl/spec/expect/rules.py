@@ -15,6 +15,7 @@ from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
 from gpuetl.format_options import JsonSchema
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
+from gpuetl.plugin_discovery import Plugin, PluginProblem, PluginTable
 from gpuetl.records import dataclass
 from gpuetl.spec.deferred import written as escaped
 from gpuetl.spec.document import Node as TextNode
@@ -359,9 +360,18 @@ class That(Rule):
         yield RowTerm(name, columns, self.that, source, counting(context), is_broken(condition))
 
 
-RULES: dict[str, type[Rule]] = {
-    rule.verb: rule for rule in (NotNull, Unique, In, Range, Matches, References, RowsRule, That)
-}
+def made_check(plugin: Plugin, made: object) -> type[Rule]:
+    """Return the rule of a plugin."""
+    from gpuetl.spec.expect.checks import check_of
+
+    return check_of(plugin, made)
+
+
+RULES: PluginTable[type[Rule]] = PluginTable(
+    "check",
+    made_check,
+    {rule.verb: rule for rule in (NotNull, Unique, In, Range, Matches, References, RowsRule, That)},
+)
 
 
 def counting(context: Context) -> Origin:
@@ -377,8 +387,12 @@ def read_rule(node: TextNode, problems: Problems, within: str) -> Rule | None:
             coded("GE1604", f"a rule is a map, got {node.kind}"), f"rules: {', '.join(RULES)}.", node.place(), within
         )
         return None
-    verbs = [name for name in node.value if name in RULES]
-    unknown = [name for name in node.value if name not in keys]
+    try:
+        verbs = [name for name in node.value if name not in keys_of(Rule) and RULES.find(name) is not None]
+    except PluginProblem as error:
+        problems.add(error.message, error.hint, node.place(), within)
+        return None
+    unknown = [name for name in node.value if name not in keys and name not in verbs]
     if unknown and not verbs:
         problems.add(
             coded("GE1604", f"unknown rule '{unknown[0]}'"), keys_hint(unknown[0], keys), node.keys[unknown[0]], within
