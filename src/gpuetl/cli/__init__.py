@@ -7,6 +7,7 @@ The command line is read by argparse: a library that reads it from annotations t
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -21,8 +22,8 @@ from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
 COMMANDS = (
-    "run", "init", "validate", "test", "plan", "schema", "verify", "kernel", "recover", "clean", "bench", "doctor",
-    "explain",
+    "run", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel", "recover", "clean",
+    "bench", "doctor", "explain", "completion",
 )  # fmt: skip
 """The commands, each a module of its name."""
 
@@ -34,6 +35,10 @@ def main() -> None:
     they are made and once more at exit: a fifth of the time of a short command.
     """
     gc.disable()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks which words may follow
+        from gpuetl.cli.completion import complete
+
+        complete(parser())
     open_standard_streams()
     try:
         execute()

@@ -51,6 +51,9 @@ class Deferred(Generic[T]):
     form: Field[T] = field(compare=False, repr=False)
     within: str = field(default="", compare=False, repr=False)
 
+    def __str__(self) -> str:
+        return str(self.data)
+
     @property
     def label(self) -> str:
         """What messages begin with."""
