@@ -45,7 +45,7 @@ def completion(shell: str) -> None:
     bash: eval "$(gpuetl completion bash)" in ~/.bashrc.  zsh: the same in ~/.zshrc, after compinit.
     fish: gpuetl completion fish > ~/.config/fish/completions/gpuetl.fish.
     """
-    from argcomplete import shellcode
+    from argcomplete.shell_integration import shellcode
 
     print(shellcode(["gpuetl"], shell=shell))
 
