@@ -24,6 +24,7 @@ from gpuetl.spec.forms import (
     ORDER,
     PARTITIONS,
     SCHEMA,
+    SOME_NAMES,
     choice,
 )
 from gpuetl.spec.profile import ProfileSpec, no_environment
@@ -129,7 +130,7 @@ class SinkSpec:
     )
     on_empty: OnEmpty = key(choice("write", "keep", "error"), "write", doc="what happens if there are no rows")
     run_key: tuple[str, ...] = key(
-        NAMES,
+        SOME_NAMES,
         (),
         doc="parameters that identify a run: a second run with the same values replaces the files of the first",
     )
