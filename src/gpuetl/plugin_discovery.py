@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 GROUPS = {"step": "gpuetl.steps", "function": "gpuetl.functions", "format": "gpuetl.formats", "check": "gpuetl.checks"}
@@ -69,6 +71,8 @@ class Plugin:
 @cache
 def plugins_of(kind: str) -> tuple[Plugin, ...]:
     """Return the plugins of a kind that are installed; none is imported."""
+    from importlib.metadata import entry_points  # takes as long to import as a small pipeline to check
+
     found: dict[tuple[str, str], Plugin] = {}
     for entry in entry_points(group=GROUPS[kind]):
         package, version = (entry.dist.name, entry.dist.version) if entry.dist else (entry.module, "")

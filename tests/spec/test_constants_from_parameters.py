@@ -291,3 +291,9 @@ def test_a_path_takes_single_values(folder):
 def test_nested_values_are_written_and_read_again():
     pipeline = ge.loads(NESTED.replace("STEP", "filter: region IN $regions"))
     assert ge.loads(pipeline.to_yaml()).spec == pipeline.spec
+
+
+def test_an_option_of_a_store_takes_single_values(folder):
+    text = NESTED.replace("csv: sales.csv", 'csv: "s3://shop/sales.csv", storage_options: {region: $regions}')
+    found = problem(text.replace("STEP", "limit: 1"), folder)
+    assert "region takes a single value, and parameter 'regions' is list<string>" in found

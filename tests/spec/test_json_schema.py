@@ -37,7 +37,7 @@ sinks:
 
 
 def files():
-    found = [path for folder in ("pipelines", "tests", "examples") for path in (ROOT / folder).rglob("*.yaml")]
+    found = [path for folder in ("pipelines", "tests") for path in (ROOT / folder).rglob("*.yaml")]
     return [path for path in found if "node_modules" not in path.parts and "gpuetl: 1" in path.read_text()]
 
 

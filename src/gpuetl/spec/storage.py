@@ -28,6 +28,8 @@ from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.parameters import UnboundScalar
 from gpuetl.spec.values import BadValue, BadValues, KeyPlace, Located
+from gpuetl.types.data_types import type_name
+from gpuetl.types.nested_types import is_nested
 
 PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 SECRET_ADVICE = "Write {env: NAME}, and set the environment variable NAME."
@@ -274,7 +276,7 @@ class StorageBinder:
             message = coded("GE1019", f"{name}: the environment variable {value.name} is not set")
             return StorageProblem(message, f"Set it: export {value.name}=…", option.node, within)
         if isinstance(value, Variable):
-            return self.boolean_problem(option, os.environ[value.name], within)
+            return self.boolean_problem(option, self.environment[value.name], within)
         if not isinstance(value, ParameterValue):
             return None
         if value.name not in self.parameters:
@@ -283,6 +285,9 @@ class StorageBinder:
                 message, have_hint(value.name, self.parameters, noun="Parameters"), option.node, within
             )
         bound = self.parameters[value.name]
+        if is_nested(bound.dtype):
+            message = f"{name} takes a single value, and parameter '{value.name}' is {type_name(bound.dtype)}"
+            return StorageProblem(coded("GE1031", message), "Give a parameter of type string.", option.node, within)
         if isinstance(bound, Literal) and bound.value in (None, ""):
             message = coded("GE1016", f"{name}: parameter '{value.name}' has no value")
             return StorageProblem(message, f"Give it with -p {value.name}=VALUE.", option.node, within)
