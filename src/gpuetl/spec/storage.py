@@ -286,8 +286,9 @@ class StorageBinder:
             )
         bound = self.parameters[value.name]
         if is_nested(bound.dtype):
-            message = f"{name} takes a single value, and parameter '{value.name}' is {type_name(bound.dtype)}"
-            return StorageProblem(coded("GE1031", message), "Give a parameter of type string.", option.node, within)
+            kind = type_name(bound.dtype)
+            message = coded("GE1031", f"{name} takes a single value, and parameter '{value.name}' is {kind}")
+            return StorageProblem(message, "Give a parameter of type string.", option.node, within)
         if isinstance(bound, Literal) and bound.value in (None, ""):
             message = coded("GE1016", f"{name}: parameter '{value.name}' has no value")
             return StorageProblem(message, f"Give it with -p {value.name}=VALUE.", option.node, within)
