@@ -49,8 +49,8 @@ Tell its author: docs/plugins.md says what it takes.""",
     ErrorPage(
         code="GE1043",
         title="a plugin gives something wrong",
-        cause="A step of a plugin gives steps that gpuetl does not have or cannot read, a check gives an expression that "
-        "is no condition, or the plugin's code raises an error.",
+        cause="A step of a plugin gives steps that gpuetl does not have or cannot read.  Or a check gives an expression "
+        "that is no condition.  Or the plugin's code raises an error.",
         fix="Tell the author of the package.  [Plugins](../plugins.md) says what each kind gives.",
         example="- top: {rows: 3, by: id, order_by: amount desc}",
         message="""\

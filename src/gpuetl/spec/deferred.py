@@ -1,8 +1,8 @@
 """Constants that are parameters: `limit: $n`, `range: {amount: [$least, $greatest]}`, `delimiter: $delimiter`.
 
 A key that takes constants keeps a `Deferred` in the place of its value where the file names a parameter.  Before a
-pipeline is bound, `with_values` reads the same node again with the parameters' values in it, by the same form, so that
-a value from a parameter is checked as a written one is.  It is a value, and never text: nothing is parsed twice.
+pipeline is bound, `with_values` reads the same node with the parameters' values in it, by the same form.  So a value
+from a parameter is checked as a written one is.  It is a value, and never text: nothing is parsed twice.
 """
 
 from __future__ import annotations
