@@ -50,4 +50,6 @@ def compression_form(*codecs: str, levels: bool = True) -> Form[Compression]:
             raise BadOption(f"takes a level of {codec} from {least} to {most}, got {found[2]}")
         return Compression(codec, int(found[2]))
 
-    return Form(what, read, str)
+    plain = {"enum": [*codecs, *([None] if "none" in codecs else [])]}
+    schema = {"anyOf": [plain, {"pattern": rf"^({'|'.join(with_level)})\([0-9]+\)$"}]} if with_level else plain
+    return Form(what, read, str, schema)
