@@ -20,6 +20,7 @@ from gpuetl.spec.places import caller
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Formula, Located, Order, Text, as_names
+from gpuetl.table_results import TableResults
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 Names: TypeAlias = str | Iterable[str]
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(TableResults):
     """Rows to come: those of `origin`, a source or stage of `pipeline`, after `steps`.
 
     Every method returns a new table and leaves this one as it is.  Names, types and expressions are checked when the
