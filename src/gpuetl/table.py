@@ -226,7 +226,7 @@ class Table(TableResults):
         """Return the name of this source or stage; steps that have none are given one."""
         if not self.steps and not self.expectations:
             return Text(self.origin)
-        return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
+        return Text(self.pipeline.add_unnamed(self.origin, self.steps, self.expectations, self.nodes))
 
     def beside(self, verb: str, other: Any) -> Text:
         """Return the name of another table for a step; raise `InvalidPipeline` unless it is one of this pipeline."""

@@ -168,13 +168,12 @@ class TableResults:
         """Return the steps as in YAML, on one line."""
         from gpuetl.report.pipeline_graph import plain_text
 
-        parts = (*self.steps, *self.expectations)
-        return " → ".join(f"{part.verb} {plain_text(part.written())}".rstrip() for part in parts)
+        steps = [f"{step.verb} {plain_text(step.written())}".rstrip() for step in self.steps]
+        return " → ".join([*steps, *(f"expect {plain_text(rule.written())}" for rule in self.expectations)])
 
     def _query(
         self, params: Params | None, options: RunOptions | None, progress: Progress | None = None
     ) -> TableQuery:  # fmt: skip
-        from gpuetl.run.table_evaluation import TableQuery
         from gpuetl.spec.model import StageSpec
         from gpuetl.spec.values import Text
 

@@ -28,7 +28,11 @@ def rows_text(table: pa.Table, total: int) -> str:
 def column_cells(table: pa.Table, number: int) -> list[str]:
     """Return the cells of a column below each other: its name, its type, its values."""
     field = table.schema.field(number)
-    return [shown_cell(field.name), shown_cell(type_name(field.type)), *map(value_text, values_of(table.column(number)))]
+    return [
+        shown_cell(field.name),
+        shown_cell(type_name(field.type)),
+        *map(value_text, values_of(table.column(number))),
+    ]
 
 
 def value_text(value: object) -> str:

@@ -17,7 +17,7 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.messages import coded, read_size, size
 from gpuetl.records import dataclass
 
-LIMIT_BYTES = 1 << 30
+LIMIT_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)

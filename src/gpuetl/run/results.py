@@ -18,8 +18,8 @@ from gpuetl.types.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN_ROWS = 10
-"""Rows that a result shows of itself."""
+MOST_SHOWN, FIRST_SHOWN = 100, 10
+"""A result shows all of its rows if they are no more than the one, else its first rows."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Result:
 
     def _beginning(self) -> tuple[pa.Table, int]:
         """Return the first rows, which the engine alone copies, and the number of all."""
-        if self.table is not None:
-            return self.table.slice(0, SHOWN_ROWS), self.table.num_rows
-        return self.backend.head(self.frame, SHOWN_ROWS), self.backend.rows(self.frame)
+        total = len(self)
+        count = total if total <= MOST_SHOWN else FIRST_SHOWN
+        return self.backend.head(self.frame, count) if self.table is None else self.table.slice(0, count), total
 
     def __len__(self) -> int:
         return self.backend.rows(self.frame) if self.table is None else self.table.num_rows

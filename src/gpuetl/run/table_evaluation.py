@@ -183,9 +183,8 @@ def replace_nodes(plan: Plan, replaced: Mapping[int, Node]) -> Plan:
 
 def read_of(node: Node, rows: KeptRows) -> Node:
     """Return the node that reads kept rows, of the same origin as the one that computed them."""
-    return Read(
-        dataset=FrameDataset.of(node.origin.name, rows.table), columns=node.schema.names, origin=node.origin
-    )  # fmt: skip
+    dataset = FrameDataset.of(f"kept rows of {node.origin.name}", rows.table)
+    return Read(dataset=dataset, columns=node.schema.names, origin=node.origin)
 
 
 # The first rows, for which only a part of a source is read.
