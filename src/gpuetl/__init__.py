@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
     from gpuetl.options import Cluster, RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
+    from gpuetl.run.result_cache import result_cache
     from gpuetl.sandbox import in_sandbox
     from gpuetl.table import Table
 
@@ -69,12 +70,12 @@ __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
     "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
-    "param", "percent_rank", "rank", "row_number", "run_id", "session_id", "struct", "when",
+    "param", "percent_rank", "rank", "result_cache", "row_number", "run_id", "session_id", "struct", "when",
 ]  # fmt: skip
 
 show_short_tracebacks()
 
-_MODULES = ("errors", "expressions.build", "options", "pipeline", "sandbox", "table")
+_MODULES = ("errors", "expressions.build", "options", "pipeline", "run.result_cache", "sandbox", "table")
 
 
 def __getattr__(name: str) -> Any:

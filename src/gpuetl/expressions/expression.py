@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
-from gpuetl.errors import InvalidExpression, suggestion
+from gpuetl.errors import GpuetlError, InvalidExpression, suggestion
 from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Syntax
+from gpuetl.messages import cut, one_line
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import parse_type
 
@@ -17,7 +18,7 @@ TypeName: TypeAlias = str  # `str` is an accessor inside the class
 _ALL_KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expression:
     """An expression under construction.
 
@@ -90,6 +91,15 @@ class Expression:
         if not isinstance(key, (str, Expression)):
             raise TypeError("write list_get(n), counted from 0, for an element of a list")
         return apply(SUBSCRIPT, self, key)
+
+    def __repr__(self) -> TypeName:
+        """Return the expression as SQL."""
+        return f"<Expression {_shown(self.syntax)}>"
+
+    def _repr_html_(self) -> TypeName:
+        from html import escape
+
+        return f"<code>{escape(_shown(self.syntax))}</code>"
 
     __iter__ = None
 
@@ -169,6 +179,18 @@ class Expression:
 
     def __ror__(self, other: Any) -> Expression:
         return apply("or", other, self)
+
+
+def _shown(syntax: Syntax) -> str:
+    """Return the SQL of an expression, or its parts where SQL cannot say it, such as a constant of a strange type."""
+    from gpuetl.expressions.unparse import to_sql
+
+    try:
+        return cut(one_line(to_sql(syntax)), 1_000)
+    except RecursionError:
+        return "… more operators than can be shown …"
+    except (GpuetlError, TypeError, ValueError):
+        return cut(one_line(repr(syntax)), 1_000)
 
 
 def as_syntax(value: Any) -> Syntax:

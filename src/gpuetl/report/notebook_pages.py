@@ -121,11 +121,6 @@ def table_page(name: str, steps: str, schema: Schema, rows: pa.Table | None, tot
     return page(head, first, rows_table(rows.slice(0, 10), known))
 
 
-def expression_page(sql: str) -> str:
-    """Return an expression as SQL."""
-    return page(f"<code>{text(sql)}</code>")
-
-
 # Pipelines and reports.
 
 

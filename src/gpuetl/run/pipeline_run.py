@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +44,7 @@ from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
+    from gpuetl.spec.model import PipelineSpec
 
 
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
@@ -93,13 +94,20 @@ UNMEASURED = "run `gpuetl bench device` once, and reports compare stages with th
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave: the kept stages by name, and the report."""
+    """What a run gave: the kept stages by name, and the report; `spec` is the pipeline that ran."""
 
     report: RunReport
     results: Mapping[str, Result]
+    spec: PipelineSpec | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<Run {self.report.summary}; kept: {', '.join(self.results) or 'nothing'}>"
+
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import run_page
+        from gpuetl.report.pipeline_graph import run_graph
+
+        return run_page(self.report, run_graph(self.spec, self.report) if self.spec else None, self.results)
 
     def __getitem__(self, name: str) -> Result:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
@@ -248,7 +256,7 @@ def traced_run(
         error.report = replace(report, error=str(error))
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
-    return Run(report, results)
+    return Run(report, results, pipeline.spec)
 
 
 def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.registry import Choice, choose_engine, load_driver_backend
 from gpuetl.errors import Problems
 from gpuetl.expressions.expression import apply
 from gpuetl.formats.frames import FrameDataset
-from gpuetl.formats.rejected import without_rejected
+from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.options import RunOptions
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
@@ -25,7 +26,8 @@ from gpuetl.run.result_cache import KeptRows, result_cache
 from gpuetl.run.result_keys import result_keys
 from gpuetl.run.results import Result
 from gpuetl.spec.definition import PipelineDefinition
-from gpuetl.spec.model import PipelineSpec, StageSpec
+from gpuetl.spec.expect.bind import quarantines
+from gpuetl.spec.model import FrameSpec, PipelineSpec, SourceSpec, StageSpec
 from gpuetl.spec.steps import Aggregate, Step
 from gpuetl.spec.steps.rows import Limit as LimitStep
 from gpuetl.spec.values import Formula, Text
@@ -88,13 +90,22 @@ class TableQuery:
         """The pipeline with nothing but what the table reads."""
         stages = {**self.spec.stages, **({self.name: self.stage} if self.stage else {})}
         needed = set(ancestors(stages, without_rejected(self.name)))
-        return replace(
-            self.spec,
-            sources={name: source for name, source in self.spec.sources.items() if name in needed},
-            stages={name: stage for name, stage in stages.items() if name in needed},
-            sinks={},
-            tests=(),
-        )
+        sources = {name: source for name, source in self.spec.sources.items() if name in needed}
+        stages = {name: stage for name, stage in stages.items() if name in needed}
+        readers = {f"{name}_rejected_rows": StageSpec(Text(name), ()) for name in quarantines_of(sources, stages)}
+        return replace(self.spec, sources=sources, stages={**readers, **stages}, sinks={}, tests=())
+
+
+def quarantines_of(
+    sources: Mapping[str, SourceSpec | FrameSpec], stages: Mapping[str, StageSpec]
+) -> Iterator[str]:  # fmt: skip
+    """Yield the quarantines, which something must read: a notebook may come to that later."""
+    for name, source in sources.items():
+        if not isinstance(source, FrameSpec) and source.options.quarantines:
+            yield f"{name}{REJECTED}"
+    for name, stage in stages.items():
+        if quarantines(stage.expect):
+            yield f"{name}{REJECTED}"
 
 
 def ancestors(stages: Mapping[str, StageSpec], name: str) -> Iterator[str]:
@@ -146,7 +157,9 @@ class QueryPipeline(PipelineDefinition):
         keys = {identity: self._run + key for identity, key in result_keys(plan.roots).items()}
         self.key = keys.get(id(plan.kept[self.name]))
         plan = self._with_kept_rows(plan, keys)
-        return plan if self._read_rows is None else reading_first(plan, self._read_rows)
+        if self._read_rows is not None:
+            plan = reading_first(plan, self._read_rows)
+        return replace(plan, stages={**plan.stages, **plan.kept})  # where a run looks for what it keeps
 
     def _with_kept_rows(self, plan: Plan, keys: Mapping[int, str]) -> Plan:
         """Put kept rows in the place of the nodes that would compute them, and drop rules that held."""
@@ -213,16 +226,25 @@ def source_of_first_rows(plan: Plan) -> Read | None:
     return node if plan.consumers()[id(node)] == 1 else None
 
 
-def rows_of_source(plan: Plan) -> int | None:
-    """Return how many rows the source of the first rows has; None where that is not known, or there is none such."""
+def parts_to_read(plan: Plan, count: int) -> Iterator[int]:
+    """Yield how many rows to read of the source of the first rows, ever more of them, in whole row groups.
+
+    None where all must be read, or their number is not known.
+    """
     source = source_of_first_rows(plan)
-    if source is None or isinstance(source.dataset, FrameDataset):
-        return None
+    if source is None or isinstance(source.dataset, FrameDataset | RejectedRows):
+        return
     try:
         counts = [group.rows for group in source.dataset.row_groups]
     except DatasetError:  # the run says what is wrong
-        return None
-    return sum(counts) if len(counts) > 1 and all(counts) else None
+        return
+    if any(rows < 0 for rows in counts):
+        return
+    wanted = FIRST_READ * max(count, 1)
+    for rows in accumulate(counts[:-1]):
+        if rows >= wanted:
+            yield rows
+            wanted = rows * READ_GROWTH
 
 
 # What tables in Python offer.
@@ -239,12 +261,29 @@ def small_answer(query: TableQuery, engine: str) -> Result:
 
 
 def row_count(query: TableQuery, engine: str) -> int:
-    """Return the number of rows: of rows that are kept, or of a plan that needs no column of them."""
-    found = kept_rows(query, engine)
+    """Return the number of rows: of rows that are kept, of metadata, or of a plan that needs no column of them."""
+    pipeline = QueryPipeline(query, choose_engine(engine).name, checks=False)
+    plan = pipeline.plan(query.params, run_id=uuid.uuid4().hex)
+    found = result_cache.find(pipeline.key)
     if found and found.is_whole:
         return int(found.table.num_rows)
+    if (stated := stated_rows(plan.kept[pipeline.name])) is not None:
+        return stated
     answer = small_answer(query.then(Aggregate({"rows": Formula(apply("count_rows").syntax)})), engine)
     return int(answer.to_arrow().column("rows")[0].as_py())
+
+
+def stated_rows(node: Node) -> int | None:
+    """Return how many rows the metadata of a source states, where no step on the way changes the number."""
+    while isinstance(node, Project):
+        node = node.source
+    if not isinstance(node, Read) or node.limit is not None or isinstance(node.dataset, RejectedRows):
+        return None
+    try:
+        counts = [group.rows for group in node.dataset.row_groups]
+    except DatasetError:  # the run says what is wrong
+        return None
+    return sum(counts) if all(count >= 0 for count in counts) else None
 
 
 def whole_answer(query: TableQuery, engine: str, checks: bool) -> Result:
@@ -268,20 +307,18 @@ def first_rows(query: TableQuery, count: int, engine: str) -> Result:
     found = result_cache.find(whole.key)
     if found and (rows := found.first(count)) is not None:
         return kept_result(replace(found, table=rows), choice)
-    result = computed_first(query.then(LimitStep(count)), count, choice, rows_of_source(plan))
+    result = computed_first(query.then(LimitStep(count)), count, choice, parts_to_read(plan, count))
     table = result.to_arrow()
     result_cache.keep(whole.key, KeptRows(table, table.num_rows < count, warnings=result.warnings))
     return result
 
 
-def computed_first(query: TableQuery, count: int, choice: Choice, available: int | None) -> Result:
-    """Run the plan of the first rows: of a source with so many rows `available`, read more until there are enough."""
-    read = FIRST_READ * max(count, 1)
-    while available is not None and read < available:
-        result = computed(query, choice, QueryPipeline(query, choice.name, False, read))
+def computed_first(query: TableQuery, count: int, choice: Choice, parts: Iterator[int]) -> Result:
+    """Run the plan of the first rows: of parts of the source until there are enough, or of all of it."""
+    for rows in parts:
+        result = computed(query, choice, QueryPipeline(query, choice.name, False, rows))
         if result.to_arrow().num_rows >= count:
             return result
-        read *= READ_GROWTH
     return computed(query, choice, QueryPipeline(query, choice.name, False))
 
 

@@ -1,0 +1,210 @@
+"""Rows of tables in Python: what is computed, what is read for it, and that nothing is written."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gpuetl import ContractBroken, InvalidPipeline, Pipeline, RunFailed, RunOptions, col, count, expr, result_cache
+from gpuetl.run import result_keys, table_evaluation
+from tables import table
+
+ROWS = table(
+    {"id": "int64", "kind": "string", "x": "float64"},
+    (1, "a", 1.5), (2, "b", None), (3, "a", 2.5), (4, None, 0.5), (5, "b", 4.0),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    monkeypatch.setattr(result_keys, "SETTLED_NS", 0)  # the tests do not wait until a file is old enough
+    result_cache.clear()
+    yield
+    result_cache.clear()
+
+
+@pytest.fixture
+def t(source):
+    return source(ROWS)
+
+
+@pytest.fixture
+def reports(monkeypatch):
+    """The reports of the runs that tables make."""
+    found = []
+
+    def recorded(*args):
+        run = real(*args)
+        found.append(run.report)
+        return run
+
+    real = table_evaluation.run_pipeline
+    monkeypatch.setattr(table_evaluation, "run_pipeline", recorded)
+    return found
+
+
+@pytest.fixture
+def long(pipeline):
+    """A source of 100 row groups of 100 rows."""
+    rows = pa.table({"id": range(10_000), "text": [f"text {number}" for number in range(10_000)]})
+    pq.write_table(rows, pipeline.root / "long.parquet", row_group_size=100)
+    return pipeline.read_parquet("long", "long.parquet")
+
+
+def read_rows(report):
+    return sum(stage.rows_out for stage in report.stages if stage.kind == "source")
+
+
+def test_collect_returns_all_rows(t, engine):
+    assert t.filter(col("x") > 1).collect(engine=engine).to_arrow().to_pylist() == [
+        {"id": 1, "kind": "a", "x": 1.5}, {"id": 3, "kind": "a", "x": 2.5}, {"id": 5, "kind": "b", "x": 4.0},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [None, RunOptions(partition_rows=2)], ids=["whole", "tiny"])
+def test_head_returns_the_first_rows(t, engine, options):
+    head = t.sort("id desc").select("id").head(2, engine=engine, options=options)
+    assert head.to_arrow().to_pylist() == [{"id": 5}, {"id": 4}]
+    assert t.head(0, engine=engine).to_arrow().num_rows == 0
+    assert len(t.head(99, engine=engine)) == 5
+
+
+def test_count_and_describe_on_every_engine(t, engine):
+    assert t.filter(col("x") > 1).count(engine=engine) == 3
+    described = t.describe(engine=engine).to_arrow().to_pylist()
+    assert [line["column"] for line in described] == ["id", "kind", "x"]
+    assert described[1] == {
+        "column": "kind", "type": "string", "rows": 5, "nulls": 1, "mean": None, "std": None, "min": "a", "q25": None,
+        "median": None, "q75": None, "max": "b",
+    }  # fmt: skip
+    x = described[2]
+    assert (x["nulls"], x["mean"], x["min"], x["median"], x["max"]) == (1, 2.125, "0.5", 2.0, "4.0")
+
+
+def test_head_reads_the_first_row_groups_only(long, reports):
+    assert len(long.head(5)) == 5
+    assert [report.stages[0].skipped_rows for report in reports] == [9_900]
+
+
+def test_head_after_a_filter_reads_no_more_than_it_needs(long, reports):
+    assert long.filter(col("id") % 3 == 0).select("id").head(3).to_arrow().column("id").to_pylist() == [0, 3, 6]
+    assert [read_rows(report) for report in reports] == [100]
+
+
+def test_head_reads_on_until_there_are_enough_rows(long, reports):
+    rare = long.filter(expr("text = 'text 900' OR text = 'text 9900'"))
+    assert rare.head(1).to_arrow().column("id").to_pylist() == [900]
+    assert [read_rows(report) for report in reports] == [100, 800, 6400]
+    assert rare.head(2).to_arrow().column("id").to_pylist() == [900, 9900]
+    assert read_rows(reports[-1]) == 10_000
+
+
+def test_head_of_groups_reads_all_rows(long, reports):
+    assert long.aggregate(n=count()).head(1).to_arrow().to_pylist() == [{"n": 10_000}]
+    assert [read_rows(report) for report in reports] == [10_000]
+
+
+def test_count_reads_no_column(long, reports):
+    assert long.with_columns(y=col("id") + 1).count() == 10_000
+    assert reports == []
+    assert long.filter(col("id") > 10).count() == 9_989
+    assert [report.stages[0].moved["file to host"] < 70_000 for report in reports] == [True]  # of 170 kB
+
+
+def test_schema_and_columns_read_no_rows(long, reports):
+    steps = long.with_columns(half=col("id") / 2)
+    assert {name: str(dtype) for name, dtype in steps.schema.items()} == {
+        "id": "int64", "text": "string", "half": "double",
+    }  # fmt: skip
+    assert steps.columns == ["id", "text", "half"]
+    assert reports == []
+
+
+def test_no_sink_is_written_and_other_stages_do_not_run(t, pipeline, reports):
+    t.filter(col("x") > 1).stage("big").write_parquet("out", "out.parquet")
+    t.with_columns(y=expr("CAST(kind AS int64)")).stage("fails")
+    assert len(pipeline.table("big").collect()) == 3
+    assert not (pipeline.root / "out.parquet").exists()
+    assert [(one.kind, one.name) for one in reports[0].stages] == [("source", "t"), ("stage", "big")]
+
+
+def test_a_mistake_elsewhere_in_the_pipeline_is_not_reported(t):
+    t.filter(expr("unknown > 1")).stage("wrong")
+    assert t.count() == 5
+    with pytest.raises(InvalidPipeline, match="unknown column 'unknown'"):
+        t.pipeline.table("wrong").head()
+
+
+def test_mistakes_name_the_line_of_the_script(t):
+    with pytest.raises(InvalidPipeline, match=r"test_tables\.py.*unknown column 'z'"):
+        t.filter(expr("z > 1")).head()
+
+
+def test_a_failing_step_is_reported_as_in_a_run(t):
+    with pytest.raises(RunFailed, match=r"step 1.*CAST"):
+        t.with_columns(y=expr("CAST(kind AS int64)")).collect()
+
+
+def test_parameters_are_given_to_the_call(t):
+    least = t.pipeline.param("least", "float64", required=True)
+    big = t.filter(col("x") > least)
+    assert big.count(params={"least": 2}) == 2
+    assert big.count(params={"least": 3}) == 1
+    assert big.columns == ["id", "kind", "x"]
+    with pytest.raises(InvalidPipeline, match="least"):
+        big.head()
+
+
+def test_contracts_are_checked_by_collect_and_not_by_head(t):
+    checked = t.expect(not_null="x").stage("checked")
+    assert len(checked.head(5)) == 5
+    assert checked.count() == 5
+    with pytest.raises(ContractBroken, match="not_null"):
+        checked.collect()
+
+
+def test_a_contract_is_checked_although_its_rows_are_kept(t):
+    assert len(t.filter(col("id") > 0).collect()) == 5
+    with pytest.raises(ContractBroken, match="not_null"):
+        t.filter(col("id") > 0).expect(not_null="x").collect()
+    with pytest.raises(ContractBroken, match="not_null"):
+        t.filter(col("id") > 0).expect(not_null="x").stage("s").filter(col("id") > 1).collect()
+
+
+def test_warnings_stay_with_kept_rows(t):
+    checked = t.expect(not_null="x", on_fail="warn").stage("checked")
+    first, again, later = checked.collect(), checked.collect(), checked.filter(col("id") > 1).collect()
+    assert [len(result.warnings) for result in (first, again, later)] == [1, 1, 1]
+    assert "Warning: " in repr(again)
+
+
+def test_quarantine_has_rows_of_its_own(t):
+    t.expect(not_null="x", on_fail="quarantine").stage("clean")
+    assert t.pipeline.table("clean").count() == 4
+    assert t.pipeline.table("clean.rejected").select("id").collect().to_arrow().to_pylist() == [{"id": 2}]
+
+
+def test_explain_is_of_the_table_alone(t):
+    t.write_parquet("out", "out.parquet")
+    text = t.filter(col("x") > 1).explain(engine="pandas")
+    assert "Filter" in text
+    assert "Write" not in text
+
+
+def test_head_takes_a_number_of_rows(t):
+    with pytest.raises(InvalidPipeline, match="head takes a whole number from 0, got '3'"):
+        t.head("3")
+
+
+def test_show_prints_rows_and_what_is_kept(t, capsys):
+    t.select("id", "kind").show(2)
+    assert capsys.readouterr().out == (
+        "   id  kind\nint64  string\n    1  a\n    2  b\n(2 rows)\nKept for later cells: 31 B of 1.0 GB in 1 result.\n"
+    )
+
+
+def test_text_of_rows_says_what_it_leaves_out():
+    columns = {f"column_{number}": ["x" * 50] for number in range(9)}
+    p = Pipeline("wide")
+    text = repr(p.from_frame("w", pa.table(columns)).collect())
+    assert text.splitlines()[-1] == "(1 row, 6 more columns)"
+    assert max(map(len, text.splitlines())) <= 120
