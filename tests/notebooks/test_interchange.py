@@ -32,10 +32,10 @@ class Batch:
     "frame",
     [
         lambda: ROWS,
-        lambda: ROWS.to_reader(),
+        ROWS.to_reader,
         lambda: ROWS.to_batches()[0],
-        lambda: Stream(),
-        lambda: Batch(),
+        Stream,
+        Batch,
         lambda: ROWS.to_pandas(types_mapper=pd.ArrowDtype),
         lambda: pl.from_arrow(ROWS),
         lambda: pl.from_arrow(ROWS).lazy(),
@@ -89,3 +89,12 @@ def test_a_result_knows_its_rows_and_columns(rows):
     assert (len(rows), rows.columns) == (2, ["a", "s"])
     assert {name: str(dtype) for name, dtype in rows.schema.items()} == {"a": "int64", "s": "string"}
     assert repr(rows) == "    a  s\nint64  string\n    1  x\n null  z\n(2 rows)"
+
+
+@pytest.mark.parametrize("zone", ["Etc/UTC", "UTC", "+00:00"])
+def test_utc_by_another_name_is_utc(zone):
+    """DuckDB's timestamps have the zone of its session, and are to be joined with those of files."""
+    frame = pa.table({"t": pa.array([0, 3_600_000_000], pa.timestamp("us", zone))})
+    table = Pipeline("p").from_frame("t", frame).collect().to_arrow()
+    assert table.schema == pa.schema({"t": pa.timestamp("us", "UTC")})
+    assert table.column("t").cast(pa.int64()).to_pylist() == [0, 3_600_000_000]

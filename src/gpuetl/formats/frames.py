@@ -55,6 +55,7 @@ def narrow_strings(texts: pa.Array) -> Iterator[pa.Array]:
 
 
 SLICE_ROWS = 1 << 20
+UTC_ALIASES = ("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu", "+00:00")
 NARWHALS_HINT = '; for frames of other libraries: pip install "gpuetl[narwhals]"'
 
 
@@ -218,8 +219,10 @@ def no_frame(frame: Any, within: str) -> InvalidPipeline:
 
 
 def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedArray:
-    """Return a column in its type of the language."""
+    """Return a column in its type of the language; a zone that is UTC by another name is UTC."""
     dtype = language_type(column.type)
+    if dtype is not None and pa.types.is_timestamp(dtype) and dtype.tz in UTC_ALIASES:
+        dtype = pa.timestamp(dtype.unit, "UTC")  # DuckDB has the zone of its session, such as Etc/UTC
     if dtype is None:
         message = coded("GE1407", f"column '{name}' has type {column.type}, which gpuetl does not support")
         raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)
