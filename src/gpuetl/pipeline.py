@@ -387,7 +387,7 @@ class Pipeline(PipelineDefinition):
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
-        if names is None:  # nobody asks for the stages that cells have left behind
+        if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
         return run_pipeline(self, params or {}, choice, RunRequest(names, write), options, progress)
 

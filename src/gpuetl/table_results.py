@@ -33,9 +33,8 @@ Params = Mapping[str, Any]
 class TableResults:
     """The part of a `Table` that computes rows.
 
-    Rows stay in `gpuetl.result_cache`, in host memory, and are computed again when a file, a frame, a kernel, a
-    parameter or a step has changed.  `params` are values of parameters, and `engine` is the name of an engine or
-    `auto`, as in `Pipeline.run`.
+    Rows stay in `gpuetl.result_cache`, in host memory.  They are computed again when a file, a frame, a kernel, a
+    parameter or a step has changed.  `params`, `engine` and `options` are those of `Pipeline.run`.
     """
 
     pipeline: Pipeline

@@ -7,6 +7,7 @@ from gpuetl.error_codes import (
     commits,
     contracts,
     csv_files,
+    declarations,
     engines,
     expressions,
     kernels,
@@ -28,7 +29,7 @@ from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, names, expressions, steps, kernels, source_keys, sources, csv_files, parquet_files, storage, sink_keys,
-    sinks, commits, contracts, warnings, running, limits, engines, clusters, output,
+    sinks, commits, contracts, warnings, declarations, running, limits, engines, clusters, output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

@@ -182,11 +182,16 @@ def run_graph(spec: PipelineSpec, report: RunReport) -> Graph:
         rows = sinks[node.key].rows if node.key in sinks else one.rows_out if one else 0
         seconds = f", {one.seconds:.3f} s" if one else ""
         status: Status = "failed" if node.key in failed else "warning" if node.key in warned else "ok"
-        return replace(node, status=status, lines=(f"{rows:,} rows{seconds}",))
+        return replace(node, status=status, lines=(f"{counted_rows(rows)}{seconds}",))
 
     def labelled(edge: GraphEdge) -> GraphEdge:
         one = ran.get(edge.source)
-        rows = f"{one.rows_out:,} rows" if one and edge.label != "rejected" else ""
+        rows = counted_rows(one.rows_out) if one and edge.label != "rejected" else ""
         return replace(edge, label=" · ".join(filter(None, (edge.label, rows))))
 
     return Graph([drawn(node) for node in graph.nodes], [labelled(edge) for edge in graph.edges])
+
+
+def counted_rows(rows: int) -> str:
+    """Return a number of rows in words."""
+    return f"{rows:,} row{'s' * (rows != 1)}"

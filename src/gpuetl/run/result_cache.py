@@ -1,8 +1,9 @@
 """The rows that tables in Python have computed, kept in host memory so that the next cell of a notebook has them.
 
-Ibis and Polars run a whole query each time that rows are shown; DuckDB keeps a relation only where the user makes a
-table of it.  gpuetl keeps what was asked for, bounded in bytes, under a key that changes with anything that may change
-the rows: see `result_keys.py`.
+Ibis and Polars run the whole query each time that rows are shown, and `.cache()` keeps them by hand.  DuckDB keeps a
+relation only if the user makes a table of it.  gpuetl takes the lazy tables of Ibis and Polars, and DuckDB's relations
+that name each other.  It keeps the rows that were asked for, up to a number of bytes.  Their key changes with anything
+that may change them: see `result_keys.py`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class ResultCache:
         except (TypeError, ValueError):
             limit = -1
         if limit < 0:
-            message = coded("GE1741", f"the limit of the result cache takes bytes or a size, got {value!r}")
+            message = coded("GE3004", f"the limit of the result cache takes bytes or a size, got {value!r}")
             raise InvalidPipeline.because(message, 'Write a number of bytes, or text such as "2 GB".')
         with self._lock:
             self._limit = limit

@@ -23,7 +23,7 @@ from gpuetl.user_kernels.contract import KernelContract, KernelMismatch
 SETTLED_NS = 1_000_000_000
 """A file that changed more recently may change again without a new time of change."""
 MOST_HASHED_BYTES = 256 << 20
-"""Larger frames are told apart by the object that holds them: to hash one would take seconds."""
+"""The key of a larger frame is that of the object: to hash it would take seconds."""
 
 
 class NotKeyed(Exception):

@@ -29,8 +29,8 @@ class Result:
     What is handed over shares the engine's memory where it can: it is not to be written to.  Libraries that read
     Arrow's C stream, such as Polars, DuckDB and pyarrow, take a result itself: `polars.DataFrame(result)`.
 
-    `table` has the rows as an Arrow table, where there is one of all of them; then there may be no `frame`.
-    `warnings` are those of the run that computed a table's rows.
+    `table` is an Arrow table of all rows, if there is one; then `frame` may be None.  `warnings` are those of the run
+    that computed the rows of a table.
     """
 
     frame: Any

@@ -72,7 +72,7 @@ class TableQuery:
     problems: Problems = field(default_factory=Problems, repr=False)
 
     def then(self, *steps: Step) -> TableQuery:
-        """Return the query with further steps, of which errors say nothing: they are not the user's."""
+        """Return the query with further steps, without the contract of the table itself."""
         stage = self.stage or StageSpec(Text(self.origin), ())
         return replace(self, stage=replace(stage, steps=(*stage.steps, *steps), expect=()))
 
@@ -123,11 +123,11 @@ def ancestors(stages: Mapping[str, StageSpec], name: str) -> Iterator[str]:
 class QueryPipeline(PipelineDefinition):
     """The pipeline of a query on an engine, whose plan begins with rows that are kept.
 
-    With `checks`, the contracts of stages are checked, but for rules that held when kept rows were computed.
-    `read_rows` is how many rows are read of the source to which the first rows go back.
+    With `checks`, the plan has the contracts of stages, without the rules that held when kept rows were computed.
+    `read_rows` limits the rows that are read of the source of the first rows.
 
-    The plan that was bound last leaves the `key` of the rows, the keys of the `rules` that they passed or are to pass,
-    those `unchecked` so far, and the `warnings` of the runs that computed kept rows.
+    Binding a plan sets `key`, the key of its rows, and `rules`, the keys of all rules.  `unchecked` says whether a rule
+    is still to be checked.  `warnings` are those of the runs that computed kept rows.
     """
 
     def __init__(self, query: TableQuery, engine: str, checks: bool, read_rows: int | None = None) -> None:
@@ -162,7 +162,7 @@ class QueryPipeline(PipelineDefinition):
         return replace(plan, stages={**plan.stages, **plan.kept})  # where a run looks for what it keeps
 
     def _with_kept_rows(self, plan: Plan, keys: Mapping[int, str]) -> Plan:
-        """Put kept rows in the place of the nodes that would compute them, and drop rules that held."""
+        """Replace nodes by their kept rows, and drop rules that held."""
         kept = {
             id(node): (node, rows)
             for node in plan.nodes
@@ -185,7 +185,7 @@ def rule_key(rule: Check, counts: str | None) -> str:
 
 
 def replace_nodes(plan: Plan, replaced: Mapping[int, Node]) -> Plan:
-    """Return the plan with other nodes in the place of some."""
+    """Return the plan with some nodes replaced."""
     if not replaced:
         return plan
     done: dict[int, Node] = {}
@@ -204,7 +204,7 @@ def read_of(node: Node, rows: KeptRows) -> Node:
 
 
 def reading_first(plan: Plan, rows: int) -> Plan:
-    """Return the plan in which the source of the first rows is read up to so many rows."""
+    """Return the plan that reads the source of the first rows up to a number of rows."""
     source = source_of_first_rows(plan)
     return replace_nodes(plan, {id(source): replace(source, limit=rows)}) if source else plan
 

@@ -93,7 +93,8 @@ class VerifyReport:
     def summary(self) -> str:
         """One line: whether the stages have the same rows on both engines."""
         wrong, count = sum(not stage.same for stage in self.stages), len(self.stages)
-        verdict = f"{wrong} of {count} stages differ" if wrong else f"all {count} stages have the oracle's rows"
+        same = f"all {count} stages have the oracle's rows" if count != 1 else "its stage has the oracle's rows"
+        verdict = f"{wrong} of {count} stages differ" if wrong else same
         return f"{self.pipeline} on {self.engine} ({self.device}) against {self.oracle}: {verdict}"
 
     def __repr__(self) -> str:
