@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+
+def notebook_format() -> Any:
+    """Return the module of the notebook format, which has no types."""
+    return import_module("nbformat.v4")
 
 
 class Kernel:
@@ -18,9 +24,8 @@ class Kernel:
     def run(self, code: str) -> list[dict[str, Any]]:
         """Run a cell; return its outputs, also that of an error."""
         from nbclient.exceptions import CellExecutionError
-        from nbformat.v4 import new_code_cell
 
-        cell = new_code_cell(code)
+        cell = notebook_format().new_code_cell(code)
         self._client.nb.cells.append(cell)
         try:
             self._client.execute_cell(cell, len(self._client.nb.cells) - 1)
@@ -43,10 +48,12 @@ class Kernel:
 def kernel_in(folder: Path) -> Iterator[Kernel]:
     """Start a kernel whose working folder is `folder`, and end it."""
     from nbclient import NotebookClient
-    from nbformat.v4 import new_notebook
 
     client = NotebookClient(
-        new_notebook(), kernel_name="python3", timeout=120, resources={"metadata": {"path": str(folder)}}
+        notebook_format().new_notebook(),
+        kernel_name="python3",
+        timeout=120,
+        resources={"metadata": {"path": str(folder)}},
     )
     with client.setup_kernel():
         yield Kernel(client)
