@@ -279,6 +279,8 @@ def stated_rows(node: Node) -> int | None:
         node = node.source
     if not isinstance(node, Read) or node.limit is not None or isinstance(node.dataset, RejectedRows):
         return None
+    if not node.dataset.file_format.states_types:  # rows of text are counted when they are read: some may be bad
+        return None
     try:
         counts = [group.rows for group in node.dataset.row_groups]
     except DatasetError:  # the run says what is wrong
