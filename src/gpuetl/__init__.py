@@ -28,6 +28,7 @@ from gpuetl.uncaught import show_short_tracebacks
 from gpuetl.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from gpuetl.declarations import NameReplaced
     from gpuetl.errors import (
         ContractBroken,
         EngineUnavailable,
@@ -68,14 +69,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
-    "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
-    "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
+    "InvalidPipeline", "NameReplaced", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions",
+    "SinkExists", "Table", "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
     "param", "percent_rank", "rank", "result_cache", "row_number", "run_id", "session_id", "struct", "when",
 ]  # fmt: skip
 
 show_short_tracebacks()
 
-_MODULES = ("errors", "expressions.build", "options", "pipeline", "run.result_cache", "sandbox", "table")
+_MODULES = (
+    "errors",
+    "expressions.build",
+    "declarations",
+    "options",
+    "pipeline",
+    "run.result_cache",
+    "sandbox",
+    "table",
+)
 
 
 def __getattr__(name: str) -> Any:

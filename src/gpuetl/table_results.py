@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.messages import coded
+from gpuetl.messages import coded, cut, one_line
 from gpuetl.report.notebook_pages import or_error, table_page
 from gpuetl.report.text_tables import rows_text
 
@@ -165,10 +165,11 @@ class TableResults:
 
     def _steps_text(self) -> str:
         """Return the steps as in YAML, on one line."""
-        from gpuetl.report.pipeline_graph import plain_text
+        from gpuetl.report.pipeline_graph import written_text
 
-        steps = [f"{step.verb} {plain_text(step.written())}".rstrip() for step in self.steps]
-        return " → ".join([*steps, *(f"expect {plain_text(rule.written())}" for rule in self.expectations)])
+        parts: list[tuple[str, Step | Rule]] = [(step.verb, step) for step in self.steps]
+        parts += [("expect", rule) for rule in self.expectations]
+        return " → ".join(f"{verb} {cut(one_line(written_text(part)))}".rstrip() for verb, part in parts)
 
     def _query(
         self, params: Params | None, options: RunOptions | None, progress: Progress | None = None

@@ -54,6 +54,7 @@ def test_cells_are_corrected_by_running_them_again(tmp_path):
         )
         wrong = kernel.run("n = t.with_columns(n=expr('CAST(s AS int64)')).stage('n')\nn.collect()")
         assert [(output["output_type"], output.get("ename")) for output in wrong] == [("error", "RunFailed")]
+        assert "Cell In[2]:1: stage 'n', step 1" in wrong[0]["evalue"]
         again = "n = t.with_columns(n=expr('TRY_CAST(s AS int64)')).stage('n')\nn.collect()"
         for _ in range(2):
             assert kernel.text(again) == (

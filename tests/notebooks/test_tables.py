@@ -1,10 +1,24 @@
 """Rows of tables in Python: what is computed, what is read for it, and that nothing is written."""
 
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import ContractBroken, InvalidPipeline, Pipeline, RunFailed, RunOptions, col, count, expr, result_cache
+from gpuetl import (
+    ContractBroken,
+    InvalidPipeline,
+    Pipeline,
+    RunFailed,
+    RunOptions,
+    col,
+    count,
+    expr,
+    loads,
+    result_cache,
+)
 from gpuetl.run import result_keys, table_evaluation
 from tables import table
 
@@ -208,3 +222,58 @@ def test_text_of_rows_says_what_it_leaves_out():
     text = repr(p.from_frame("w", pa.table(columns)).collect())
     assert text.splitlines()[-1] == "(1 row, 6 more columns)"
     assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("on_fail", ["drop", "quarantine"])
+def test_rules_that_drop_rows_do_so_in_every_call(t, on_fail):
+    kept = t.expect(not_null="x", on_fail=on_fail)
+    assert kept.select("id").collect().to_arrow().column("id").to_pylist() == [1, 3, 4, 5]
+    assert kept.head(2).to_arrow().column("id").to_pylist() == [1, 3]
+    assert kept.count() == 4
+    assert kept.describe().to_arrow().column("rows").to_pylist() == [4, 4, 4]
+
+
+def test_a_loaded_pipeline_has_tables_too(tmp_path):
+    pq.write_table(ROWS, tmp_path / "t.parquet")
+    text = """
+gpuetl: 1
+name: p
+sources: {t: {parquet: t.parquet}}
+stages:
+  big: {from: t, steps: [{filter: x > 1}]}
+  wrong: {from: t, steps: [{filter: nothing > 1}]}
+sinks: {out: {from: big, csv: out.csv}}
+"""
+    pipeline = loads(text, tmp_path)
+    assert pipeline.stages["big"].count() == 3
+    with pytest.raises(InvalidPipeline, match="unknown step 'filtre'"):
+        loads(text.replace("filter: x", "filtre: x"), tmp_path).table("t").head()
+
+
+EVERY_TYPE = table(
+    {
+        "b": "bool", "i": "uint8", "f": "float32", "d": "decimal(9,2)", "s": "string", "day": "date", "t": "timestamp",
+        "z": "timestamp[UTC]", "n": "timestamp_ns", "u": "duration", "y": "binary", "l": "list<int64>",
+        "r": "struct<a: int64>",
+    },
+    (True, 7, 1.5, Decimal("1.25"), "x", date(2026, 1, 2), datetime(2026, 1, 2), datetime(2026, 1, 2, tzinfo=UTC),
+     0, timedelta(seconds=3), b"x", [1, 2], {"a": 1}),
+    (None,) * 13,
+)  # fmt: skip
+
+
+def test_describe_takes_every_type(source, engine):
+    lines = {line["column"]: line for line in source(EVERY_TYPE, "e").describe(engine=engine).to_arrow().to_pylist()}
+    assert {line["nulls"] for line in lines.values()} == {1}
+    assert {name: line["max"] for name, line in lines.items() if line["max"] is not None} == {
+        "i": "7", "f": "1.5", "d": "1.25", "s": "x", "day": "2026-01-02", "t": "2026-01-02 00:00:00",
+        "z": "2026-01-02 00:00:00+00:00", "n": "1970-01-01 00:00:00", "u": "0:00:03",
+    }  # fmt: skip
+    assert {name for name, line in lines.items() if line["mean"] is not None} == {"i", "f", "d"}
+
+
+def test_a_frame_of_the_same_columns_is_shown_whatever_its_values(pipeline):
+    rows = pipeline.from_frame("e", EVERY_TYPE).collect()
+    assert "2026-01-02 00:00:00+00:00" in rows._repr_html_()
+    assert "(2 rows" in repr(rows)
+    assert repr(pipeline.from_frame("none", EVERY_TYPE.slice(0, 0)).head()).endswith("(0 rows, 1 more column)")

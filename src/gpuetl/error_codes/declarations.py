@@ -13,7 +13,7 @@ PAGES = (
         ),
         fix=(
             'Choose another name, or remove the first declaration: `del pipeline.stages["result"]`.  If you mean to '
-            "replace it, ignore the warning category `gpuetl.declarations.NameReplaced`."
+            "replace it, ignore the warning category `gpuetl.NameReplaced`."
         ),
         kind="python",
         example="""\

@@ -72,9 +72,11 @@ class TableQuery:
     problems: Problems = field(default_factory=Problems, repr=False)
 
     def then(self, *steps: Step) -> TableQuery:
-        """Return the query with further steps, without the contract of the table itself."""
-        stage = self.stage or StageSpec(Text(self.origin), ())
-        return replace(self, stage=replace(stage, steps=(*stage.steps, *steps), expect=()))
+        """Return the query with further steps, after the rules of the table itself, which may drop rows."""
+        if self.stage is None or self.stage.expect:
+            spec = replace(self.spec, stages={**self.spec.stages, self.name: self.stage}) if self.stage else self.spec
+            return replace(self, spec=spec, origin=self.name, stage=StageSpec(Text(self.name), steps))
+        return replace(self, stage=replace(self.stage, steps=(*self.stage.steps, *steps)))
 
     @property
     def name(self) -> str:

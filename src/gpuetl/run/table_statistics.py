@@ -14,7 +14,7 @@ from gpuetl.run.results import Result
 from gpuetl.run.table_evaluation import TableQuery, schema_of, small_answer
 from gpuetl.spec.steps import Aggregate
 from gpuetl.spec.values import Formula
-from gpuetl.types.data_types import STRING, DataType, is_number, is_temporal, type_name
+from gpuetl.types.data_types import DURATION, STRING, DataType, is_number, is_temporal, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.value_texts import shown
 
@@ -52,7 +52,7 @@ def calls_of(name: str, dtype: DataType) -> Iterator[tuple[str, Expression]]:
         yield "q25", apply("quantile", column, 0.25)
         yield "median", apply("median", column)
         yield "q75", apply("quantile", column, 0.75)
-    if is_number(dtype) or is_temporal(dtype) or dtype == STRING:
+    if is_number(dtype) or is_temporal(dtype) or dtype in (STRING, DURATION):
         yield "min", apply("min", column)
         yield "max", apply("max", column)
 
