@@ -70,8 +70,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "NameReplaced", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions",
-    "SinkExists", "Table", "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
-    "param", "percent_rank", "rank", "result_cache", "row_number", "run_id", "session_id", "struct", "when",
+    "SinkExists", "Table", "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit",
+    "load", "loads", "ntile", "param", "percent_rank", "rank", "result_cache", "row_number", "run_id", "session_id",
+    "struct", "when",
 ]  # fmt: skip
 
 show_short_tracebacks()
