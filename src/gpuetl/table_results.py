@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.errors import InvalidPipeline
+from gpuetl.errors import GpuetlError, InvalidPipeline
 from gpuetl.messages import coded, cut, one_line
-from gpuetl.report.notebook_pages import or_error, table_page
-from gpuetl.report.text_tables import rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +98,7 @@ class TableResults:
         self, n: int = 10, *, params: Params | None = None, engine: str = "auto", options: RunOptions | None = None
     ) -> None:
         """Print the first rows, and how much of them is kept in memory."""
+        from gpuetl.report.text_tables import rows_text
         from gpuetl.run.result_cache import result_cache
 
         result = self.head(n, params=params, engine=engine, options=options)
@@ -154,14 +153,17 @@ class TableResults:
         steps = f": {self._steps_text()}" if self.steps or self.expectations else ""
         return f"<Table {self.origin} of pipeline {self.pipeline.spec.name}{steps}>"
 
-    @or_error
     def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import error_page, table_page
         from gpuetl.run.table_evaluation import kept_rows
 
-        query = self._query(None, None)
-        rows = kept_rows(query) if not self.pipeline.needs_parameters else None
+        try:
+            query, schema = self._query(None, None), self.schema
+            rows = kept_rows(query) if not self.pipeline.needs_parameters else None
+        except GpuetlError as error:  # IPython hides errors of what it shows
+            return error_page(error)
         table, total = (rows.table, rows.table.num_rows if rows.is_whole else None) if rows else (None, None)
-        return table_page(self.origin, self._steps_text(), self.schema, table, total)
+        return table_page(self.origin, self._steps_text(), schema, table, total)
 
     def _steps_text(self) -> str:
         """Return the steps as in YAML, on one line."""

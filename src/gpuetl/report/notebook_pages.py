@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TypeVar
 
 import pyarrow as pa
 
@@ -18,7 +16,6 @@ from gpuetl.types.data_types import is_number, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.value_texts import values_of
 
-T = TypeVar("T")
 MOST_COLUMNS = 40
 STYLE = (
     "<style>"
@@ -40,17 +37,9 @@ def page(*parts: str) -> str:
     return f'{STYLE}<div class="gpuetl">{"".join(parts)}</div>'
 
 
-def or_error(show: Callable[[T], str]) -> Callable[[T], str]:
-    """Let an object show the error of what it is: a notebook hides those of its pictures."""
-
-    @wraps(show)
-    def shown(self: T) -> str:
-        try:
-            return show(self)
-        except GpuetlError as error:
-            return page(f'<pre class="bad">{text(printable(str(error)), lines=True)}</pre>')
-
-    return shown
+def error_page(error: GpuetlError) -> str:
+    """Return the message of an error."""
+    return page(f'<pre class="bad">{text(printable(str(error)), lines=True)}</pre>')
 
 
 def text(value: str, lines: bool = False) -> str:

@@ -105,7 +105,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         from gpuetl.report.notebook_pages import run_page
-        from gpuetl.report.pipeline_graph import run_graph
+        from gpuetl.report.run_graph import run_graph
 
         return run_page(self.report, run_graph(self.spec, self.report) if self.spec else None, self.results)
 
