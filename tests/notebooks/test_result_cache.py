@@ -65,14 +65,13 @@ def test_a_pipeline_that_is_built_again_finds_the_rows(tmp_path, runs):
     assert len(runs) == 1
 
 
-def test_later_steps_begin_with_kept_rows(tmp_path, runs):
+def test_later_steps_begin_with_kept_rows(tmp_path, runs, engine):
     written(tmp_path, {"a": [1, 2, 3]})
     big = pipeline_in(tmp_path).filter(col("a") > 1)
-    big.collect()
-    assert big.aggregate(n=count()).collect().to_arrow().to_pylist() == [{"n": 2}]
-    assert big.stage("big").with_columns(b=col("a") * 2).sort("a desc").head(1).to_arrow().to_pylist() == [
-        {"a": 3, "b": 6}
-    ]
+    big.collect(engine=engine)
+    assert big.aggregate(n=count()).collect(engine=engine).to_arrow().to_pylist() == [{"n": 2}]
+    doubled = big.stage("big").with_columns(b=col("a") * 2).sort("a desc")
+    assert doubled.head(1, engine=engine).to_arrow().to_pylist() == [{"a": 3, "b": 6}]
     assert runs == [["t"], [], []]
 
 

@@ -19,6 +19,7 @@ from gpuetl import (
     loads,
     result_cache,
 )
+from gpuetl.formats import csv_pieces
 from gpuetl.run import result_keys, table_evaluation
 from tables import table
 
@@ -277,3 +278,29 @@ def test_a_frame_of_the_same_columns_is_shown_whatever_its_values(pipeline):
     assert "2026-01-02 00:00:00+00:00" in rows._repr_html_()
     assert "(2 rows" in repr(rows)
     assert repr(pipeline.from_frame("none", EVERY_TYPE.slice(0, 0)).head()).endswith("(0 rows, 1 more column)")
+
+
+CSV = "a,s\n1,x\n2,y\n3,z\n"
+TYPES = {"a": "int64", "s": "string"}
+
+
+def test_files_that_state_no_rows_are_counted_by_reading_them(pipeline, engine):
+    (pipeline.root / "t.csv").write_text(CSV)
+    (pipeline.root / "bad.csv").write_text(CSV + "four,x\n")
+    t, bad = pipeline.read_csv("t", "t.csv", TYPES), pipeline.read_csv("bad", "bad.csv", TYPES)
+    kept = pipeline.read_csv("kept", "bad.csv", TYPES, on_bad_row="quarantine")
+    assert (t.count(engine=engine), kept.count(engine=engine), kept.rejected.count(engine=engine)) == (3, 3, 1)
+    assert t.filter(col("a") > 1).head(1, engine=engine).to_arrow().to_pylist() == [{"a": 2, "s": "y"}]
+    with pytest.raises(RunFailed, match="'four' is not a valid int64"):
+        bad.select("a").collect(engine=engine)
+
+
+def test_large_text_files_are_read_in_parts(pipeline, reports, monkeypatch):
+    monkeypatch.setattr(csv_pieces, "PIECE_BYTES", 1_000)
+    lines = [f"{number},{'x' * 10}" for number in range(1_000)]
+    (pipeline.root / "t.csv").write_text("\n".join(["a,s", *lines, "bad,x"]))
+    t = pipeline.read_csv("t", "t.csv", TYPES)
+    assert t.filter(col("a") >= 2).head(2).to_arrow().column("a").to_pylist() == [2, 3]
+    assert read_rows(reports[0]) < 200
+    with pytest.raises(RunFailed, match="'bad' is not a valid int64"):
+        t.select("a").collect()
