@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpuetl.declarations import Declarations, is_same, note_replaced, with_unnamed, without
+from gpuetl.declarations import Declarations, in_notebook, is_same, note_replaced, with_unnamed, without
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
@@ -389,7 +389,9 @@ class Pipeline(PipelineDefinition):
         names = None if keep is None else as_names(keep)
         if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
-        return run_pipeline(self, params or {}, choice, RunRequest(names, write), options, progress)
+        return run_pipeline(
+            self, params or {}, choice, RunRequest(names, write, fills_cache=in_notebook()), options, progress
+        )
 
     def verify(
         self,

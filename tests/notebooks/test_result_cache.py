@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunOptions, col, count, result_cache
+from gpuetl import pipeline as pipeline_module
 from gpuetl.run import result_keys, table_evaluation
 from gpuetl.run.result_cache import KeptRows, ResultCache
 
@@ -207,3 +208,23 @@ def test_clear_cache_forgets(tmp_path, runs):
     t.pipeline.clear_cache()
     t.collect()
     assert len(runs) == 2
+
+
+def test_results_of_a_run_in_a_notebook_are_kept(tmp_path, runs, monkeypatch, local_engine):
+    monkeypatch.setattr(pipeline_module, "in_notebook", lambda: True)
+    written(tmp_path, {"a": [1, 2, 3]})
+    t = pipeline_in(tmp_path)
+    big = t.filter(col("a") > 1).expect(not_null="a").stage("big")
+    big.write_parquet("out", "out.parquet")
+    t.pipeline.run(engine=local_engine, write=False)
+    assert big.collect(engine=local_engine).to_arrow().to_pylist() == [{"a": 2}, {"a": 3}]
+    assert runs == []
+    written(tmp_path, {"a": [2, 3, 4]})
+    assert len(big.collect(engine=local_engine)) == 3
+    assert len(runs) == 1
+
+
+def test_a_run_in_a_script_keeps_nothing(tmp_path):
+    written(tmp_path, {"a": [1, 2, 3]})
+    pipeline_in(tmp_path).filter(col("a") > 1).stage("big").pipeline.run()
+    assert len(result_cache) == 0

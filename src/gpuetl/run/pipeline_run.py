@@ -34,6 +34,7 @@ from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
 from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.run_report import RunReport, device_label, stage_reports
+from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
@@ -121,16 +122,22 @@ class RunRequest(NamedTuple):
     """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
-    before you use them, and look at stages that no sink reads.
+    before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
+    fills_cache: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
         return (*plan.warnings, *(plan.unused if self.unused else ()))
+
+    def keep_rows(self, plan: Plan, label: str, results: Mapping[str, Result], warnings: tuple[str, ...]) -> None:
+        """Keep the results of the plan that ran, if they are asked for."""
+        if self.fills_cache:
+            keep_results(plan, label, results, warnings)
 
     def of(self, plan: Plan) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
@@ -256,6 +263,7 @@ def traced_run(
         error.report = replace(report, error=str(error))
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
+    request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results, pipeline.spec)
 
 

@@ -18,8 +18,9 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode, Filter, Join, Kernel, Limit, Project, Read
-from gpuetl.plan.plan import Check, Plan
+from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
+from gpuetl.run.kept_results import rule_keys, run_label
 from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.run.planning import explained
 from gpuetl.run.result_cache import KeptRows, result_cache
@@ -136,8 +137,7 @@ class QueryPipeline(PipelineDefinition):
         super().__init__(str(query.spec.name), query.spec.description, query.root)
         self.spec, self._problems = query.alone, query.problems
         self.name, self._checks, self._read_rows = query.name, checks, read_rows
-        own = query.options if query.options != RunOptions() else None
-        self._run = f"{engine} {own!r} " if own else f"{engine} "
+        self._label = run_label(engine, query.options)
         self.key: str | None = None
         self.rules: frozenset[str] = frozenset()
         self.unchecked = False
@@ -156,7 +156,7 @@ class QueryPipeline(PipelineDefinition):
         plan = plan.keeping([self.name])
         if not self._checks:
             plan = replace(plan, checks={}, rules=())
-        keys = {identity: self._run + key for identity, key in result_keys(plan.roots).items()}
+        keys = {identity: self._label + key for identity, key in result_keys(plan.roots).items()}
         self.key = keys.get(id(plan.kept[self.name]))
         plan = self._with_kept_rows(plan, keys)
         if self._read_rows is not None:
@@ -171,7 +171,7 @@ class QueryPipeline(PipelineDefinition):
             if not isinstance(node, Read) and (rows := result_cache.find(keys.get(id(node)))) and rows.is_whole
         }
         held = frozenset(rule for _, rows in kept.values() for rule in rows.rules)
-        named = {rule: key for rule in plan.rules if (key := rule_key(rule, keys.get(id(plan.checks[rule.counts]))))}
+        named = rule_keys(plan, keys)
         rules = tuple(rule for rule in plan.rules if named.get(rule) not in held)
         self.rules, self.unchecked = frozenset(named.values()), bool(rules)
         self.warnings = tuple(dict.fromkeys(warning for _, rows in kept.values() for warning in rows.warnings))
@@ -179,11 +179,6 @@ class QueryPipeline(PipelineDefinition):
         checks = {name: node for name, node in plan.checks.items() if name not in dropped}
         plan = replace(plan, rules=rules, checks=checks)
         return replace_nodes(plan, {identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
-
-
-def rule_key(rule: Check, counts: str | None) -> str:
-    """Return what is equal for a rule on the same rows; nothing where these are not known to be the same again."""
-    return f"{counts} {rule.stage} {rule.rule} {rule.content}" if counts else ""
 
 
 def replace_nodes(plan: Plan, replaced: Mapping[int, Node]) -> Plan:
