@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo check test test-all lint coverage gpu fuzz bench compare docs kernels clean
+.PHONY: help demo demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -29,9 +29,16 @@ $(SERVERS): tests/servers/package-lock.json
 	  echo "npm could not install s3rver and Azurite, so tests on them are skipped"; rm -rf tests/servers/node_modules; \
 	fi
 
-demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data
+demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data; on a GPU where the GPU engine is installed
 	$(BIN)/gpuetl test pipelines/flights.yaml
 	$(BIN)/gpuetl run pipelines/flights.yaml
+
+CUDA ?= 12
+demo-gpu: $(VENV)/.base ## the same on a GPU: installs the GPU engine and builds its kernels (CUDA=13 for CUDA 13)
+	$(PIP) --editable '.[cu$(CUDA)]'
+	$(BIN)/gpuetl kernel build pipelines/flights.yaml
+	$(BIN)/gpuetl test pipelines/flights.yaml --engine cudf
+	$(BIN)/gpuetl run pipelines/flights.yaml --engine cudf
 
 lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/ruff check
