@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from gpuetl.declarations import Declarations, in_notebook, is_same, note_replaced, with_unnamed, without
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems, have_hint
@@ -397,7 +397,16 @@ class Pipeline(PipelineDefinition, SourceMethods):
         names = None if stages is None else as_names(stages)
         return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
 
-    def add_test(self, name: str, **keys: Any) -> None:
+    def add_test(
+        self,
+        name: str,
+        *,
+        params: Mapping[str, object] | None = None,
+        given: Mapping[str, object] | None = None,
+        expect: Mapping[str, object] | None = None,
+        expect_failure: str | None = None,
+        **unknown: Never,
+    ) -> None:
         """Declare a test: `params`, `given`, `expect` and `expect_failure` as in YAML, of Python's own values.
 
         Raises
@@ -405,6 +414,8 @@ class Pipeline(PipelineDefinition, SourceMethods):
         InvalidPipeline
             For what a test in a file may not say; columns and types are checked by `validate` and `test`.
         """
+        found = {"params": params, "given": given, "expect": expect, "expect_failure": expect_failure}
+        keys = {key: value for key, value in found.items() if value is not None} | unknown
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)
         problems.check()
