@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Self
 
 # Texts for people: without control characters, not too long, errors with the code that `gpuetl explain` describes.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
@@ -15,17 +15,20 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
-from gpuetl.places.paths import FilePath
+from gpuetl.places.paths import FilePath, ImpossiblePath
+from gpuetl.places.registry import folder_of
 from gpuetl.source_methods import SourceMethods
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
-from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain
+from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain, with_parameters
+from gpuetl.spec.files.environment import environment_of
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
 from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
+from gpuetl.spec.profile import chosen_profile, with_profile
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS
@@ -107,6 +110,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         within = f"source '{name}'"
         check_entry_names(SourceSpec, format, keys, within)
         source = made_entry(SourceSpec, format, Text(os.fspath(path), caller()), _source_keys(format, keys, within))
+        source = with_parameters(source, within)
         check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
@@ -134,6 +138,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         keys |= _storage_values(keys, within)
         keys |= _option_values(SinkSpec, format, keys, within)
         sink = made_entry(SinkSpec, format, Text(os.fspath(path), caller()), {"from_": Text(origin, caller()), **keys})
+        sink = with_parameters(sink, within)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
 
@@ -152,6 +157,16 @@ class Pipeline(PipelineDefinition, SourceMethods):
             raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already"), "Choose another name.")
         changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
         self.spec = replace(self.spec, **changed)
+
+    def engine_for(self, engine: str = "auto") -> str:
+        """Return the name of an engine; for `auto` that of the profile, if it names one."""
+        return engine if engine != "auto" else str(self.spec.profile.engine) or engine
+
+    def options_for(self, options: RunOptions | None, engine: str) -> RunOptions:
+        """Return options of a run, and those of the profile where none are given."""
+        from gpuetl.options import RunOptions
+
+        return (options or RunOptions()).with_profile(self.spec.profile, self.engine_for(engine))
 
     def to_yaml(self, path: str | Path | None = None) -> str:
         """Return the pipeline as YAML text, and write it to `path` if one is given."""
@@ -201,12 +216,11 @@ class Pipeline(PipelineDefinition, SourceMethods):
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
-        from gpuetl.options import RunOptions
         from gpuetl.run.planning import explained
 
         plan = self.plan(params).with_results()
         with plan.pointing():
-            return explained(plan, options or RunOptions(), engine)
+            return explained(plan, self.options_for(options, engine), self.engine_for(engine))
 
     def run(
         self,
@@ -248,11 +262,12 @@ class Pipeline(PipelineDefinition, SourceMethods):
         """
         from gpuetl.engines.registry import choose_engine
 
-        choice = choose_engine(engine)
+        choice = choose_engine(self.engine_for(engine))
         if client is not None:
             from gpuetl.options import Cluster, RunOptions
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
+        options = self.options_for(options, choice.name)
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
@@ -292,9 +307,19 @@ class Pipeline(PipelineDefinition, SourceMethods):
         from gpuetl.verify.verification import verify_pipeline
 
         names = None if stages is None else as_names(stages)
-        return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
+        engine = self.engine_for(engine)
+        return verify_pipeline(self, params or {}, engine, names, sample, self.options_for(options, engine), progress)
 
-    def add_test(self, name: str, **keys: Any) -> None:
+    def add_test(
+        self,
+        name: str,
+        *,
+        params: Mapping[str, object] | None = None,
+        given: Mapping[str, object] | None = None,
+        expect: Mapping[str, object] | None = None,
+        expect_failure: str | None = None,
+        **unknown: Never,
+    ) -> None:
         """Declare a test: `params`, `given`, `expect` and `expect_failure` as in YAML, of Python's own values.
 
         Raises
@@ -302,6 +327,8 @@ class Pipeline(PipelineDefinition, SourceMethods):
         InvalidPipeline
             For what a test in a file may not say; columns and types are checked by `validate` and `test`.
         """
+        found = {"params": params, "given": given, "expect": expect, "expect_failure": expect_failure}
+        keys = {key: value for key, value in found.items() if value is not None} | unknown
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)
         if any(test.name == name for test in self.spec.tests):
@@ -341,34 +368,64 @@ class Pipeline(PipelineDefinition, SourceMethods):
         from gpuetl.file_tests.run_tests import run_tests
 
         chosen = None if names is None else as_names(names)
+        engine = self.engine_for(engine)
+        options = self.options_for(options, engine)
         return run_tests(self, Problems(list(self._problems.found)), params or {}, engine, chosen, options, done)
 
 
-def load(path: str | FilePath, root: str | FilePath | None = None) -> Pipeline:
+def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: str | None = None) -> Pipeline:
     """Load a pipeline from a YAML file, which may be in an object store or on an HTTP server.
 
     Relative paths in it start at its folder, or at `root`: those of `s3://shop/daily.yaml` are objects of the bucket.
-    Credentials come from the environment.
+    Credentials come from the environment.  A file `.env` next to the pipeline's file adds variables for `${env.NAME}`
+    and `{env: NAME}`.
+
+    Parameters
+    ----------
+    path
+        The path of the file.
+    root
+        The folder at which relative paths start, by default that of the file.
+    profile
+        The profile to apply, by default that which the environment variable GPUETL_PROFILE names.
 
     Raises
     ------
     InvalidPipeline
-        Where the file cannot be read at all; other problems are told, all at once, when it is planned or run.
+        Where the file cannot be read at all, and for a profile that it does not have; other problems are told, all at
+        once, when it is planned or run.
     """
     problems, file = Problems(), pipeline_path(path)
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else root, problems)
+    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent))
+    return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
 
 
-def loads(text: str, root: str | FilePath = ".", name: str = "pipeline.yaml") -> Pipeline:
+def loads(
+    text: str, root: str | FilePath = ".", name: str = "pipeline.yaml", *, profile: str | None = None
+) -> Pipeline:
     """Load a pipeline from YAML text, which `name` stands for in messages."""
     problems = Problems()
-    spec = read_pipeline_text(text, name, problems)
+    try:
+        folder = folder_of(root)
+    except ImpossiblePath:  # `Pipeline` says so
+        folder = Path()
+    spec = read_pipeline_text(text, name, problems, folder)
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), root, problems)
+    return Pipeline.from_spec(profiled(spec or PipelineSpec(""), profile, problems), root, problems)
+
+
+def profiled(spec: PipelineSpec, name: str | None, problems: Problems) -> PipelineSpec:
+    """Return a pipeline with a profile applied, if one is chosen; one that may be unreadable is no second mistake."""
+    try:
+        chosen = chosen_profile(name, spec)
+    except InvalidPipeline:
+        problems.check()
+        raise
+    return with_profile(spec, chosen) if chosen else spec
 
 
 def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002

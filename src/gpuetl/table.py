@@ -14,7 +14,7 @@ from gpuetl.records import dataclass
 from gpuetl.sink_methods import SinkMethods
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import Rule
-from gpuetl.spec.fields import check_keys
+from gpuetl.spec.fields import check_keys, with_parameters
 from gpuetl.spec.places import caller
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Located, Text
@@ -52,6 +52,7 @@ class Table(TableSteps, TableKernels, SinkMethods):
 
     def step(self, step: verbs.Step) -> Table:
         """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
+        step = with_parameters(step, step.verb)
         check_keys(step, step.verb)
         if self.expectations:  # a stage ends with what is expected of it
             return Table(self.pipeline, self.named()).step(step)
