@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +34,7 @@ from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
 from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.run_report import RunReport, device_label, stage_reports
+from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
@@ -44,6 +45,7 @@ from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
+    from gpuetl.spec.model import PipelineSpec
 
 
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
@@ -93,13 +95,20 @@ UNMEASURED = "run `gpuetl bench device` once, and reports compare stages with th
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave: the kept stages by name, and the report."""
+    """What a run gave: the kept stages by name, and the report; `spec` is the pipeline that ran."""
 
     report: RunReport
     results: Mapping[str, Result]
+    spec: PipelineSpec | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<Run {self.report.summary}; kept: {', '.join(self.results) or 'nothing'}>"
+
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import run_page
+        from gpuetl.report.run_graph import run_graph
+
+        return run_page(self.report, run_graph(self.spec, self.report) if self.spec else None, self.results)
 
     def __getitem__(self, name: str) -> Result:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
@@ -113,16 +122,22 @@ class RunRequest(NamedTuple):
     """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
-    before you use them, and look at stages that no sink reads.
+    before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
+    fills_cache: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
         return (*plan.warnings, *(plan.unused if self.unused else ()))
+
+    def keep_rows(self, plan: Plan, label: str, results: Mapping[str, Result], warnings: tuple[str, ...]) -> None:
+        """Keep the results of the plan that ran, if they are asked for."""
+        if self.fills_cache:
+            keep_results(plan, label, results, warnings)
 
     def of(self, plan: Plan) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
@@ -248,7 +263,8 @@ def traced_run(
         error.report = replace(report, error=str(error))
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
-    return Run(report, results)
+    request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
+    return Run(report, results, pipeline.spec)
 
 
 def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:
