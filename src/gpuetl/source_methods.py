@@ -25,7 +25,9 @@ class SourceMethods:
 
     if TYPE_CHECKING:
 
-        def _source(self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, object]) -> Table: ...
+        def _source(
+            self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, object]
+        ) -> Table: ...
 
     def read_parquet(
         self,
@@ -51,25 +53,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         verify_checksums
             Compare pages with their checksums, where they have one.
         verify_pages
@@ -128,25 +130,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         delimiter
             The character between two fields.
         quote
@@ -202,7 +204,11 @@ class SourceMethods:
             "timestamp_format": timestamp_format,
             "on_bad_row": on_bad_row,
         }
-        given = {key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "quote", "escape", "comment", "thousands", "on_bad_row")}
+        given = {
+            key: value
+            for key, value in keys.items()
+            if value is not None or key in ("missing_columns", "quote", "escape", "comment", "thousands", "on_bad_row")
+        }
         return self._source(name, "csv", path, given | unknown)
 
     def read_json(
@@ -229,25 +235,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         sample_rows
             The first lines of a file that are looked at for its columns, without a schema.
         on_bad_row
@@ -267,7 +273,9 @@ class SourceMethods:
             "sample_rows": sample_rows,
             "on_bad_row": on_bad_row,
         }
-        given = {key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "on_bad_row")}
+        given = {
+            key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "on_bad_row")
+        }
         return self._source(name, "json", path, given | unknown)
 
     def read_orc(
@@ -292,25 +300,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         """
         keys: dict[str, object] = {
             "schema": schema,
@@ -349,25 +357,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         """
         keys: dict[str, object] = {
             "schema": schema,
@@ -406,25 +414,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         """
         keys: dict[str, object] = {
             "schema": schema,
@@ -469,25 +477,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         sheet
             The name of the sheet, or its number from 1.
         range
@@ -519,5 +527,7 @@ class SourceMethods:
             "nulls": nulls,
             "error_cells": error_cells,
         }
-        given = {key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "error_cells")}
+        given = {
+            key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "error_cells")
+        }
         return self._source(name, "excel", path, given | unknown)
