@@ -25,9 +25,7 @@ class SourceMethods:
 
     if TYPE_CHECKING:
 
-        def _source(
-            self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, object]
-        ) -> Table: ...
+        def _source(self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, object]) -> Table: ...
 
     def read_parquet(
         self,
@@ -204,11 +202,7 @@ class SourceMethods:
             "timestamp_format": timestamp_format,
             "on_bad_row": on_bad_row,
         }
-        given = {
-            key: value
-            for key, value in keys.items()
-            if value is not None or key in ("missing_columns", "quote", "escape", "comment", "thousands", "on_bad_row")
-        }
+        given = {key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "quote", "escape", "comment", "thousands", "on_bad_row")}
         return self._source(name, "csv", path, given | unknown)
 
     def read_json(
@@ -273,9 +267,7 @@ class SourceMethods:
             "sample_rows": sample_rows,
             "on_bad_row": on_bad_row,
         }
-        given = {
-            key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "on_bad_row")
-        }
+        given = {key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "on_bad_row")}
         return self._source(name, "json", path, given | unknown)
 
     def read_orc(
@@ -527,7 +519,5 @@ class SourceMethods:
             "nulls": nulls,
             "error_cells": error_cells,
         }
-        given = {
-            key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "error_cells")
-        }
+        given = {key: value for key, value in keys.items() if value is not None or key in ("missing_columns", "error_cells")}
         return self._source(name, "excel", path, given | unknown)
