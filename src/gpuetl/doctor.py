@@ -28,7 +28,7 @@ from gpuetl.engines.registry import (
     look_for_gpu,
     missing_cluster_package,
 )
-from gpuetl.messages import size
+from gpuetl.units import size
 from gpuetl.records import dataclass
 from gpuetl.version import __version__
 

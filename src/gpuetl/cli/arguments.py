@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import GpuetlError
-from gpuetl.messages import read_size, redacted
+from gpuetl.messages import redacted
+from gpuetl.units import read_size
 from gpuetl.signals import Stopped, stopping
 from gpuetl.uncaught import unexpected
 

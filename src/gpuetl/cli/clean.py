@@ -15,7 +15,7 @@ from gpuetl.cli.recover import (
     stagings_at,
 )
 from gpuetl.errors import RunFailed
-from gpuetl.messages import size
+from gpuetl.units import size
 from gpuetl.places.paths import FilePath
 
 if TYPE_CHECKING:

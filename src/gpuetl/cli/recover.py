@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, recoded, size
+from gpuetl.messages import coded, recoded
+from gpuetl.units import size
 from gpuetl.places.paths import FilePath, StorePath
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from gpuetl.executors.store import Store
 from gpuetl.formats.registry import format_named
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
+from gpuetl.units import size
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import expected_memory

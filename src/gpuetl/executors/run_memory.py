@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from gpuetl.engines.interface import Backend
 from gpuetl.errors import OutOfMemory
 from gpuetl.memory_limits import allocation_text, done_again, is_out_of_memory, let_go
-from gpuetl.messages import size
+from gpuetl.units import size
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.formats.row_group_limits import is_prunable
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
+from gpuetl.units import size
 from gpuetl.physical.fit import FittedPlan
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import MemoryEstimate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,26 +19,37 @@ from gpuetl.engines import starting
 from gpuetl.engines.capacity import Capacity
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.measured_limits import load_limits
-from gpuetl.engines.registry import Choice, capabilities_of, load_driver_backend
+from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, on_workers
 from gpuetl.formats.rejected import without_rejected
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded, redacted
+from gpuetl.uncaught import unexpected
+from gpuetl.units import size
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
+from gpuetl.report.environment import environment
+from gpuetl.report.failure import failure_of
 from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
-from gpuetl.report.run_report import RunReport, device_label, stage_reports
+from gpuetl.report.run_report import Declared, RunReport, StageReport, device_label, stage_reports
+from gpuetl.report.workers import worker_reports
+from gpuetl.report.writing import written_report
+from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
+from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
+from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
+from gpuetl.telemetry.timeline import Timeline
 from gpuetl.telemetry.trace import Trace, timed, tracing
 from gpuetl.user_kernels.kernel_options import kernel_options
 
@@ -132,12 +143,66 @@ class RunRequest(NamedTuple):
         return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
 
 
-class Account(NamedTuple):
-    """The record of a run from its start: its id, the seconds of each phase, and the work of its operations."""
+@dataclass
+class Account:
+    """The record of a run from its start, from which a report can be made at any time.
 
-    run_id: str
-    seconds: dict[str, float]
+    `seconds` are those of each phase, and `recorder` has the work of operations.  What is None is not known yet.
+    """
+
+    pipeline: PipelineDefinition
+    choice: Choice
+    options: RunOptions
     recorder: Recorder
+    run_id: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    plan: Plan | None = None
+    physical: PhysicalPlan | None = None
+    fit: FittedPlan | None = None
+    fingerprint: str = ""
+    passes: Mapping[str, float] = field(default_factory=dict)
+    sampler: MemorySampler | None = None
+
+    @property
+    def timeline(self) -> Timeline:
+        """When what was at work."""
+        return self.recorder.timeline
+
+    def report(self, finished: bool) -> RunReport:
+        """Return the report of what was done until now, without outputs."""
+        recorder, capabilities = self.recorder, capabilities_of(self.choice.name)
+        curve = self.sampler.curve(capabilities.device) if self.sampler else None
+        curves = tuple(recorder.memory_curves.values()) or ((curve,) if curve else ())
+        return RunReport(
+            pipeline=str(self.pipeline.spec.name), run_id=self.run_id, engine=self.choice.name,
+            reason=self.choice.reason, device=device_label(recorder.work.values()), fingerprint=self.fingerprint,
+            stages=self.stages(finished), sinks=(), seconds=self.seconds, passes=self.passes,
+            notes=recorder.shown_notes, warnings=recorder.shown_warnings, memory=recorder.peaks,
+            spilled=dict(recorder.spilled), expected_memory=self.fit.expected_memory if self.fit else 0,
+            memory_budget=self.fit.budget if self.fit else 0,
+            started=self.timeline.start_unix, duration_s=self.timeline.now(), params=self.params,
+            environment=environment(capabilities.device), declared=declared(self.pipeline),
+            timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
+            trace=redacted(str(self.options.trace)) if self.options.trace else "",
+        )  # fmt: skip
+
+    def funnel(self, finished: bool) -> Funnel:
+        """Return the rows of all steps."""
+        roots = self.physical.roots if self.physical else ()
+        return Funnel(roots, self.recorder.work, pipeline_stages(self.pipeline), finished)
+
+    def stages(self, finished: bool) -> tuple[StageReport, ...]:
+        """Return what sources, stages and sinks did."""
+        if self.plan is None or self.physical is None:
+            return ()
+        limits = load_limits(capabilities_of(self.choice.name).device)
+        return stage_reports(self.recorder, names_in_order(self.plan), self.funnel(finished), limits)
+
+    def lowered_again(self, plan: Plan, options: RunOptions, rows: int) -> PhysicalPlan:
+        """Return a plan with smaller partitions, and keep it as the one that runs."""
+        self.physical = lowered_again(plan, options, self.choice.name, rows)
+        return self.physical
 
 
 def run_pipeline(
@@ -148,7 +213,10 @@ def run_pipeline(
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
-    """Run a pipeline on the chosen engine: see `Pipeline.run`.  A signal reports what became of the sinks."""
+    """Run a pipeline on the chosen engine: see `Pipeline.run`.  A signal reports what became of the sinks.
+
+    The report is written where the options say, whatever ends the run.
+    """
     options = options or RunOptions()
     recorder = Recorder(progress or silent)
     lost: list[str] = []
@@ -160,27 +228,48 @@ def run_pipeline(
     shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
     looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
-    account = Account(f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}", {}, recorder)
-    with tracer as trace, noted(recorder.outcome), looking:
+    run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
+    account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    with noted(recorder.outcome):
         try:
-            done = traced_run(pipeline, params, choice, request, options, account, trace)
-        except GpuetlError as error:
-            error.report = error.report or failed_report(pipeline.spec.name, choice, account, error)
+            with tracer as trace, looking, recorder.timeline.active():
+                done = traced_run(params, request, account, trace)
+        except BaseException as error:
+            report_failure(account, error)
             raise
-    return replace(done, report=replace(done.report, warnings=(*done.report.warnings, *lost))) if lost else done
+    report = replace(done.report, warnings=(*done.report.warnings, *lost))
+    return replace(done, report=written_report(report, options.report))
 
 
-def traced_run(
-    pipeline: PipelineDefinition,
-    params: Mapping[str, Any],
-    choice: Choice,
-    request: RunRequest,
-    options: RunOptions,
-    account: Account,
-    trace: Trace | None,
-) -> Run:
+def report_failure(account: Account, error: BaseException) -> None:
+    """Give an error the report of its run, and write it where the options say.
+
+    Nothing that goes wrong here hides the error: it is a note of it.
+    """
+    try:
+        report = getattr(error, "report", None) or failed_report(account, error)
+        report = written_report(report, account.options.report)
+    except Exception as bug:
+        error.add_note("cannot make the report: " + "\n".join(unexpected(bug)))
+        return
+    error.report = report  # type: ignore[attr-defined]
+
+
+def failed_report(account: Account, error: BaseException) -> RunReport:
+    """Return the report of a run that ended with an error: the message, and what was done until then."""
+    failure = failure_of(error, account.recorder.outcome())
+    try:
+        report = account.report(finished=False)
+    except Exception:  # of a plan whose operations have done some of their work, numbers may be missing
+        account.physical = None
+        report = account.report(finished=False)
+    return replace(report, error=failure.text, failure=failure)
+
+
+def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
     """Run a pipeline after its trace, if any, has started."""
-    run_id, seconds, recorder = account
+    pipeline, choice, options, recorder = account.pipeline, account.choice, account.options, account.recorder
+    run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
         plan = request.of(pipeline.plan(params, run_id=run_id))
@@ -188,6 +277,9 @@ def traced_run(
             has_changed = recovered(plan, recorder)
         if has_changed:  # so may have the files of its sources
             plan = request.of(pipeline.plan(params, run_id=run_id))
+        if options.column_stats:
+            plan = with_column_statistics(plan)
+    account.plan = plan
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -197,7 +289,8 @@ def traced_run(
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
-            fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
+            fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
+            account.fit, account.physical = fit, fit.plan
             check_sinks(plan)
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
@@ -216,49 +309,70 @@ def traced_run(
             plan.name,
         )
         with (
-            measured(backend, options, recorder),
+            measured(backend, account, clustered=is_clustered(choice.name)),
             recording(recorder),
             skipping(options.skipped_choices),
             kernel_options(options.kernels),
         ):
-            execution.compile_ahead(fit.plan, fingerprint)
+            execution.compile_ahead(fit.plan, account.fingerprint)
             physical, outputs = execution.run_to_fit(
-                fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
+                fit.plan, partial(account.lowered_again, plan, options), fit.partitions_ahead
             )
             checks = check_reports(plan.rules, outputs.checks)
             if not accepted(plan, outputs.checks):
                 checks = with_samples(plan, checks, replace(execution, options=placed, recorder=Recorder()), capacity)
+    account.physical = physical
     for check in checks:
         if check.verdict == "warned":
             recorder.warn(coded("GE1601", str(check)))
-    funnel = Funnel(physical.roots, recorder.work, pipeline_stages(pipeline))
-    for remark in funnel.grown_joins():
+    for remark in account.funnel(finished=True).grown_joins():
         recorder.note(remark)
-    add_notes(recorder, options, limits := load_limits(capabilities_of(choice.name).device), seconds)
-    report = RunReport(
-        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), funnel, limits),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
-        warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
+    add_notes(recorder, options, load_limits(capabilities_of(choice.name).device), seconds)
+    report = replace(
+        account.report(finished=True), sinks=outputs.sinks, checks=checks, head=outputs.heads,
+        columns=column_statistics(plan, outputs.checks),
     )  # fmt: skip
     if report.broken:
         error = ContractBroken(failure(checks))
-        error.report = replace(report, error=str(error))
+        ended = failure_of(error, recorder.outcome())
+        error.report = replace(report, error=str(error), failure=replace(ended, **place_of_rules(report.broken)))
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     return Run(report, results)
 
 
-def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:
-    """Return the report of a run that ended with an error: the message, and the warnings and notes until then."""
-    run_id, seconds, recorder = account
-    return RunReport(
-        pipeline=name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint="", stages=(), sinks=(), seconds=seconds, passes={},
-        notes=recorder.shown_notes, warnings=recorder.shown_warnings, error=f"{error}\n{recorder.outcome()}",
-    )  # fmt: skip
+def place_of_rules(broken: Sequence[CheckReport]) -> dict[str, str]:
+    """Return the stage of the rules that failed, where they are of one."""
+    stages = {check.stage for check in broken}
+    return {"relation": "stage", "name": stages.pop()} if len(stages) == 1 else {}
+
+
+def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of parameters as text: those that were given, and defaults."""
+    values = {name: spec.default for name, spec in pipeline.spec.parameters.items()} | dict(given)
+    return {name: "null" if value is None else redacted(str(value)) for name, value in values.items()}
+
+
+def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:
+    """Return the sources, stages and sinks as the user wrote them."""
+    spec = pipeline.spec
+    sources = (Declared("source", name, caption=getattr(one, "format", "frame")) for name, one in spec.sources.items())
+    stages = (
+        Declared(
+            "stage",
+            name,
+            (
+                (str(one.from_), "from"),
+                *((str(read), step.verb) for step in one.steps if step for read in step.reads),
+            ),
+        )
+        for name, one in spec.stages.items()
+    )
+    sinks = (
+        Declared("sink", name, ((str(one.from_), "from"),), f"{one.format}, {one.mode}")
+        for name, one in spec.sinks.items()
+    )
+    return (*sources, *stages, *sinks)
 
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
@@ -271,15 +385,26 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 
 
 @contextmanager
-def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Iterator[None]:
-    """Limit the engine's memory and measure it, as the options say."""
+def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
+    """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
+    options, recorder = account.options, account.recorder
     if options.memory or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
     limit = backend.limited(options.memory) if options.memory else nullcontext()
+    if not clustered:
+        use = host_growth() if backend.device == "CPU" else backend.memory_use
+        account.sampler = MemorySampler(use, account.timeline.start_s)
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
-        yield
+        with account.sampler or nullcontext():
+            yield
         recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
+
+
+def host_growth() -> Callable[[], MemoryUse]:
+    """Return what tells by how many bytes the process has grown from now on: libraries are none of the run's."""
+    before = resident_set()
+    return lambda: MemoryUse(max(0, resident_set() - before), 0)
 
 
 def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:

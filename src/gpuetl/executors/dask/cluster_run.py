@@ -78,7 +78,11 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
             watch.jobs.add(job.name)
         graph = TaskGraph(physical, nodes, job, fetches)
         reports = ReportCollector(physical, nodes, recorder)
-        return Attempt(graph, reports, computed(client, workers.addresses, graph, reports))
+        try:
+            return Attempt(graph, reports, computed(client, workers.addresses, graph, reports))
+        except BaseException:
+            reports.close()  # what was done until then
+            raise
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")

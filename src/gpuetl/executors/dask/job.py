@@ -17,7 +17,7 @@ from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.packed_plan import operation_of, unpack_nodes
 from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
 from gpuetl.executors.dask.spillable_frames import unwrapped
-from gpuetl.executors.dask.task_reports import TaskReport, inline_if_small, send_report
+from gpuetl.executors.dask.task_reports import TaskReport, inline_if_small, send_report, usage_of
 from gpuetl.executors.dask.task_slots import TaskSlot
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost
@@ -173,5 +173,6 @@ class OpenJob:
             SPILL_REGISTRY.drain_link_bytes(),
             inline_if_small(runner.task_result),
             recorder.warnings,
+            usage_of(recorder.timeline, self.backend),
         )
         send_report(self.job.driver, self.job.name, report)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
+from gpuetl.units import size
 from gpuetl.places.local.commit.commit_steps import journal_of
 from gpuetl.places.local.commit.journal import Journal, begin, decide, undo_all
 from gpuetl.places.local.commit.locks import LockedTooLong, holder_of, locked

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
+from gpuetl.units import size
 from gpuetl.places.local.commit.moves import RUN
 from gpuetl.places.objects.commit.bucket import Bucket
 from gpuetl.places.objects.commit.journal import ObjectJournal, UnreadableJournal, decide, finish_all, settle
