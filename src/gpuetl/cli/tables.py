@@ -46,7 +46,7 @@ class Table:
 
 TABLE_WIDTH = 100
 """Of the table with which a run ends."""
-LEAST_NAME = 12
+LEAST_NAME = 24
 OPTIONAL = ("waited", "size", "peak memory", "rows in", "limited by")
 """Columns that are left out, the first one first, where there is no room for all."""
 

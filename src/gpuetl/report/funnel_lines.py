@@ -9,6 +9,8 @@ from gpuetl.report.run_report import RunReport, StageReport
 from gpuetl.units import count
 
 STEP_COLUMNS = ("stage", "step", "rows in", "other input", "rows out", "remark")
+COUNTING = ("expect", "statistics")
+"""Kinds of work that only counts rows, of several relations, so that no number of rows is theirs."""
 Line = tuple[str, str, str, str, str, str]
 
 
@@ -36,18 +38,24 @@ def stage_lines(stage: StageReport) -> Iterator[Line]:
 
 
 def rows_in(stage: StageReport) -> str:
-    """Return the rows of all inputs of a stage, first those that it begins with; of a source or sink the rows.
+    """Return the rows of a stage's inputs, first those that it begins with; of a source or sink the rows.
 
-    Nothing for checks: each has its own number of rows, in the table of expectations.
+    Of more than two inputs the others are summed.  Nothing for checks: each has its own number of rows.
     """
-    if stage.kind == "expect":
+    if stage.kind in COUNTING:
         return ""
-    return " + ".join(count(one.rows) or "?" for one in stage.inputs) or count(stage.rows_in)
+    if not stage.inputs:
+        return count(stage.rows_in)
+    first, *others = (one.rows for one in stage.inputs)
+    known = [rows for rows in others if rows is not None]
+    if len(others) > 1 and len(known) == len(others):
+        return f"{count(first) or '?'} + {count(sum(known))}"
+    return " + ".join(count(rows) or "?" for rows in (first, *others))
 
 
 def rows_out(stage: StageReport) -> str:
     """Return the rows that a source, stage or sink gave; nothing for checks, which only count."""
-    return "" if stage.kind == "expect" else count(stage.rows_out)
+    return "" if stage.kind in COUNTING else count(stage.rows_out)
 
 
 def skipped_text(source: StageReport) -> str:

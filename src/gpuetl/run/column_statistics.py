@@ -31,8 +31,8 @@ from gpuetl.value_texts import shown
 BINS = 20
 TOP = 5
 """The most frequent values of strings and booleans that are kept."""
-KIND = "column statistics"
-"""The kind of the origin of nodes, by sink: an error names them `column statistics 'out'`."""
+KIND = "statistics"
+"""The kind of the origin of nodes, by sink: an error names them `statistics 'out'`."""
 ROWS = "rows"
 SUMMARY = "summary"
 

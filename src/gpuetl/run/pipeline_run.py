@@ -41,6 +41,7 @@ from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.run_report import Declared, RunReport, StageReport, device_label, stage_reports
 from gpuetl.report.workers import worker_reports
 from gpuetl.report.writing import written_report
+from gpuetl.run.column_statistics import KIND as STATISTICS
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
@@ -438,5 +439,6 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
         *(("stage", n) for n in plan.stages),
         *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
         *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
+        *((STATISTICS, n) for n in plan.sinks),
         *(("sink", n) for n in plan.sinks),
     ]
