@@ -22,10 +22,7 @@ import pyarrow.compute
 import pyarrow.csv
 
 from gpuetl import Pipeline
-from gpuetl.engines.registry import choose_engine, load_backend
 from gpuetl.errors import GpuetlError
-from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Read
 
 TYPES = {"id": "int64", "quantity": "int32", "price": "float64", "category": "string", "seen": "timestamp"}
 WRITTEN_ROWS = 1 << 20
@@ -55,16 +52,14 @@ def write(path: Path, rows: int, quoted: bool) -> None:
 
 
 def by_engine(engine: str, path: Path) -> Reader:
-    """Return gpuetl's reader on an engine: the pieces of the file, found anew for each run, as the engine's frame."""
-    backend = load_backend(choose_engine(engine).name)
+    """Return a run of a pipeline that keeps the rows as the engine's frame: with planning and all that a run does."""
 
     def read() -> tuple[int, int]:
         pipeline = Pipeline("csv", root=path.parent)
         pipeline.read_csv("t", path.name, TYPES).stage("s")
-        plan = pipeline.plan()
-        node = next(node for node in walk_graph(*plan.stages.values()) if isinstance(node, Read))
-        frame: Any = backend.read(node, node.dataset.row_groups)
-        return backend.rows(frame), pa.compute.sum(backend.to_arrow(frame).column("id")).as_py() if CHECKS else 0
+        result = pipeline.run(engine=engine, keep=["s"])["s"]
+        rows = result.backend.rows(result.frame)
+        return rows, pa.compute.sum(result.to_arrow().column("id")).as_py() if CHECKS else 0
 
     return read
 

@@ -33,16 +33,20 @@ from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.io.parquet_reader import type_as_read
 from gpuetl.engines.cudf.io.threaded_file import (
     Chunk,
+    Copies,
+    Load,
     Span,
     Store,
     ThreadedFile,
     Writers,
+    begin_reading,
     copy_from_host,
     copy_to_host,
     threaded_file,
 )
 from gpuetl.engines.cudf.machine import KernelSource, Struct
 from gpuetl.engines.registry import ENGINES, register
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
 
@@ -142,6 +146,10 @@ class HostMachine:
     def from_host(self, memory: Any, arrays: Any) -> None:
         """Copy little at a time."""
         copy_from_host(memory, arrays, writers())
+
+    def begin_reading(self, source: OpenFile, start: int, array: Any) -> Copies:
+        """Read by threads."""
+        return begin_reading(source, start, array, writers())
 
     def count_memory(self) -> None:
         """Nobody set any apart."""
@@ -287,11 +295,11 @@ def write_chunks(store: Store, taken: Iterator[Chunk]) -> None:
         store(np.frombuffer(span_bytes(piece) if isinstance(piece, Span) else piece, np.uint8), offset)
 
 
-def fill_chunks(memory: Any, taken: Iterator[Chunk]) -> None:
+def fill_chunks(load: Load, taken: Iterator[Chunk]) -> None:
     """Fill parts of arrays."""
     for offset, (array, start, size) in taken:
         assert array.flags.c_contiguous
-        plain(array).reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
+        load(plain(array).reshape(-1).view(np.uint8)[start : start + size], offset)
 
 
 def span_bytes(span: Span) -> bytes:

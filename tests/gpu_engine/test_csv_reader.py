@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gpuetl import Pipeline, RunFailed, RunOptions
-from gpuetl.engines.cudf.io import csv_reader
+from gpuetl import Pipeline, RunFailed, RunOptions, expr
+from gpuetl.engines.cudf.io import csv_parts, csv_reader
 from gpuetl.formats import csv_pieces
 
 TYPES = {
@@ -110,9 +110,11 @@ def test_spaces_around_values_do_not_count(agree, name):
     [
         ("x,s\n1,a\n2,b", True),
         ("x,s\r\n1,a\r\n2,b\r\n", True),
-        ('x,s\r\n1,"a"\r\n2,b\r\n', False),
+        ('x,s\r\n1,"a"\r\n2,b\r\n', True),
+        ('x,s\r\n1,"a\r\nb"\r\n\r\n2,b', True),
         ("x,s\r1,a\r2,b\r", False),
-        ("x,s\n1,a\n\n2,b\n", False),
+        ("x,s\n1,a\n\n2,b\n", True),
+        ("x,s\n\n\r\n1,a\n\n", True),
         ('x,s\n1,5" pipe\n2,b\n', False),
         ("x,s\n", True),
         ("x,s\n1,a\n2\n", False),
@@ -155,10 +157,11 @@ def test_other_dialects_are_read_on_the_cpu(pipeline, keys):
 
 
 @pytest.mark.parametrize("piece_bytes", [7, 50, 1 << 24])
-@pytest.mark.parametrize("most_bytes", [1, 100, 1 << 27])
-def test_random_files_are_those_of_the_oracle(read, monkeypatch, piece_bytes, most_bytes):
+@pytest.mark.parametrize("part_bytes", [100, 300, 1 << 27])
+@pytest.mark.parametrize("carried_bytes", [30, 1000])
+def test_random_files_are_those_of_the_oracle(read, monkeypatch, piece_bytes, part_bytes, carried_bytes):
     monkeypatch.setattr(csv_pieces, "PIECE_BYTES", piece_bytes)
-    monkeypatch.setattr(csv_reader, "MOST_BYTES", most_bytes)
+    set_part_bytes(monkeypatch, part_bytes, carried_bytes)
     draw = random.Random(piece_bytes)
     for _ in range(6):
         rows = [[draw.choice(GOOD[name]) for name in TYPES] for _ in range(draw.randrange(1, 9))]
@@ -167,14 +170,52 @@ def test_random_files_are_those_of_the_oracle(read, monkeypatch, piece_bytes, mo
         assert same(got, expected), text
 
 
-def test_random_bytes_are_those_of_the_oracle(read):
-    draw = random.Random(11)
+@pytest.mark.parametrize("part_bytes", [5, 17, 1 << 27])
+def test_random_bytes_are_those_of_the_oracle(read, monkeypatch, part_bytes):
+    set_part_bytes(monkeypatch, part_bytes, 8)
+    draw = random.Random(part_bytes)
     for _ in range(60):
-        body = "".join(draw.choices('a",\r\n', [4, 3, 3, 1, 3], k=draw.randrange(1, 30)))
+        body = "".join(draw.choices('a",\r\n', [4, 3, 3, 1, 3], k=draw.randrange(1, 200)))
         got, expected = (
             read(engine, f"x,y\n{body}", {"x": "string", "y": "string"})[0] for engine in ("cudf-on-cpu", "pandas")
         )
         assert same(got, expected), body
+
+
+def test_parts_without_bad_rows_are_read_by_kernels(read, monkeypatch):
+    """A bad row is in the third of many parts: the rows after it are read by kernels again."""
+    set_part_bytes(monkeypatch, 256, 64)
+    monkeypatch.setattr(csv_pieces, "PIECE_BYTES", 100)
+    rows = [f"{number},{number}.5" for number in range(200)]
+    rows[60] = "x,1"
+    notes = list[str]()
+    monkeypatch.setattr(csv_reader, "note", notes.append)
+    keys = {"types": {"n": "int64", "f": "float64"}, "on_bad_row": None}
+    text = "\r\n".join(["n,f", *rows])
+    got, expected = (read(engine, text, **keys)[0] for engine in ("cudf-on-cpu", "pandas"))
+    assert same(got, expected)
+    assert len(notes) == 1
+    assert "lines from 61 on" in notes[0]
+
+
+@pytest.mark.parametrize("memory", [None, 40_000])
+def test_planning_does_not_read_a_file_that_fits_the_memory(pipeline, monkeypatch, memory):
+    looks = list[int]()
+    look = csv_pieces.starts_of_block
+    monkeypatch.setattr(csv_pieces, "PIECE_BYTES", 1000)
+    monkeypatch.setattr(csv_pieces, "starts_of_block", lambda *keys: (looks.append(1), look(*keys))[1])
+    (pipeline.root / "s.csv").write_text("\n".join(["n", *map(str, range(1000))]))
+    pipeline.read_csv("s", "s.csv", {"n": "int64"}).aggregate(total=expr("sum(n)")).stage("t")
+    run = pipeline.run(engine="cudf-on-cpu", keep=["t"], options=RunOptions(memory=memory))
+    assert run["t"].to_arrow().to_pydict() == {"total": [499500]}
+    assert bool(looks) == (memory is not None)
+
+
+def set_part_bytes(monkeypatch, size, carried_bytes):
+    """Let a part have so many bytes, and leave so many to the next one."""
+    for name in ("LEAST_BYTES", "MOST_BYTES"):
+        monkeypatch.setattr(csv_parts, name, size)
+    monkeypatch.setattr(csv_parts, "CARRIED_BYTES", carried_bytes)
 
 
 @pytest.mark.gpu

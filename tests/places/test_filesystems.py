@@ -63,6 +63,9 @@ class OpenObject:
     def read_at(self, start, size):
         return self.data[start : start + size]
 
+    def read_into(self, memory, start):
+        memory[:] = self.data[start : start + len(memory)]
+
     def read_bytes(self):
         return self.data
 

@@ -26,6 +26,9 @@ class Capabilities:
     choices
         The names of its choices, which `--skip` takes, with a sentence for each.  If "compile_ahead" is one of them,
         the engine compiles the programs of a plan while the run begins, on a cluster on all workers.
+    whole_file_share
+        The engine finds the records of a text file by itself if the file is no larger than this share of its memory.
+        Planning then does not read the file.
     spills_to
         Where frames go first if memory is short.  Host memory is so near to a GPU that an exchange may wait there.
     """
@@ -33,6 +36,7 @@ class Capabilities:
     device: Device = "CPU"
     partition_rows: int = 1 << 24
     choices: Mapping[str, str] = field(default_factory=dict)
+    whole_file_share: float = 0.0
     spills_to: Literal["host memory", "files"] = "files"
 
     def takes(self, choice: str) -> bool:

@@ -67,11 +67,15 @@ class ClusterEngine:
     worker_on: Device = "CPU"
 
 
+WHOLE_FILE_SHARE = 1 / 32
+"""The text, its fields, and its columns in two types take about 12 times the bytes of the text."""
 ENGINES: dict[str, Engine | ClusterEngine] = {
     "pandas": Engine("gpuetl.engines.pandas.pandas_engine:PandasBackend"),
     "cudf": Engine(
         "gpuetl.engines.cudf.cudf_engine:CudfBackend",
-        Capabilities("GPU", partition_rows=1 << 28, choices=CHOICES, spills_to="host memory"),
+        Capabilities(
+            "GPU", partition_rows=1 << 28, choices=CHOICES, whole_file_share=WHOLE_FILE_SHARE, spills_to="host memory"
+        ),
         "gpuetl.engines.cudf.runtime.cluster_support:CudfClusterSupport",
         "gpuetl.engines.cudf.runtime.worker_pool:make_pool",
     ),

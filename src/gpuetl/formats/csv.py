@@ -68,9 +68,10 @@ class CsvFormat(Format):
 
         headers = dataset.metadata
         assert isinstance(headers, Headers)
-        if file.path not in headers.pieces:
-            headers.pieces[file.path] = pieces_of(dataset, file)
-        return headers.pieces[file.path]
+        key = file.path, dataset.whole_file_bytes
+        if key not in headers.pieces:
+            headers.pieces[key] = pieces_of(dataset, file)
+        return headers.pieces[key]
 
     def option_problems(self, options: FormatOptions, types: Mapping[str, DataType]) -> Iterable[tuple[str, str]]:
         """Return what does not go together among the options, and with the columns."""

@@ -70,7 +70,8 @@ class Headers(dict[FilePath, Header]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pieces: dict[FilePath, Sequence[Piece]] = {}
+        self.pieces: dict[tuple[FilePath, int], Sequence[Piece]] = {}
+        """Those of each file, and of each `whole_file_bytes`."""
 
 
 def header_of(dataset: Dataset, file: DataFile) -> Header:

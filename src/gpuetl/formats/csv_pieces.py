@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from gpuetl.formats.csv_header import Header, header_of
-from gpuetl.formats.csv_options import CsvOptions, csv_options
+from gpuetl.formats.csv_options import CsvOptions, Dialect, csv_options
 from gpuetl.formats.csv_records import (
     check_quotes,
     line_count,
@@ -16,12 +16,13 @@ from gpuetl.formats.csv_records import (
     starts_of_block,
     whole_records,
 )
-from gpuetl.formats.csv_text import blocks, text_between
+from gpuetl.formats.csv_text import BLOCK_BYTES, blocks, plain, text_between
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
+from gpuetl.places.paths import FilePath
 from gpuetl.places.watching import Look
 from gpuetl.threads import in_threads
 
@@ -48,9 +49,9 @@ class TextExtent(NamedTuple):
 def pieces_of(dataset: Dataset, file: DataFile) -> Sequence[Piece]:
     """Return the pieces of a file, which begin where a record does.
 
-    A file of plain text of up to `PIECE_BYTES` is one piece of unknown rows and is not looked at.  Others are looked at
-    once, from their beginning to their end: this finds where records begin, and archives that are damaged.  Their
-    pieces have known rows, unless bad rows are set aside.
+    A file of plain text of up to `PIECE_BYTES`, or of what the engine takes whole, is one piece of unknown rows and is
+    not looked at.  Others are looked at once, from their beginning to their end: this finds where records begin, and
+    archives that are damaged.  Their pieces have known rows, unless bad rows are set aside.
 
     Raises
     ------
@@ -59,7 +60,8 @@ def pieces_of(dataset: Dataset, file: DataFile) -> Sequence[Piece]:
     """
     options = csv_options(dataset)
     size = file.state.size if file.state else 0
-    if not options.is_stream(file.path.name) and size <= PIECE_BYTES:
+    whole = 0 if options.on_bad_row == "quarantine" else dataset.whole_file_bytes
+    if not options.is_stream(file.path.name) and size <= max(PIECE_BYTES, whole):
         return [Piece(-1, {"": size})]
     header = header_of(dataset, file)
     with opened(file.path, file.state) as source:
@@ -160,7 +162,13 @@ def extents_between(
 
 def whole_texts(source: OpenFile, options: CsvOptions, header: Header) -> Iterator[tuple[bytes, bool]]:
     """Yield the text after the header in parts of whole records; the last one is marked, and may be empty."""
-    text, parts, wanted, line = bytearray(), skip(blocks(source, options), header.start), PIECE_BYTES, header.line
+    parts = skip(blocks(source, options), header.start)
+    return whole_parts(parts, options.dialect, source.path, header.line)
+
+
+def whole_parts(parts: Iterator[bytes], dialect: Dialect, path: FilePath, line: int) -> Iterator[tuple[bytes, bool]]:
+    """Yield text, whose first record begins in a line, in parts of whole records; the last one is marked."""
+    text, wanted = bytearray(), PIECE_BYTES
     while True:
         block = next(parts, b"")
         text += block
@@ -169,7 +177,7 @@ def whole_texts(source: OpenFile, options: CsvOptions, header: Header) -> Iterat
             return
         while len(text) >= wanted:
             part = bytes(text[:wanted])
-            end = whole_records(part, options.dialect)
+            end = whole_records(part, dialect)
             if end:
                 yield part[:end], False
                 line += line_count(part[:end])
@@ -178,7 +186,7 @@ def whole_texts(source: OpenFile, options: CsvOptions, header: Header) -> Iterat
                 continue
             wanted *= 2
             if wanted > LONGEST_RECORD:
-                raise open_quote(source.path, line)
+                raise open_quote(path, line)
 
 
 def skip(parts: Iterator[bytes], count: int) -> Iterator[bytes]:
@@ -197,6 +205,21 @@ class CsvText(NamedTuple):
 
     data: bytes
     line: int
+
+
+def plain_records(source: OpenFile, dialect: Dialect, start: int, stop: int, line: int) -> Iterator[CsvText]:
+    """Yield the records between two bytes of a file of plain text, the first of which begins in a line.
+
+    Raises
+    ------
+    DatasetError
+        For a quote that is not closed.
+    """
+    for text, last in whole_parts(plain(source, BLOCK_BYTES, start, stop), dialect, source.path, line):
+        if last:
+            check_quotes(text, dialect, source.path, line)
+        yield CsvText(text, line)
+        line += line_count(text)
 
 
 def texts_of(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> Iterator[CsvText]:

@@ -50,10 +50,10 @@ def blocks(source: OpenFile, options: CsvOptions, size: int = 0) -> Iterator[byt
         yield from data
 
 
-def plain(source: OpenFile, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a file."""
-    start = 0
-    while block := source.read_at(start, size):
+def plain(source: OpenFile, size: int, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a file, or of a part of it, in blocks of `size`."""
+    stop = source.state.size if stop is None else stop
+    while block := source.read_at(start, min(size, stop - start)):
         yield block
         start += len(block)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -62,6 +62,8 @@ class Dataset:
         Those that the format declares: an object of its `read_options`, or `NO_OPTIONS` for its defaults.
     inferred_rows
         The rows by which the declared columns were inferred; 0 where the pipeline states them.
+    whole_file_bytes
+        The engine finds the records of text files of up to this size by itself, so planning does not look at them.
     """
 
     name: str
@@ -76,6 +78,14 @@ class Dataset:
     inferred_rows: int = 0
     excluded: frozenset[str] = frozenset()
     filename: str = ""
+    whole_file_bytes: int = 0
+
+    def with_whole_files(self, most_bytes: int) -> Dataset:
+        """Return this source with text files of up to `most_bytes` as one piece; what is known of the files is kept."""
+        other = replace(self, whole_file_bytes=most_bytes)
+        kept = ("files", "listing", "schema", "metadata")
+        vars(other).update({name: value for name, value in vars(self).items() if name in kept})
+        return other
 
     @property
     def suffixes(self) -> tuple[str, ...]:

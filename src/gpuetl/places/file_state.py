@@ -81,3 +81,8 @@ def refuse_change(path: FilePath, planned: FileState | None, now: FileState) -> 
 def deleted(path: FilePath) -> DatasetError:
     """Word a file that is not there any more."""
     return DatasetError(coded("GE1420", f"{path} was deleted or moved during the run"), AGAIN)
+
+
+def shortened(path: FilePath) -> DatasetError:
+    """Word a file that ended while it was read."""
+    return DatasetError(coded("GE1420", f"{path} changed during the run: it ends earlier now"), AGAIN)

@@ -86,6 +86,15 @@ class OpenFile(Protocol):
     def read_at(self, start: int, size: int) -> bytes:
         """Return up to `size` bytes from a place on; threads may read at the same time."""
 
+    def read_into(self, memory: memoryview, start: int) -> None:
+        """Fill writable bytes with those of the file from a place on; threads may read at the same time.
+
+        Raises
+        ------
+        DatasetError
+            For a file that ends before the memory is full.
+        """
+
     def read_bytes(self) -> bytes:
         """Return all bytes."""
 

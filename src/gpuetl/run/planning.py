@@ -17,6 +17,8 @@ from gpuetl.engines.registry import (
     load_backend,
 )
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
+from gpuetl.formats.csv import CsvFormat
+from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.formats.overlooked import overlooked_warnings
 from gpuetl.formats.rejected import RejectedRows
@@ -34,11 +36,14 @@ from gpuetl.physical.row_limits import check_partitions, check_rows
 from gpuetl.physical.working_sets import DEVICE, HOST, WorkingSets
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import NoValue, Plan, value_of
 
 STATE_SHARE = 0.25
 """The largest window state, as a share of a partition: far less than an exchange would move."""
+MOST_WHOLE_BYTES = 1 << 31
+"""Of a text file that is read whole: then it has fewer rows than a frame may have."""
 EXCHANGED_SHARE = 0.5
 """The share of free host memory that a GPU's exchange may take: the link is faster than passing window state on."""
 
@@ -103,6 +108,8 @@ def fitted_plan(
     plan: Plan, options: RunOptions, engine: str, capacity: Capacity
 ) -> tuple[FittedPlan, dict[str, float]]:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
+    if options.partition_rows is None and not is_clustered(engine):
+        plan = with_whole_files(plan, int(capabilities_of(engine).whole_file_share * capacity.memory))
     plan, passes = planned_in_memory(lambda: optimized_plan(plan, options))
     layout = layout_of(options, engine, capacity.workers)
     fit = planned_in_memory(
@@ -111,6 +118,22 @@ def fitted_plan(
     check_partitions(fit.plan.roots)
     ahead = most_ahead(engine, fit.plan, capacity.workers)
     return replace(fit, most_ahead=ahead, most_waiting=options.resident_bytes), passes
+
+
+def with_whole_files(plan: Plan, most_bytes: int) -> Plan:
+    """Let the engine find the records of text files of up to `most_bytes`: planning does not read them."""
+    most_bytes = min(most_bytes, MOST_WHOLE_BYTES)
+    datasets = dict[int, Dataset]()
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, Read) or not isinstance(node.dataset.file_format, CsvFormat):
+            return node
+        key = id(node.dataset)
+        if key not in datasets:
+            datasets[key] = node.dataset.with_whole_files(most_bytes)
+        return replace(node, dataset=datasets[key])
+
+    return plan.rewrite(rule) if most_bytes else plan
 
 
 def working_sets(engine: str) -> WorkingSets:

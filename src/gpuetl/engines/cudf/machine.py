@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
@@ -133,6 +134,22 @@ class WrittenFile(Protocol):
         """
 
 
+class PendingCopy(Protocol):
+    """Bytes on their way into device memory."""
+
+    def wait(self) -> None:
+        """Wait until all of them are there.
+
+        Raises
+        ------
+        OSError, DatasetError
+            Where a file cannot be read, or ends too early.
+        """
+
+    def abandon(self) -> None:
+        """Give up what is left, and wait for what is under way."""
+
+
 class KernelSource(NamedTuple):
     """A text for the compiler.
 
@@ -180,6 +197,9 @@ class Machine(Protocol):
 
     def from_host(self, memory: NDArray[Any], arrays: Sequence[Array]) -> None:
         """Fill contiguous arrays from host memory, an array of bytes, in which they lie one behind another."""
+
+    def begin_reading(self, source: OpenFile, start: int, array: Array) -> PendingCopy:
+        """Begin to fill a contiguous array of bytes with those of a file from a place on, by threads."""
 
     def count_memory(self) -> None:
         """Count from now on what is allocated of memory that others set apart."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gpuetl.messages import coded
-from gpuetl.places.file_state import DatasetError, FileState, size_and_time_difference
+from gpuetl.places.file_state import DatasetError, FileState, shortened, size_and_time_difference
 from gpuetl.records import dataclass
 
 KINDS = {
@@ -119,6 +119,14 @@ class LocalFile:
             pieces.append(piece)
             start, size = start + len(piece), size - len(piece)
         return b"".join(pieces)
+
+    def read_into(self, memory: memoryview, start: int) -> None:
+        """Fill bytes with those of the file from a place on; threads may read at the same time."""
+        while memory:
+            size = os.preadv(self.descriptor, [memory], start)
+            if not size:
+                raise shortened(self.path)
+            memory, start = memory[size:], start + size
 
     def read_bytes(self) -> bytes:
         """Return all bytes."""

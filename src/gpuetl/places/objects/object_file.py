@@ -16,7 +16,14 @@ from obstore.exceptions import BaseError, NotFoundError, NotSupportedError, Prec
 
 from gpuetl.errors import StoreFailure
 from gpuetl.messages import coded
-from gpuetl.places.file_state import AGAIN, DatasetError, FileState, deleted, size_and_time_difference
+from gpuetl.places.file_state import (
+    AGAIN,
+    DatasetError,
+    FileState,
+    deleted,
+    shortened,
+    size_and_time_difference,
+)
 from gpuetl.places.objects.clients import (
     HTTP_SCHEMES,
     NO_LENGTH,
@@ -184,6 +191,13 @@ class ObjectFile:
         if self.state.size <= SMALL_BYTES:
             return self.read_bytes()[start:end]
         return self._get(Range(start, end))
+
+    def read_into(self, memory: memoryview, start: int) -> None:
+        """Fill bytes with those of the object from a place on."""
+        data = self.read_at(start, len(memory))
+        if len(data) < len(memory):
+            raise shortened(self.path)
+        memory[:] = data
 
     def read_bytes(self) -> bytes:
         """Return all bytes, those of a small object perhaps without a request."""

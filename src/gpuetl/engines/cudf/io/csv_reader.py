@@ -1,32 +1,33 @@
 """CSV text parsed on the device: fields by own kernels, values by the casts of the language.
 
-A text with a row or a value that does not fit is read by the pandas engine instead, which words what is wrong.
+Text with a row or a value that does not fit is read by the pandas engine instead, which words what is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
-from gpuetl.engines.cudf.columns.arrays import iota, numbers_where, scan
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
-from gpuetl.engines.cudf.columns.validity import with_valid
 from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.io.csv_fields import DeviceText, Fields
+from gpuetl.engines.cudf.io.csv_parts import TextParts, TextRange, part_bytes
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, first_other_bytes
-from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.engines.cudf.machine import Machine
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import EvaluationError, RunFailed
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import CsvOptions, csv_options
-from gpuetl.formats.csv_pieces import CsvText, TextExtent, text_of, texts_of
+from gpuetl.formats.csv_pieces import CsvText, TextExtent, plain_records, texts_of
+from gpuetl.formats.csv_records import line_count
+from gpuetl.formats.csv_text import BLOCK_BYTES
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import RejectedRows
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -37,10 +38,6 @@ from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import BOOL, DATE, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.schema import Schema
-
-PROGRAM = "csv"
-MOST_BYTES = 1 << 26
-"""Of text that is parsed at a time: it takes 7 times as much device memory, and 4 more with quotes."""
 
 
 def host_reason(dataset: Dataset) -> str:
@@ -80,9 +77,14 @@ def read_csv(read: Read, files: Sequence[Piece], names: list[str], machine: Mach
         As the pandas engine does.
     """
     (file, groups), dataset = files[0], read.dataset
+    reader = CsvReader(read, file, names, machine)
     try:
         with opened(file.path, file.state) as source:
-            frames = [frame_of(read, file, text, names, machine) for text in long_texts(dataset, file, source, groups)]
+            if csv_options(dataset).is_stream(file.path.name):
+                frames = [reader.text_frame(text) for text in long_texts(dataset, file, source, groups, machine)]
+            else:
+                ranges = ranges_of(dataset, file, source, groups)
+                frames = [frame for text in ranges for frame in reader.range_frames(source, text)]
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     schema = Schema({name: dtype for name, dtype in dataset.own_schema.items() if name in frames[0].columns})
@@ -90,61 +92,137 @@ def read_csv(read: Read, files: Sequence[Piece], names: list[str], machine: Mach
     return {name: coded(vector, machine) for name, vector in rows.columns.items()}, rows.rows
 
 
-def long_texts(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> Iterator[CsvText]:
-    """Yield the records of pieces, of several that follow each other together."""
-    size, kept = 0, list[RowGroup]()
+def ranges_of(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> list[TextRange]:
+    """Return the pieces of a file of plain text; those that follow each other in the file are one range."""
+    ranges = list[TextRange]()
     for group in groups:
-        extent = group.extent
-        if isinstance(extent, TextExtent):
-            if kept and size + extent.stop - extent.start > MOST_BYTES:
-                yield joined(dataset, file, source, kept)
-                kept, size = [], 0
-            size += extent.stop - extent.start
-        kept.append(group)
-    yield joined(dataset, file, source, kept)
+        extent, header = group.extent, header_of(dataset, file)
+        if not isinstance(extent, TextExtent):
+            ranges.append(TextRange(header.start, source.state.size, header.line))
+        elif ranges and ranges[-1].stop == extent.start:
+            ranges[-1] = ranges[-1]._replace(stop=extent.stop)
+        else:
+            ranges.append(TextRange(extent.start, extent.stop, extent.line))
+    return ranges
 
 
-def joined(dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup]) -> CsvText:
-    """Return the records of pieces as one text; those that follow each other in the file are read at once."""
-    extents = [group.extent for group in groups if isinstance(group.extent, TextExtent)]
-    if extents and len(extents) == len(groups) and all(one.stop == other.start for one, other in pairwise(extents)):
-        return text_of(dataset, source, extents[0]._replace(stop=extents[-1].stop, last=extents[-1].last))
-    parts = list(texts_of(dataset, file, source, groups))
-    return CsvText(parts[0].data if len(parts) == 1 else b"".join(part.data for part in parts), parts[0].line)
+def long_texts(
+    dataset: Dataset, file: DataFile, source: OpenFile, groups: Sequence[RowGroup], machine: Machine
+) -> Iterator[CsvText]:
+    """Yield the records of a file that is decoded by the host; those of several pieces together."""
+    parts, size, most = list[CsvText](), 0, part_bytes(machine)
+    for text in texts_of(dataset, file, source, groups):
+        if parts and size + len(text.data) > most:
+            yield joined(parts)
+            parts, size = [], 0
+        parts.append(text)
+        size += len(text.data)
+    yield joined(parts)
 
 
-def frame_of(read: Read, file: DataFile, text: CsvText, names: Sequence[str], machine: Machine) -> Frame:
-    """Return columns of some records: by the device where it can read them, else by the pandas engine."""
-    if len(text.data) > machine.host_values():
-        frame = parsed(read.dataset, file, text.data, names, machine)
-        if frame is not None:
-            return frame
-        note(f"{read.origin}: lines from {text.line:,} on of {file.path} were read on the CPU: some do not fit")
-    from gpuetl.engines.pandas.io import csv_reader as on_cpu
-
-    rows = on_cpu.rows_of(read.dataset, file, names, text)
-    there = [name for name in names if name in rows.column_names]
-    return Frame({name: from_arrow(rows.column(name), machine) for name in there}, rows.num_rows)
+def joined(parts: Sequence[CsvText]) -> CsvText:
+    """Return records that follow each other as one text."""
+    return parts[0] if len(parts) == 1 else CsvText(b"".join(part.data for part in parts), parts[0].line)
 
 
-def parsed(dataset: Dataset, file: DataFile, text: bytes, names: Sequence[str], machine: Machine) -> Frame | None:
-    """Return columns of records that the device parses; None where a row or a value does not fit."""
-    options, header = csv_options(dataset), header_of(dataset, file).names
-    data = prepared(text, options, len(header))
-    fields = None if data is None else Fields.of(data, options, len(header), machine)
-    if fields is None:
-        return None
-    types = {name: dtype for name, dtype in dataset.own_schema.items() if name in header}
-    wanted = {name: dtype for name, dtype in types.items() if name in names}
-    read = types if options.on_bad_row == "quarantine" else wanted  # a row is bad by any column of the schema
-    strings = {name: fields.strings(header.index(name), options.nulls.of(name), machine) for name in read}
-    if any(row is not None for row in first_other_bytes(list(strings.values()), machine)):
-        return None
-    try:
-        values = {name: cast_to(strings[name], name, dtype, machine) for name, dtype in read.items()}
-    except (NoResult, EvaluationError):
-        return None
-    return Frame({name: values[name] for name in wanted}, fields.rows)
+class CsvReader(NamedTuple):
+    """Reads columns of a file: on the device what it can read, else by the pandas engine."""
+
+    read: Read
+    file: DataFile
+    names: Sequence[str]
+    machine: Machine
+
+    def range_frames(self, source: OpenFile, text: TextRange) -> Iterator[Frame]:
+        """Yield the rows of a range of a file of plain text."""
+        if text.stop - text.start <= self.machine.host_values():
+            yield from map(self.host_frame, plain_records(source, csv_options(self.read.dataset).dialect, *text))
+            return
+        line, counted = text.line, text.start
+        parts = TextParts(source, text, self.machine)
+        try:
+            while (part := parts.next()) is not None:
+                parsed = self.device_frame(part)
+                if parsed is not None and parts.go_on(parsed.size):
+                    yield parsed.frame
+                    continue
+                line, counted = line + lines_between(source, counted, parts.start), parts.start
+                least = parts.start + len(part.data)
+                self.note_host(line)
+                for records in plain_records(source, csv_options(self.read.dataset).dialect, counted, text.stop, line):
+                    yield self.host_frame(records)
+                    line, counted = line + line_count(records.data), counted + len(records.data)
+                    if counted >= least:
+                        break
+                parts.restart(counted)
+        finally:
+            parts.close()
+
+    def text_frame(self, text: CsvText) -> Frame:
+        """Return the rows of records in host memory."""
+        if len(text.data) > self.machine.host_values():
+            parsed = self.device_frame(to_device(text.data, self.machine))
+            if parsed is not None:
+                return parsed.frame
+            self.note_host(text.line)
+        return self.host_frame(text)
+
+    def note_host(self, line: int) -> None:
+        """Note where the device could not read."""
+        path = self.file.path
+        note(f"{self.read.origin}: lines from {line:,} on of {path} were read on the CPU: some do not fit")
+
+    def host_frame(self, text: CsvText) -> Frame:
+        """Return the rows of some records, read by the pandas engine."""
+        from gpuetl.engines.pandas.io import csv_reader as on_cpu
+
+        rows = on_cpu.rows_of(self.read.dataset, self.file, self.names, text)
+        there = [name for name in self.names if name in rows.column_names]
+        return Frame({name: from_arrow(rows.column(name), self.machine) for name in there}, rows.num_rows)
+
+    def device_frame(self, text: DeviceText) -> ParsedText | None:
+        """Return the rows of the whole records of a text; None where a row or a value does not fit."""
+        dataset, machine = self.read.dataset, self.machine
+        options, header = csv_options(dataset), header_of(dataset, self.file).names
+        fields = Fields.of(text, options, len(header), machine)
+        if fields is None:
+            return None
+        types = {name: dtype for name, dtype in dataset.own_schema.items() if name in header}
+        wanted = {name: dtype for name, dtype in types.items() if name in self.names}
+        read = types if options.on_bad_row == "quarantine" else wanted  # a row is bad by any column of the schema
+        strings = {name: fields.strings(header.index(name), options.nulls.of(name), machine) for name in read}
+        if any(row is not None for row in first_other_bytes(list(strings.values()), machine)):
+            return None
+        try:
+            values = {name: cast_to(strings[name], name, dtype, machine) for name, dtype in read.items()}
+        except (NoResult, EvaluationError):
+            return None
+        return ParsedText(Frame({name: values[name] for name in wanted}, fields.rows), fields.size)
+
+
+class ParsedText(NamedTuple):
+    """The rows of a text's whole records, and the bytes of these."""
+
+    frame: Frame
+    size: int
+
+
+def to_device(text: bytes, machine: Machine) -> DeviceText:
+    """Copy records to the device, and end the last one."""
+    data = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", np.uint8)
+    array = machine.arrays.empty(len(data), "uint8")
+    machine.from_host(data, [array])
+    return DeviceText(array, is_last=True)
+
+
+def lines_between(source: OpenFile, start: int, stop: int) -> int:
+    """Count the lines that end between two places of a file, at which lines begin."""
+    lines = 0
+    while start < stop and (block := source.read_at(start, min(BLOCK_BYTES, stop - start))):
+        if len(block) > 1 and block.endswith(b"\r"):
+            block = block[:-1]  # a \n may follow, which is no line of its own
+        lines, start = lines + line_count(block), start + len(block)
+    return lines
 
 
 def cast_to(strings: Vector, name: str, dtype: DataType, machine: Machine) -> Vector:
@@ -152,74 +230,3 @@ def cast_to(strings: Vector, name: str, dtype: DataType, machine: Machine) -> Ve
     if dtype == STRING:
         return strings
     return evaluate({"": Cast(Column(name, STRING), dtype)}, {name: strings}, strings.rows, machine)[""]
-
-
-def prepared(text: bytes, options: CsvOptions, columns: int) -> bytes | None:
-    r"""Return records whose lines all end with \n; None for those with other line ends."""
-    if text.find(b"\r") >= 0:
-        has_quotes = bool(options.quote) and text.find(options.quote.encode()) >= 0
-        if has_quotes or text.count(b"\r") != text.count(b"\r\n"):
-            return None
-        text = text.replace(b"\r\n", b"\n")
-    return text if text.endswith(b"\n") else text + b"\n"
-
-
-class Fields(NamedTuple):
-    """A text in device memory, and where its fields end (int32); all rows have as many."""
-
-    text: Array
-    ends: Array
-    columns: int
-    rows: int
-    quote: int
-
-    @classmethod
-    def of(cls, data: bytes, options: CsvOptions, columns: int, machine: Machine) -> Fields | None:
-        """Find the fields of a text; None where rows have other numbers of fields, or quotes that are not regular."""
-        text, delimiter = machine.arrays.asarray(np.frombuffer(data, np.uint8)), ord(options.delimiter)
-        quote = ord(options.quote) if options.quote and data.find(options.quote.encode()) >= 0 else -1
-        size, module, marks = len(data), machine.closed(PROGRAM), machine.arrays.empty(len(data), "uint8")
-        before: Array | int = 0
-        if quote >= 0:
-            machine.launch(module, "mark_quotes", size, [size, quote, text, marks])
-            before = scan(marks, machine, "int32")
-            irregular = machine.arrays.zeros(1, "uint64")
-            arguments = [size, delimiter, quote, text, before, irregular]
-            machine.launch(module, "count_irregular_quotes", size, arguments)
-            if int(irregular[0]) or int(before[size - 1]) % 2:
-                return None
-        machine.launch(module, "mark_ends", size, [size, delimiter, text, before, marks])
-        ends = numbers_where(marks, machine)
-        if not len(ends) or len(ends) % columns:
-            return None
-        uneven = machine.arrays.zeros(1, "uint64")
-        machine.launch(module, "count_uneven_rows", len(ends), [len(ends), columns, text, ends, uneven])
-        return None if int(uneven[0]) else cls(text, ends, columns, len(ends) // columns, quote)
-
-    def strings(self, column: int, nulls: Sequence[str], machine: Machine) -> Vector:
-        """Return the values of a column as they are written, with nulls."""
-        rows, arrays, module = self.rows, machine.arrays, machine.closed(PROGRAM)
-        names = [name.encode() for name in nulls]
-        places = arrays.asarray(np.cumsum([0, *map(len, names)], dtype=np.int32))
-        null_bytes = arrays.asarray(np.frombuffer(b"".join(names) or b"\0", np.uint8))
-        starts, sizes = arrays.empty(rows, "int32"), arrays.empty(rows + 1, "int32")
-        valid, doubled = arrays.empty(rows, "uint8"), arrays.zeros(1, "uint64")
-        machine.launch(
-            module,
-            "place_fields",
-            rows,
-            [
-                rows, self.columns, column, self.quote, self.text, self.ends, len(names), places, null_bytes, starts,
-                sizes, valid, doubled,
-            ],
-        )  # fmt: skip
-        offsets = scan(sizes, machine, "int32")
-        total = int(offsets[rows])
-        data = arrays.empty(total, "uint8")
-        if total and int(doubled[0]):
-            arguments = [rows, self.quote, self.text, starts, offsets, data]
-            machine.launch(module, "copy_quoted", rows, arguments)
-        elif total:
-            arguments = [rows, iota(rows, machine), self.text, starts, data, offsets]
-            machine.launch(machine.closed("copy_strings"), "copy_strings_int32_int32_int32", rows, arguments)
-        return with_valid(Vector(STRING, rows, data, None, 0, offsets), valid, machine)

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.records import dataclass
 
 # What a file is put together from: bytes on the host, and parts of arrays on the device.
@@ -105,8 +107,10 @@ Chunk = tuple[int, Piece]
 """A part of what is written, and its offset in the file."""
 WriteChunks = Callable[[Store, Iterator[Chunk]], None]
 """Stores chunk after chunk."""
-FillChunks = Callable[[Any, Iterator[Chunk]], None]
-"""Fills chunk after chunk, parts of arrays, with host memory from their offset on."""
+Load = Callable[[NDArray[np.uint8], int], None]
+"""Fills host memory with the bytes that begin at an offset."""
+FillChunks = Callable[[Load, Iterator[Chunk]], None]
+"""Loads chunk after chunk, parts of arrays, from their offset on."""
 THREADS_BY_CALLS = 1
 """Of each call for a file: those of different files, and two calls for one, overlap."""
 
@@ -219,33 +223,68 @@ LEAST_CHUNK = 1 << 20
 PAGE = 4096
 
 
-def copy_to_host(arrays: Sequence[Array], memory: np.ndarray[Any, Any], threads: Writers) -> None:
+def copy_to_host(arrays: Sequence[Array], memory: NDArray[Any], threads: Writers) -> None:
     """Copy contiguous arrays into host memory (bytes), one behind another, and wait for that."""
 
     def store(data: Any, offset: int) -> None:
         np.copyto(memory[offset : offset + len(data)], data)
 
-    copy_chunks(arrays, partial(threads.begin(), store), threads)
+    with copied_chunks(arrays, partial(threads.begin(), store), threads) as copies:
+        copies.wait()
 
 
-def copy_from_host(memory: np.ndarray[Any, Any], arrays: Sequence[Array], threads: Writers) -> None:
+def copy_from_host(memory: NDArray[Any], arrays: Sequence[Array], threads: Writers) -> None:
     """Fill contiguous arrays, which lie one behind another in host memory (bytes), and wait for that."""
-    copy_chunks(arrays, partial(threads.begin_filling(), memory), threads)
+
+    def load(data: NDArray[np.uint8], offset: int) -> None:
+        np.copyto(data, memory[offset : offset + len(data)])
+
+    with copied_chunks(arrays, partial(threads.begin_filling(), load), threads) as copies:
+        copies.wait()
 
 
-def copy_chunks(arrays: Sequence[Array], work: Callable[[Iterator[Chunk]], None], threads: Writers) -> None:
-    """Let threads take chunk after chunk; when this ends, by an interrupt too, none of them is at any."""
+def begin_reading(source: OpenFile, start: int, array: Array, threads: Writers) -> Copies:
+    """Begin to fill a contiguous array with the bytes of a file from a place on.
+
+    Threads read and copy; the caller waits for them, or abandons what is left, before the file is closed.
+    """
+
+    def load(data: NDArray[np.uint8], offset: int) -> None:
+        source.read_into(data.data, start + offset)
+
+    return copied_chunks([array], partial(threads.begin_filling(), load), threads)
+
+
+class Copies:
+    """Chunks that threads copy; as a context, none of them is at any when it ends, by an interrupt too."""
+
+    def __init__(self, left: deque[Chunk], futures: Sequence[Future[None]]) -> None:
+        self.left, self.futures = left, futures
+
+    def __enter__(self) -> Copies:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.abandon()
+
+    def wait(self) -> None:
+        """Wait until all is copied; raise what a thread raised."""
+        wait(self.futures)
+        for future in self.futures:
+            future.result()
+
+    def abandon(self) -> None:
+        """Copy no more chunks, and wait for the threads."""
+        self.left.clear()
+        wait(self.futures)
+
+
+def copied_chunks(arrays: Sequence[Array], work: Callable[[Iterator[Chunk]], None], threads: Writers) -> Copies:
+    """Let threads take chunk after chunk of arrays."""
     sizes = [int(array.nbytes) for array in arrays]
     starts = accumulate(sizes, initial=0)
     share = -(-sum(sizes) // (threads.threads * PAGE)) * PAGE
     size = min(threads.chunk_bytes, max(LEAST_CHUNK, share))
     spans = [(start, Span(array, 0, size)) for start, array, size in zip(starts, arrays, sizes, strict=False)]
     left = deque(chunk for start, span in spans for chunk in chunks(start, span, size))
-    futures = [threads.executor.submit(work, taken(left)) for _ in range(min(len(left), threads.threads))]
-    try:
-        wait(futures)
-    finally:
-        left.clear()
-        wait(futures)
-    for future in futures:
-        future.result()
+    return Copies(left, [threads.executor.submit(work, taken(left)) for _ in range(min(len(left), threads.threads))])

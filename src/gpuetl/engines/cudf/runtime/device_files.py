@@ -19,12 +19,12 @@ from cupy.cuda import runtime
 from gpuetl.engines.cudf.io.threaded_file import (
     Chunk,
     FillChunks,
+    Load,
     Piece,
     Span,
     Store,
     WriteChunks,
     Writers,
-    piece_bytes,
 )
 from gpuetl.records import dataclass
 
@@ -68,9 +68,9 @@ class ThreadStorage:
         self.copy(self.pinned.ptr, piece.array.data.ptr + piece.start, piece.size, runtime.memcpyDeviceToHost)
         return np.frombuffer(self.pinned, np.uint8, piece.size)
 
-    def fill(self, data: np.ndarray[Any, Any], span: Span) -> None:
-        """Copy host memory to a part of an array."""
-        np.copyto(np.frombuffer(self.pinned, np.uint8, span.size), data)
+    def fill(self, load: Load, offset: int, span: Span) -> None:
+        """Load bytes, and copy them to a part of an array."""
+        load(np.frombuffer(self.pinned, np.uint8, span.size), offset)
         self.copy(span.array.data.ptr + span.start, self.pinned.ptr, span.size, runtime.memcpyHostToDevice)
 
     def copy(self, target: int, source: int, size: int, kind: int) -> None:
@@ -112,9 +112,9 @@ def write_chunks(event: Any, store: Store, chunks: Iterator[Chunk]) -> None:
         store(thread_storage().copied(piece), offset)
 
 
-def fill_chunks(event: Any, memory: np.ndarray[Any, Any], chunks: Iterator[Chunk]) -> None:
-    """Copy chunks of host memory to the thread's own, and from there to parts of arrays."""
+def fill_chunks(event: Any, load: Load, chunks: Iterator[Chunk]) -> None:
+    """Load chunks into the thread's memory, and copy them to parts of arrays."""
     thread_storage().stream.wait_event(event)
     for offset, span in chunks:
         assert isinstance(span, Span)
-        thread_storage().fill(memory[offset : offset + piece_bytes(span)], span)
+        thread_storage().fill(load, offset, span)

@@ -19,7 +19,14 @@ from gpuetl.engines.cudf.codegen.machine_code import read_mark
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.io.threaded_file import ThreadedFile, copy_from_host, copy_to_host, threaded_file
+from gpuetl.engines.cudf.io.threaded_file import (
+    Copies,
+    ThreadedFile,
+    begin_reading,
+    copy_from_host,
+    copy_to_host,
+    threaded_file,
+)
 from gpuetl.engines.cudf.machine import SLOW_S, KernelSource, Struct, Work
 from gpuetl.engines.cudf.runtime import device_files, kernel_cache
 from gpuetl.engines.cudf.runtime import start as settings
@@ -29,6 +36,7 @@ from gpuetl.engines.cudf.runtime.start import open_pool, set_environment
 from gpuetl.errors import EvaluationError
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
+from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.telemetry.recorder import compiling
@@ -112,6 +120,10 @@ class GpuMachine:
     def from_host(self, memory: Any, arrays: Sequence[Any]) -> None:
         """Copy by threads."""
         copy_from_host(memory, arrays, device_files.writers(self.arrays.cuda.Device().id))
+
+    def begin_reading(self, source: OpenFile, start: int, array: Any) -> Copies:
+        """Read and copy by threads."""
+        return begin_reading(source, start, array, device_files.writers(self.arrays.cuda.Device().id))
 
     def count_memory(self) -> None:
         """Count what RMM gives of a pool, which may grow as the engine's own may."""

@@ -1,12 +1,69 @@
 // Fields of CSV text: where they end, whether all rows have as many, and their values.
+//
+// A thread looks at a tile of the text.  Whether a tile begins in quotes is known by the number of quotes before it, so
+// they are counted first (the first pass of simdjson and of DuckDB's parallel reader does the same).
 #include "rows.cuh"
 #include "reduce.cuh"
 
 namespace fields {
 
-constexpr uint8_t NEWLINE = '\n';
+constexpr int64_t TILE = 64;  // bytes, as in csv_fields.py
+constexpr uint8_t NEWLINE = '\n', RETURN = '\r';
 
-// A text, and its field separators: the delimiters and line ends that are not in quotes.
+struct alignas(16) Sixteen { uint64_t words[2]; };
+
+// Call `visit` with each byte of a tile and its place.  Tiles begin at multiples of 16 in memory, so that their bytes
+// are loaded together; the first and the last one may be cut off.
+template <class VISIT>
+DEVICE void for_each_byte(const uint8_t* text, int64_t size, int64_t tile, VISIT&& visit) {
+    const int64_t start = tile * TILE - int64_t(uint64_t(text) & 15), stop = start + TILE;
+    if (start < 0 || stop > size) {
+        for (int64_t at = start < 0 ? 0 : start; at < stop && at < size; ++at) visit(at, text[at]);
+        return;
+    }
+#pragma unroll 1
+    for (int64_t at = start; at < stop; at += 16) {
+        const Sixteen bytes = *reinterpret_cast<const Sixteen*>(text + at);
+#pragma unroll
+        for (int i = 0; i < 16; ++i) visit(at + i, uint8_t(bytes.words[i / 8] >> (i % 8 * 8)));
+    }
+}
+
+struct Dialect {
+    int64_t delimiter;
+    int64_t quote;         // -1 for none
+    int64_t skips_empty;   // whether an empty line is no row
+
+    DEVICE bool separates(uint8_t byte) const { return byte == delimiter || byte == NEWLINE; }
+};
+
+// Whether the line that ends at a place is empty.  The text begins where a line does.
+DEVICE bool ends_empty_line(const uint8_t* text, int64_t at) {
+    if (at > 0 && text[at - 1] == RETURN) --at;
+    return at == 0 || text[at - 1] == NEWLINE;
+}
+
+// Call `end` with the places in a tile where fields end; return how many bytes no rule of CSV allows: a quote that does
+// not open a field after a separator or another quote, or close one before such, and a \r that no \n follows.
+template <class END>
+DEVICE uint64_t for_each_end(const uint8_t* text, int64_t size, int64_t tile, const Dialect& own, bool inside, END&& end) {
+    uint64_t irregular = 0;
+    for_each_byte(text, size, tile, [&](int64_t at, uint8_t byte) {
+        if (byte == own.quote) {
+            inside = !inside;
+            const int64_t next_to = inside ? at - 1 : at + 1;
+            if (next_to < 0 || next_to >= size) return;
+            const uint8_t other = text[next_to];
+            irregular += !(own.separates(other) || other == own.quote || (!inside && other == RETURN));
+        } else if (!inside) {
+            if (byte == RETURN) irregular += at + 1 < size && text[at + 1] != NEWLINE;
+            if (own.separates(byte) && !(byte == NEWLINE && own.skips_empty && ends_empty_line(text, at))) end(at);
+        }
+    });
+    return irregular;
+}
+
+// A text, and where its fields end.
 struct Text {
     const uint8_t* bytes;
     const int32_t* ends;
@@ -14,11 +71,20 @@ struct Text {
     int64_t column;
     int64_t quote;  // -1 for none
 
+    // The first field of a row begins after the empty lines before it.
     DEVICE int64_t start(int64_t row) const {
         const int64_t field = row * columns + column;
-        return field ? int64_t(ends[field - 1]) + 1 : 0;
+        int64_t at = field ? int64_t(ends[field - 1]) + 1 : 0;
+        if (column == 0 && columns > 1) {
+            while (bytes[at] == NEWLINE || (bytes[at] == RETURN && bytes[at + 1] == NEWLINE)) ++at;
+        }
+        return at;
     }
-    DEVICE int64_t end(int64_t row) const { return ends[row * columns + column]; }
+    // The last field of a row ends before the \r of its line end.
+    DEVICE int64_t end(int64_t row, int64_t start) const {
+        const int64_t at = ends[row * columns + column];
+        return at - (column == columns - 1 && at > start && bytes[at - 1] == RETURN);
+    }
     DEVICE bool in_quotes(int64_t from, int64_t to) const { return to - from > 1 && bytes[from] == quote; }
 };
 
@@ -39,32 +105,44 @@ DEVICE bool is_null(const uint8_t* field, int64_t size, int64_t nulls, const int
 
 }  // namespace fields
 
-// Where quotes stand.
-KERNEL mark_quotes(int64_t rows, int64_t quote, const uint8_t* text, uint8_t* marks) {
-    FOR_EACH_ROW(row, rows) if (row < rows) marks[row] = text[row] == quote;
-}
-
-// Where fields end: `before` counts the quotes up to each byte; without it there is none.
-KERNEL mark_ends(int64_t rows, int64_t delimiter, const uint8_t* text, const int32_t* before, uint8_t* marks) {
-    FOR_EACH_ROW(row, rows) {
-        if (row >= rows) continue;
-        const bool ends = text[row] == delimiter || text[row] == fields::NEWLINE;
-        marks[row] = ends && !(before && before[row] & 1);
+// How many quotes each tile has, and all of them.
+KERNEL count_quotes(int64_t tiles, int64_t size, int64_t quote, const uint8_t* text, uint8_t* counts, uint64_t* total) {
+    Tally all;
+    FOR_EACH_ROW(tile, tiles) {
+        if (tile >= tiles) continue;
+        uint8_t count = 0;
+        fields::for_each_byte(text, size, tile, [&](int64_t, uint8_t byte) { count += byte == quote; });
+        counts[tile] = count, all.count += count;
     }
+    all.store(total);
 }
 
-// How many quotes do not open a field after a separator or another quote, or close one before such.
-KERNEL count_irregular_quotes(int64_t rows, int64_t delimiter, int64_t quote, const uint8_t* text,
-                              const int32_t* before, uint64_t* count) {
+// How many fields end in each tile, and how many bytes are irregular; `before` counts the quotes before each tile, and
+// is 0 where there is none.
+KERNEL count_ends(int64_t tiles, int64_t size, int64_t delimiter, int64_t quote, int64_t skips_empty,
+                  const uint8_t* text, const int32_t* before, uint8_t* counts, uint64_t* irregular) {
+    const fields::Dialect own{delimiter, quote, skips_empty};
     Tally found;
-    FOR_EACH_ROW(row, rows) {
-        if (row >= rows || text[row] != quote) continue;
-        const int64_t next_to = before[row] & 1 ? row - 1 : row + 1;
-        if (next_to < 0 || next_to >= rows) continue;
-        const uint8_t other = text[next_to];
-        found.count += !(other == delimiter || other == fields::NEWLINE || other == quote);
+    FOR_EACH_ROW(tile, tiles) {
+        if (tile >= tiles) continue;
+        uint8_t count = 0;
+        const bool inside = before && before[tile] & 1;
+        found.count += fields::for_each_end(text, size, tile, own, inside, [&](int64_t) { ++count; });
+        counts[tile] = count;
     }
-    found.store(count);
+    found.store(irregular);
+}
+
+// Where fields end; `places` counts the ends before each tile.
+KERNEL write_ends(int64_t tiles, int64_t size, int64_t delimiter, int64_t quote, int64_t skips_empty,
+                  const uint8_t* text, const int32_t* before, const int32_t* places, int32_t* ends) {
+    const fields::Dialect own{delimiter, quote, skips_empty};
+    FOR_EACH_ROW(tile, tiles) {
+        if (tile >= tiles) continue;
+        int32_t place = places[tile];
+        const bool inside = before && before[tile] & 1;
+        fields::for_each_end(text, size, tile, own, inside, [&](int64_t at) { ends[place++] = int32_t(at); });
+    }
 }
 
 // How many field ends are not where they would be if all rows had as many fields.
@@ -86,7 +164,7 @@ KERNEL place_fields(int64_t rows, int64_t columns, int64_t column, int64_t quote
     Tally found;
     FOR_EACH_ROW(row, rows) {
         if (row >= rows) continue;
-        int64_t start = own.start(row), end = own.end(row), left_out = 0;
+        int64_t start = own.start(row), end = own.end(row, start), left_out = 0;
         bool is_valid = true;
         if (own.in_quotes(start, end)) {
             ++start, --end;
