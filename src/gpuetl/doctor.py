@@ -28,8 +28,8 @@ from gpuetl.engines.registry import (
     look_for_gpu,
     missing_cluster_package,
 )
-from gpuetl.units import size
 from gpuetl.records import dataclass
+from gpuetl.units import size
 from gpuetl.version import __version__
 
 # What was found, and what is wrong.

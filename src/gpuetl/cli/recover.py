@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
 from gpuetl.messages import coded, recoded
-from gpuetl.units import size
 from gpuetl.places.paths import FilePath, StorePath
+from gpuetl.units import size
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

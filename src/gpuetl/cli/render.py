@@ -9,11 +9,12 @@ from typing import Any
 from gpuetl.cli.console import Console
 from gpuetl.cli.tables import Table, check_table, new_table, stage_table, step_table
 from gpuetl.engines.registry import Choice
-from gpuetl.units import size
 from gpuetl.executors.committing import SinkReport
+from gpuetl.messages import one_line
 from gpuetl.report.run_report import RunReport
 from gpuetl.telemetry.recorder import Progress as OnProgress
 from gpuetl.telemetry.recorder import silent
+from gpuetl.units import size
 from gpuetl.value_texts import values_of
 
 # What a run looks like on a terminal: the engine, progress, the tables of the report.
@@ -73,16 +74,16 @@ class Screen:
 
     def report_path(self, report: RunReport) -> None:
         """Say where the report is."""
-        self.out.print(f"report: {report.path}", soft_wrap=True)
+        self.out.print(f"report: {one_line(report.path)}", soft_wrap=True)
 
 
 def sink_line(sink: SinkReport) -> str:
     """Say what a sink wrote: `wrote routes_out: 10 rows, 412 B in 1 file: pipelines/out/routes.csv`."""
     if not sink.written:
-        return f"left {sink.name} unchanged: {sink.path}"
+        return f"left {sink.name} unchanged: {one_line(sink.path)}"
     rows = f"{sink.rows:,} row{'s' * (sink.rows != 1)}"
     files = f"{sink.files:,} file{'s' * (sink.files != 1)}"
-    return f"wrote {sink.name}: {rows}, {size(sink.file_bytes)} in {files}: {sink.path}"
+    return f"wrote {sink.name}: {rows}, {size(sink.file_bytes)} in {files}: {one_line(sink.path)}"
 
 
 def head_table(head: Any) -> Table:
@@ -97,4 +98,3 @@ def head_table(head: Any) -> Table:
 
 def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-

@@ -42,7 +42,9 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
     )
-    text = "where to write the report: a file, .html to read it or .json, or a folder; default: the folder of all reports"
+    text = (
+        "where to write the report: a file, .html to read it or .json, or a folder; default: the folder of all reports"
+    )
     command.add_argument("--report", metavar="PATH", type=report_path, help=text)
     command.add_argument("--no-report", dest="reports", action="store_false", help="write no report")
     text = "report nulls, distinct values, min, max and a histogram of each column of the sinks"
@@ -57,7 +59,7 @@ def add_to(commands: Commands) -> None:
     add_cluster(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage use")
     command.add_argument(
-        "--trace", metavar="FILE", type=trace_path, help="write a timeline to this file; open it in ui.perfetto.dev"
+        "--trace", metavar="FILE", type=output_path, help="write a timeline to this file; open it in ui.perfetto.dev"
     )
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
@@ -140,7 +142,9 @@ def default_place(reports: bool) -> Path | None:
     except OSError as error:
         message = coded("GE3011", f"cannot write reports to {reports_folder()}: {system_reason(error)}")
         text = messages.with_code(f"warning: {message}", message)
-        print(f"{text}\nName a file with --report, a folder in GPUETL_REPORTS, or run with --no-report.", file=sys.stderr)
+        print(
+            f"{text}\nName a file with --report, a folder in GPUETL_REPORTS, or run with --no-report.", file=sys.stderr
+        )
         return None
 
 
@@ -157,7 +161,8 @@ def show(
     try:
         screen.report(replace(done, warnings=done.warnings[:-1]) if lost else done, steps)
     except Exception as error:
-        warn_of_report("cannot show the report: " + "\n".join(unexpected(error)), is_wanted=True)
+        message = coded("GE3011", "cannot show the report: " + "\n".join(unexpected(error)))
+        warn_of_report(messages.with_code(message, message), is_wanted=True)
 
 
 def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None) -> None:
@@ -178,14 +183,13 @@ def warn_of_lost_report(done: RunReport, place: Path | str | None, is_wanted: bo
 
 
 def warn_of_report(message: str, is_wanted: bool) -> None:
-    """Say on stderr that a report is lost; where a command has no other result, it fails.
+    """Say on stderr that a report is lost, in a message with its code; where a command has no other result, it fails.
 
     Raises
     ------
     RunFailed
         Where no sink was written, and the user has asked for the report.
     """
-    message = coded("GE3011", message)
     if OUTPUT.is_result and is_wanted:
         raise RunFailed(message)
     print(f"warning: {message}", file=sys.stderr)
@@ -194,10 +198,10 @@ def warn_of_report(message: str, is_wanted: bool) -> None:
 def report_path(text: str) -> Path:
     """Return where to write a report, a file or a folder; refuse what cannot be written, before the run."""
     path = Path(text)
-    return writable(path) if path.is_dir() else trace_path(text)
+    return writable(path) if path.is_dir() else output_path(text)
 
 
-def trace_path(text: str) -> Path:
+def output_path(text: str) -> Path:
     """Return the file to write; refuse one that cannot be written, before the run."""
     path = Path(text)
     if not path.parent.is_dir():

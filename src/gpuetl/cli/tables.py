@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from gpuetl.messages import one_line
-from gpuetl.units import duration, percent, size
 from gpuetl.report.funnel_lines import STEP_COLUMNS, rows_in, rows_out, step_lines
 from gpuetl.report.run_report import RunReport
+from gpuetl.units import duration, percent, size
 
 Side = Literal["left", "right"]
 

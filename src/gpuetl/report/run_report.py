@@ -258,5 +258,3 @@ def device_label(works: Iterable[Work]) -> str:
     """Return where operations ran: GPU, CPU, or MIXED."""
     devices = {work.device for work in works if work.device}
     return "MIXED" if len(devices) > 1 else next(iter(devices), "")
-
-

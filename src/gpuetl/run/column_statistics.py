@@ -24,7 +24,7 @@ from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.model import FrameSpec, PipelineSpec
 from gpuetl.spec.read import read_pipeline_text
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import DataType, is_number, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, STRING, DataType, is_number, is_temporal, type_name
 from gpuetl.types.nested_types import is_nested
 from gpuetl.value_texts import shown
 
@@ -56,7 +56,7 @@ class StatisticsColumn(NamedTuple):
     @property
     def has_top(self) -> bool:
         """Whether the most frequent values are of interest."""
-        return pa.types.is_boolean(self.dtype) or pa.types.is_string(self.dtype) or pa.types.is_large_string(self.dtype)
+        return self.dtype in (BOOL, STRING)
 
     @property
     def is_comparable(self) -> bool:
@@ -131,16 +131,21 @@ def histogram_stages(columns: list[StatisticsColumn]) -> Iterator[tuple[str, dic
     values = {f"{one.key}_v": f"CASE WHEN is_finite({one.number}) THEN {one.number} END" for one in columns}
     yield "numbered", {"from": ROWS, "steps": [{"select": values}]}
     bounds = {
-        f"{one.key}_{bound}": f"{call}({one.key}_v)" for one in columns for bound, call in (("lo", "min"), ("hi", "max"))
+        f"{one.key}_{bound}": f"{call}({one.key}_v)"
+        for one in columns
+        for bound, call in (("lo", "min"), ("hi", "max"))
     }
     yield "bounds", {"from": "numbered", "steps": [{"aggregate": {"columns": bounds}}]}
-    yield "binned", {
-        "from": "numbered",
-        "steps": [
-            {"join": {"with": "bounds", "how": "cross"}},
-            {"select": {f"{one.key}_bin": bin_of(one.key) for one in columns}},
-        ],
-    }
+    yield (
+        "binned",
+        {
+            "from": "numbered",
+            "steps": [
+                {"join": {"with": "bounds", "how": "cross"}},
+                {"select": {f"{one.key}_bin": bin_of(one.key) for one in columns}},
+            ],
+        },
+    )
     for one in columns:
         count = {"aggregate": {"by": [f"{one.key}_bin"], "columns": {"n": "count(*)"}}}
         yield (
@@ -153,7 +158,8 @@ def bin_of(key: str) -> str:
     """Return the expression of the number of a value's bin."""
     low, high, value = f"{key}_lo / 2", f"{key}_hi / 2", f"{key}_v / 2"
     place = f"floor(({value} - {low}) / ({high} - {low}) * {BINS})"
-    return f"CASE WHEN {key}_hi > {key}_lo THEN least({BINS - 1}, CAST({place} AS int64)) WHEN {key}_v IS NOT NULL THEN 0 END"
+    several = f"WHEN {key}_hi > {key}_lo THEN least({BINS - 1}, CAST({place} AS int64))"
+    return f"CASE {several} WHEN {key}_v IS NOT NULL THEN 0 END"
 
 
 # What the rows of these relations say.
@@ -202,10 +208,10 @@ def histogram_of(column: StatisticsColumn, parts: Mapping[str, pa.Table]) -> His
         counts[place] = rows
     bounds = parts["bounds"]
     low, high = (bounds.column(f"{column.key}_{bound}")[0].as_py() for bound in ("lo", "hi"))
+    shown_low, shown_high = f"{low:.6g}", f"{high:.6g}"
     if is_temporal(column.dtype):
-        summary = parts[SUMMARY]
-        return Histogram(*(shown(summary.column(f"{column.key}_{call}")[0]) for call in ("min", "max")), tuple(counts))
-    return Histogram(f"{low:.6g}", f"{high:.6g}", tuple(counts))
+        shown_low, shown_high = (shown(parts[SUMMARY].column(f"{column.key}_{call}")[0]) for call in ("min", "max"))
+    return Histogram(shown_low, shown_high, tuple(counts))
 
 
 def top_of(column: StatisticsColumn, parts: Mapping[str, pa.Table]) -> tuple[tuple[str, int], ...]:

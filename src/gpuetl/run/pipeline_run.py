@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,25 +23,19 @@ from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, on_workers
-from gpuetl.formats.rejected import without_rejected
-from gpuetl.messages import coded, redacted
-from gpuetl.uncaught import unexpected
-from gpuetl.units import size
+from gpuetl.executors.outputs import Outputs
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
-from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
-from gpuetl.report.environment import environment
 from gpuetl.report.failure import failure_of
-from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
-from gpuetl.report.run_report import Declared, RunReport, StageReport, device_label, stage_reports
-from gpuetl.report.workers import worker_reports
+from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
-from gpuetl.run.column_statistics import KIND as STATISTICS
+from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
@@ -50,8 +44,8 @@ from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
-from gpuetl.telemetry.timeline import Timeline
 from gpuetl.telemetry.trace import Trace, timed, tracing
+from gpuetl.units import size
 from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
@@ -66,32 +60,31 @@ def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
-def with_samples(
-    plan: Plan, checks: Sequence[CheckReport], execution: Execution, capacity: Capacity
-) -> tuple[CheckReport, ...]:
-    """Return the reports, those of rules that failed with the first rows that break them.
+def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: Capacity) -> tuple[CheckReport, ...]:
+    """Return the reports of rules, those of rules that failed with the first rows that break them.
 
     These rows are computed again, alone: a run whose rules hold does nothing for them.  Where they cannot be had any
     more, the reports stay as they are.
     """
+    checks = check_reports(plan.rules, outputs.checks)
     shown = {
         str(place): rule.shown
         for place, (rule, check) in enumerate(zip(plan.rules, checks, strict=True))
         if check.verdict == "failed" and rule.shown is not None
     }
     if not shown:
-        return tuple(checks)
+        return checks
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
     execution = replace(execution, seconds={}, accepts=accept_all)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
             again = partial(lowered_again, plan, execution.options, execution.engine)
-            _, outputs = execution.run_to_fit(fit.plan, again)
+            _, found = execution.run_to_fit(fit.plan, again)
     except GpuetlError:
-        return tuple(checks)
+        return checks
     with recording(execution.recorder):
-        tables = {name: execution.backend.to_arrow(frame) for name, frame in outputs.kept.items()}
+        tables = {name: execution.backend.to_arrow(frame) for name, frame in found.kept.items()}
     return tuple(
         with_sample(check, tables[str(place)]) if str(place) in tables else check for place, check in enumerate(checks)
     )
@@ -144,68 +137,6 @@ class RunRequest(NamedTuple):
         return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
 
 
-@dataclass
-class Account:
-    """The record of a run from its start, from which a report can be made at any time.
-
-    `seconds` are those of each phase, and `recorder` has the work of operations.  What is None is not known yet.
-    """
-
-    pipeline: PipelineDefinition
-    choice: Choice
-    options: RunOptions
-    recorder: Recorder
-    run_id: str
-    params: Mapping[str, str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-    plan: Plan | None = None
-    physical: PhysicalPlan | None = None
-    fit: FittedPlan | None = None
-    fingerprint: str = ""
-    passes: Mapping[str, float] = field(default_factory=dict)
-    sampler: MemorySampler | None = None
-
-    @property
-    def timeline(self) -> Timeline:
-        """When what was at work."""
-        return self.recorder.timeline
-
-    def report(self, finished: bool) -> RunReport:
-        """Return the report of what was done until now, without outputs."""
-        recorder, capabilities = self.recorder, capabilities_of(self.choice.name)
-        curve = self.sampler.curve(capabilities.device) if self.sampler else None
-        curves = tuple(recorder.memory_curves.values()) or ((curve,) if curve else ())
-        return RunReport(
-            pipeline=str(self.pipeline.spec.name), run_id=self.run_id, engine=self.choice.name,
-            reason=self.choice.reason, device=device_label(recorder.work.values()), fingerprint=self.fingerprint,
-            stages=self.stages(finished), sinks=(), seconds=self.seconds, passes=self.passes,
-            notes=recorder.shown_notes, warnings=recorder.shown_warnings, memory=recorder.peaks,
-            spilled=dict(recorder.spilled), expected_memory=self.fit.expected_memory if self.fit else 0,
-            memory_budget=self.fit.budget if self.fit else 0,
-            started=self.timeline.start_unix, duration_s=self.timeline.now(), params=self.params,
-            environment=environment(capabilities.device), declared=declared(self.pipeline),
-            timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
-            trace=redacted(str(self.options.trace)) if self.options.trace else "",
-        )  # fmt: skip
-
-    def funnel(self, finished: bool) -> Funnel:
-        """Return the rows of all steps."""
-        roots = self.physical.roots if self.physical else ()
-        return Funnel(roots, self.recorder.work, pipeline_stages(self.pipeline), finished)
-
-    def stages(self, finished: bool) -> tuple[StageReport, ...]:
-        """Return what sources, stages and sinks did."""
-        if self.plan is None or self.physical is None:
-            return ()
-        limits = load_limits(capabilities_of(self.choice.name).device)
-        return stage_reports(self.recorder, names_in_order(self.plan), self.funnel(finished), limits)
-
-    def lowered_again(self, plan: Plan, options: RunOptions, rows: int) -> PhysicalPlan:
-        """Return a plan with smaller partitions, and keep it as the one that runs."""
-        self.physical = lowered_again(plan, options, self.choice.name, rows)
-        return self.physical
-
-
 def run_pipeline(
     pipeline: PipelineDefinition,
     params: Mapping[str, Any],
@@ -240,31 +171,6 @@ def run_pipeline(
             raise
     report = replace(done.report, warnings=(*done.report.warnings, *lost))
     return replace(done, report=written_report(report, options.report))
-
-
-def report_failure(account: Account, error: BaseException) -> None:
-    """Give an error the report of its run, and write it where the options say.
-
-    Nothing that goes wrong here hides the error: it is a note of it.
-    """
-    try:
-        report = getattr(error, "report", None) or failed_report(account, error)
-        report = written_report(report, account.options.report)
-    except Exception as bug:
-        error.add_note("cannot make the report: " + "\n".join(unexpected(bug)))
-        return
-    error.report = report  # type: ignore[attr-defined]
-
-
-def failed_report(account: Account, error: BaseException) -> RunReport:
-    """Return the report of a run that ended with an error: the message, and what was done until then."""
-    failure = failure_of(error, account.recorder.outcome())
-    try:
-        report = account.report(finished=False)
-    except Exception:  # of a plan whose operations have done some of their work, numbers may be missing
-        account.physical = None
-        report = account.report(finished=False)
-    return replace(report, error=failure.text, failure=failure)
 
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
@@ -319,9 +225,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(account.lowered_again, plan, options), fit.partitions_ahead
             )
-            checks = check_reports(plan.rules, outputs.checks)
-            if not accepted(plan, outputs.checks):
-                checks = with_samples(plan, checks, replace(execution, options=placed, recorder=Recorder()), capacity)
+            checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
     for check in checks:
         if check.verdict == "warned":
@@ -336,44 +240,18 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     if report.broken:
         error = ContractBroken(failure(checks))
         ended = failure_of(error, recorder.outcome())
-        error.report = replace(report, error=str(error), failure=replace(ended, **place_of_rules(report.broken)))
+        stage = stage_of_rules(report.broken)
+        ended = replace(ended, relation="stage" if stage else "", name=stage)
+        error.report = replace(report, error=str(error), failure=ended)
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     return Run(report, results)
 
 
-def place_of_rules(broken: Sequence[CheckReport]) -> dict[str, str]:
-    """Return the stage of the rules that failed, where they are of one."""
+def stage_of_rules(broken: Sequence[CheckReport]) -> str:
+    """Return the stage of the rules that failed; nothing where they are of several."""
     stages = {check.stage for check in broken}
-    return {"relation": "stage", "name": stages.pop()} if len(stages) == 1 else {}
-
-
-def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of parameters as text: those that were given, and defaults."""
-    values = {name: spec.default for name, spec in pipeline.spec.parameters.items()} | dict(given)
-    return {name: "null" if value is None else redacted(str(value)) for name, value in values.items()}
-
-
-def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:
-    """Return the sources, stages and sinks as the user wrote them."""
-    spec = pipeline.spec
-    sources = (Declared("source", name, caption=getattr(one, "format", "frame")) for name, one in spec.sources.items())
-    stages = (
-        Declared(
-            "stage",
-            name,
-            (
-                (str(one.from_), "from"),
-                *((str(read), step.verb) for step in one.steps if step for read in step.reads),
-            ),
-        )
-        for name, one in spec.stages.items()
-    )
-    sinks = (
-        Declared("sink", name, ((str(one.from_), "from"),), f"{one.format}, {one.mode}")
-        for name, one in spec.sinks.items()
-    )
-    return (*sources, *stages, *sinks)
+    return stages.pop() if len(stages) == 1 else ""
 
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
@@ -421,24 +299,3 @@ def spill_note(recorder: Recorder) -> str:
     """Say how much was spilled."""
     links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
     return f"frames that waited were spilled to leave room: {links}"
-
-
-def pipeline_stages(pipeline: PipelineDefinition) -> dict[str, PipelineStage]:
-    """Return the stages as the user wrote them."""
-    return {
-        name: PipelineStage(stage.from_, tuple(PipelineStep(step.verb, step.reads) for step in stage.steps if step))
-        for name, stage in pipeline.spec.stages.items()
-    }
-
-
-def names_in_order(plan: Plan) -> list[tuple[str, str]]:
-    """Return sources, stages and sinks in the order of the pipeline."""
-    return [
-        *(("source", n) for n in plan.sources),
-        *(("source", n) for n in plan.rejected if without_rejected(n) in plan.sources),
-        *(("stage", n) for n in plan.stages),
-        *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
-        *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
-        *((STATISTICS, n) for n in plan.sinks),
-        *(("sink", n) for n in plan.sinks),
-    ]

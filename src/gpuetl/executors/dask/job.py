@@ -118,6 +118,8 @@ class TaskRunner(Runner):
 class OpenJob:
     """A job in the process of a worker, whose threads share it: the nodes, and the numbers of what work is recorded
     under, by its id.
+
+    `memory_before` are the bytes of host memory that the process had before the job: libraries are none of the run's.
     """
 
     def __init__(self, job: Job) -> None:
@@ -126,6 +128,7 @@ class OpenJob:
         self.numbers = {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
         self.backend: Backend = load_backend(job.backend)
         self.support = load_cluster_support(job.backend)
+        self.memory_before = self.backend.memory_use().in_use if self.backend.device == "CPU" else 0
 
     def physical(self, number: int) -> Physical:
         """Return the physical node of a number."""
@@ -162,17 +165,26 @@ class OpenJob:
             recording(recorder),
             measured as recorder.meter,
         ):
-            yield runner
+            try:
+                yield runner
+            except BaseException:
+                self.report(task, runner, {})  # what was done until then
+                raise
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
+        self.report(task, runner, peaks)
+
+    def report(self, task: str, runner: TaskRunner, peaks: Mapping[str, int]) -> None:
+        """Tell the driver what a task did."""
+        recorder = runner.recorder
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
         report = TaskReport(
             task,
             work,
             recorder.notes,
-            peaks,
+            dict(peaks),
             SPILL_REGISTRY.drain_link_bytes(),
             inline_if_small(runner.task_result),
             recorder.warnings,
-            usage_of(recorder.timeline, self.backend),
+            usage_of(recorder.timeline, self.backend, self.memory_before),
         )
         send_report(self.job.driver, self.job.name, report)

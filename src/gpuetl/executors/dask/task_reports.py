@@ -37,8 +37,8 @@ _CONNECTIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 class TaskUsage(NamedTuple):
     """Where and when a task ran: the worker's address, seconds since 1970, and what was at work since then.
 
-    `memory` is that of the worker at the end of the task.  `disk_bytes` are those that dask itself has written since the
-    worker began, where it moves results to disk.
+    `memory` is that of the worker at the end of the task.  `disk_bytes` are those that dask itself has written since
+    the worker began, where it moves results to disk.
     """
 
     worker: str
@@ -49,13 +49,12 @@ class TaskUsage(NamedTuple):
     disk_bytes: int = 0
 
 
-def usage_of(timeline: Timeline, backend: Backend) -> TaskUsage:
+def usage_of(timeline: Timeline, backend: Backend, memory_before: int) -> TaskUsage:
     """Return the usage of a task that ends now on this worker, and whose timeline began with it."""
-    worker = get_worker()
+    worker, memory = get_worker(), backend.memory_use()
+    memory = memory._replace(in_use=max(0, memory.in_use - memory_before))
     written = getattr(worker.data, "cumulative_metrics", {}).get(("disk-write", "bytes"), 0)
-    return TaskUsage(
-        worker.address, timeline.start_unix, timeline.now(), timeline.report(), backend.memory_use(), int(written)
-    )
+    return TaskUsage(worker.address, timeline.start_unix, timeline.now(), timeline.report(), memory, int(written))
 
 
 class TaskReport(NamedTuple):

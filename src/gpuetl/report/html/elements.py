@@ -42,7 +42,7 @@ def preformatted(lines: str) -> Markup:
     return Markup("<pre>{}</pre>").format(escape(printable(lines)))
 
 
-def section(title: str, *children: Child, note: str = "", class_: str | None = None) -> Markup:
+def section(title: str, *children: Child, note: Child = "", class_: str | None = None) -> Markup:
     """Return a section with its heading, and a line below it that says how to read it."""
     key = "".join(sign if sign.isalnum() else "-" for sign in title.lower())
     lead = tag("p", note, class_="lead") if note else None
@@ -75,9 +75,7 @@ def table(
         tag("tr", *(cell(row[at], columns[at], is_first=at == used[0]) for at in used), class_=kind)
         for row, kind in zip(cells, [*classes, *[None] * (len(cells) - len(classes))], strict=True)
     )
-    whole = tag(
-        "table", tag("caption", caption), tag("thead", tag("tr", *heads)), tag("tbody", *body)
-    )
+    whole = tag("table", tag("caption", caption), tag("thead", tag("tr", *heads)), tag("tbody", *body))
     return tag("div", whole, class_="table", tabindex="0", role="region", aria_label=caption)
 
 
@@ -103,6 +101,4 @@ def bar(share: float, label: Child = None, title: str = "", kind: str = "") -> M
 
 def facts(pairs: Iterable[tuple[str, Child]]) -> Markup:
     """Return names and values as a list of definitions; those without a value are left out."""
-    return tag(
-        "dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs if value), class_="facts"
-    )
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs if value), class_="facts")

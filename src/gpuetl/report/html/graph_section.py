@@ -23,7 +23,7 @@ def graph_section(report: RunReport) -> Markup:
     kinds = {one.name: one.kind for one in report.declared if one.kind != "sink"}
     nodes = [graph_node(one, report, stages) for one in report.declared]
     edges = [edge for one in report.declared for edge in graph_edges(one, stages, kinds)]
-    drawing = Markup(draw_svg(nodes, edges))  # noqa: S704  it escapes all text
+    drawing = Markup(draw_svg(nodes, edges))
     note = "Rows that went from one to the other, and the seconds of what they come from."
     return section("Pipeline", tag("div", drawing, class_="graph", tabindex="0", role="region"), note=note)
 
@@ -31,8 +31,9 @@ def graph_section(report: RunReport) -> Markup:
 def graph_node(one: Declared, report: RunReport, stages: Mapping[Key, StageReport]) -> GraphNode:
     """Return the box of a source, stage or sink, with its status."""
     stage = stages.get((one.kind, one.name))
-    lines = () if stage is None else (f"{count(stage.rows_out)} rows", duration(stage.seconds))
-    return GraphNode(f"{one.kind} {one.name}", one.name, one.kind, one.caption, lines, status=status(one, report, stage))
+    state = status(one, report, stage)
+    lines = () if stage is None or state == "skipped" else (f"{count(stage.rows_out)} rows", duration(stage.seconds))
+    return GraphNode(f"{one.kind} {one.name}", one.name, one.kind, one.caption, lines, status=state)
 
 
 def status(one: Declared, report: RunReport, stage: StageReport | None) -> Status:
@@ -44,7 +45,9 @@ def status(one: Declared, report: RunReport, stage: StageReport | None) -> Statu
         return "failed"
     if "warned" in broken:
         return "warning"
-    return "skipped" if stage is None else "" if report.failure else "ok"
+    if stage is None or (report.failure and not stage.rows_in and not stage.seconds):
+        return "skipped"
+    return "" if report.failure else "ok"
 
 
 def graph_edges(one: Declared, stages: Mapping[Key, StageReport], kinds: Mapping[str, str]) -> list[GraphEdge]:

@@ -13,7 +13,9 @@ from gpuetl.units import duration, size
 MOST_CURVES = 16
 HOST = "Host memory: what the process took beyond what it had when the run began."
 DEVICE = "GPU memory that allocations of this process take."
-CLUSTER = "Memory of each worker at the end of its tasks; host memory includes libraries."
+CLUSTER = (
+    "Memory of each worker at the ends of its tasks. Host memory is what it took beyond what it had before the run."
+)
 
 
 def memory_section(report: RunReport) -> Markup:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 from markupsafe import Markup
@@ -20,6 +19,7 @@ from gpuetl.report.html.status import failure_panel, header, run_facts, warnings
 from gpuetl.report.html.timeline_section import timeline_section
 from gpuetl.report.run_report import RunReport
 
+STYLE = Path(__file__).with_name("report.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What a browser may load: nothing.  Styles are in the page."""
 
@@ -57,7 +57,7 @@ def page(report: RunReport, folder: Path = Path()) -> str:
 
 def head(report: RunReport) -> Markup:
     """Return the head of the page."""
-    style = Markup(files("gpuetl.report.html").joinpath("report.css").read_text(encoding="utf-8"))  # noqa: S704  our own
+    style = Markup(STYLE.read_text(encoding="utf-8"))
     return joined(
         (
             Markup("<head><meta charset='utf-8'>"),

@@ -21,6 +21,8 @@ STATISTICS = (
     Column("greatest", "right"), Column("values"),
 )  # fmt: skip
 MOST_CHARACTERS = 40
+MOST_OPEN = 12
+"""Columns of a sink that are shown unfolded."""
 
 
 def sinks_section(report: RunReport) -> Markup:
@@ -47,7 +49,9 @@ def first_rows(name: str, head: Any) -> Markup:
     """Return the first rows of a sink or stage."""
     if not head.num_columns:
         return EMPTY
-    columns = [Column(column, "right" if is_number(head.schema.field(column).type) else "left") for column in head.column_names]
+    columns = [
+        Column(column, "right" if is_number(head.schema.field(column).type) else "left") for column in head.column_names
+    ]
     cells = zip(*(map(shown, values_of(column)) for column in head.columns), strict=True)
     return details(f"First rows of {name}", table(f"First rows of {name}", columns, list(cells)))
 
@@ -72,19 +76,26 @@ def statistics(name: str, columns: tuple[ColumnStatistics, ...]) -> Markup:
             column.dtype,
             nulls(column),
             count(column.distinct),
-            cut(column.least),
-            cut(column.greatest),
+            cut(number(column.least, column.dtype)),
+            cut(number(column.greatest, column.dtype)),
             values(column),
         ]
         for column in columns
     ]
-    lines = table(f"Columns of {name}, all numbers exact", STATISTICS, rows)
-    return details(f"Columns of {name}", lines, is_open=True)
+    lines = table(f"Columns of {name}", STATISTICS, rows)
+    return details(f"Columns of {name}, exact", lines, is_open=len(columns) <= MOST_OPEN)
 
 
 def nulls(column: ColumnStatistics) -> str:
     """Return how many values are null, with their share."""
     return f"{count(column.nulls)} ({percent(column.nulls / column.rows)})" if column.nulls else "0"
+
+
+def number(value: str, dtype: str) -> str:
+    """Return a number as people read it: `1,234`, and a float in six digits; other values as they are."""
+    if value and "int" in dtype:
+        return count(int(value))
+    return f"{float(value):,.6g}" if value and dtype.startswith("float") else value
 
 
 def cut(value: str) -> Markup:
@@ -97,7 +108,9 @@ def cut(value: str) -> Markup:
 def values(column: ColumnStatistics) -> Markup:
     """Return the histogram of a column, or its most frequent values."""
     if (found := column.histogram) is not None:
-        titles = [f"bin {place} of {len(found.counts)}: {count(rows)} rows" for place, rows in enumerate(found.counts, 1)]
+        titles = [
+            f"bin {place} of {len(found.counts)}: {count(rows)} rows" for place, rows in enumerate(found.counts, 1)
+        ]
         return histogram(found.counts, titles, f"{column.name} from {found.low} to {found.high}")
     present = column.rows - column.nulls
     bars = (

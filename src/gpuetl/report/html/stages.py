@@ -7,7 +7,7 @@ from typing import get_args
 from markupsafe import Markup
 
 from gpuetl.report.funnel_lines import rows_in, rows_out
-from gpuetl.report.html.elements import EMPTY, Column, bar, details, section, table, tag
+from gpuetl.report.html.elements import EMPTY, Column, bar, details, joined, section, table, tag
 from gpuetl.report.limits import Limit
 from gpuetl.report.run_report import RunReport, StageReport
 from gpuetl.telemetry.hardware_limits import Link
@@ -18,7 +18,8 @@ COLUMNS = (
     Column("share of all work"), Column("waited for", "right"), Column("file bytes", "right"),
     Column("peak memory", "right"), Column("on"), Column("limited by"),
 )  # fmt: skip
-UNMEASURED = "Run `gpuetl bench device` once to compare stages with the links of this machine."
+SUMMED = "Seconds of work, summed over threads and workers. "
+NEAR = "A stage near 100 % of its slowest link cannot be faster on this machine."
 
 
 def stages_section(report: RunReport) -> Markup:
@@ -32,12 +33,8 @@ def stages_section(report: RunReport) -> Markup:
     rows = [stage_row(stage, whole, sizes, mixed) for stage in report.stages]
     classes = ["failed" if (stage.kind, stage.name) == failed else None for stage in report.stages]
     has_limits = any(stage.limit for stage in report.stages)
-    note = (
-        "Seconds of work, summed over threads and workers. A stage near 100 % of its slowest link cannot be faster on "
-        "this machine."
-        if has_limits
-        else f"Seconds of work, summed over threads and workers. {UNMEASURED}"
-    )
+    measure = joined(("Run ", tag("code", "gpuetl bench device"), " once to compare stages with this machine's links."))
+    note = joined((SUMMED, NEAR if has_limits else measure))
     return section("Stages", table("Sources, stages and sinks", COLUMNS, rows, classes), moved_table(report), note=note)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from gpuetl.report.html.charts import strip
-from gpuetl.report.html.elements import EMPTY, joined, section, tag
+from gpuetl.report.html.elements import EMPTY, section, tag
 from gpuetl.report.run_report import RunReport
 from gpuetl.telemetry.timeline import TrackReport
 from gpuetl.units import duration
@@ -15,8 +15,20 @@ KINDS = {
     "write": "io", "compilation": "compile", "spill": "spill",
 }  # fmt: skip
 """The color of each kind of track."""
-LEGEND = (("phase", "phase"), ("work", "stage"), ("io", "reads and writes"), ("compile", "compilation"), ("spill", "spill"))
-NAMES = {"expect": "expectations of", "write": "files of", "statistics": "statistics of", "spill": "spilled frames"}
+LEGEND = (
+    ("phase", "phase"),
+    ("work", "stage"),
+    ("io", "reads and writes"),
+    ("compile", "compilation"),
+    ("spill", "spill"),
+)
+NAMES = {
+    "phase": "",
+    "expect": "expectations of",
+    "write": "files of",
+    "statistics": "statistics of",
+    "spill": "spilled frames",
+}
 TICKS = 5
 MOST_TRACKS = 60
 
@@ -26,8 +38,9 @@ def timeline_section(report: RunReport) -> Markup:
     tracks = report.timeline[:MOST_TRACKS]
     if not tracks:
         return EMPTY
-    whole = max(report.duration_s, max(track.intervals[-1][1] for track in tracks))
-    rows = (track_row(track, whole) for track in tracks)
+    whole = max(report.duration_s, *(track.intervals[-1][1] for track in tracks))
+    failed = (report.failure.relation, report.failure.name) if report.failure else None
+    rows = (track_row(track, whole, (track.kind, track.name) == failed) for track in tracks)
     used = {KINDS.get(track.kind, "work") for track in tracks}
     more = len(report.timeline) - len(tracks)
     note = f"and {more} more that began later" if more else ""
@@ -40,25 +53,26 @@ def timeline_section(report: RunReport) -> Markup:
     )
 
 
-def track_row(track: TrackReport, whole_s: float) -> Markup:
+def track_row(track: TrackReport, whole_s: float, is_failed: bool) -> Markup:
     """Return the name of a track, its intervals, and how long it was at work."""
     label = " ".join(filter(None, (NAMES.get(track.kind, track.kind), track.name)))
+    kind = "failed" if is_failed else KINDS.get(track.kind, "work")
     busy = duration(track.busy_s)
     first, last = track.intervals[0][0], track.intervals[-1][1]
     title = f"{label}: {busy}, from {duration(first)} to {duration(last)}"
-    return joined(
-        (
-            tag("span", label, class_="name", title=label),
-            tag("span", strip(track.intervals, whole_s, KINDS.get(track.kind, "work"), title), class_="chart"),
-            tag("span", busy, class_="number"),
-        )
+    return tag(
+        "div",
+        tag("span", label, class_="name", title=label),
+        tag("span", strip(track.intervals, whole_s, kind, title), class_="chart"),
+        tag("span", busy, class_="number"),
+        class_="row",
     )
 
 
 def axis(whole_s: float) -> Markup:
     """Return the times below the tracks."""
     ticks = (tag("span", duration(whole_s * place / (TICKS - 1)) if place else "0") for place in range(TICKS))
-    return joined((tag("span"), tag("span", *ticks, class_="axis", aria_hidden="true"), tag("span")))
+    return tag("div", tag("span"), tag("span", *ticks, class_="axis"), tag("span"), class_="row", aria_hidden="true")
 
 
 def legend(used: set[str]) -> Markup:
