@@ -52,7 +52,9 @@ def test_statistics_of_a_sink_are_exact(pipeline, source, engine, layout):
     """NaN and infinite values have no bin; NaN is one distinct value."""
     source(table(TYPES, *ROWS)).write_parquet("out", "out", mode="overwrite")
     report = pipeline.run(engine=engine, options=replace(layout, column_stats=True)).report
-    assert report.columns == {"out": EXPECTED}
+    assert report.columns.keys() == {"out"}
+    for found, expected in zip(report.columns["out"], EXPECTED, strict=True):
+        assert found == expected
     assert [sink.rows for sink in report.sinks] == [5]
 
 

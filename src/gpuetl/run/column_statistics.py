@@ -158,7 +158,7 @@ def bin_of(key: str) -> str:
     """Return the expression of the number of a value's bin."""
     low, high, value = f"{key}_lo / 2", f"{key}_hi / 2", f"{key}_v / 2"
     place = f"floor(({value} - {low}) / ({high} - {low}) * {BINS})"
-    several = f"WHEN {key}_hi > {key}_lo THEN least({BINS - 1}, CAST({place} AS int64))"
+    several = f"WHEN {key}_v IS NOT NULL AND {key}_hi > {key}_lo THEN least({BINS - 1}, CAST({place} AS int64))"
     return f"CASE {several} WHEN {key}_v IS NOT NULL THEN 0 END"
 
 
