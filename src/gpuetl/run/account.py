@@ -62,7 +62,8 @@ class Account:
         """Return the report of what was done until now, without outputs."""
         recorder, capabilities = self.recorder, capabilities_of(self.choice.name)
         curve = self.sampler.curve(capabilities.device) if self.sampler else None
-        curves = tuple(recorder.memory_curves.values()) or ((curve,) if curve else ())
+        of_workers = tuple(sorted(recorder.memory_curves.values(), key=lambda one: one.where))
+        curves = of_workers or ((curve,) if curve else ())
         return RunReport(
             pipeline=str(self.pipeline.spec.name), run_id=self.run_id, engine=self.choice.name,
             reason=self.choice.reason, device=device_label(recorder.work.values()), fingerprint=self.fingerprint,
@@ -70,11 +71,15 @@ class Account:
             notes=recorder.shown_notes, warnings=recorder.shown_warnings, memory=recorder.peaks,
             spilled=dict(recorder.spilled), expected_memory=self.fit.expected_memory if self.fit else 0,
             memory_budget=self.fit.budget if self.fit else 0,
-            started=self.timeline.start_unix, duration_s=self.timeline.now(), params=self.params,
+            started=self.timeline.start_unix, duration_s=self.timeline.now(), params=self.shown_parameters(),
             environment=environment(capabilities.device), declared=declared(self.pipeline),
             timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
             trace=redacted(str(self.options.trace)) if self.options.trace else "",
         )  # fmt: skip
+
+    def shown_parameters(self) -> dict[str, str]:
+        """Return the values of parameters, without secrets that paths and stores are made of."""
+        return {name: redacted(value) for name, value in self.params.items()}
 
     def funnel(self, finished: bool) -> Funnel:
         """Return the rows of all steps."""
@@ -120,9 +125,12 @@ def failed_report(account: Account, error: BaseException) -> RunReport:
 
 
 def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of parameters as text: those that were given, and defaults."""
+    """Return the values of parameters as text: those that were given, and defaults.
+
+    Some are secrets, which is known when the pipeline is bound: `Account.report` hides them.
+    """
     values = {name: spec.default for name, spec in pipeline.spec.parameters.items()} | dict(given)
-    return {name: "null" if value is None else redacted(str(value)) for name, value in values.items()}
+    return {name: "null" if value is None else str(value) for name, value in values.items()}
 
 
 def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:

@@ -25,6 +25,7 @@ from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
+from gpuetl.telemetry.memory_meter import resident_set
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder, recording
 from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
@@ -128,7 +129,7 @@ class OpenJob:
         self.numbers = {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
         self.backend: Backend = load_backend(job.backend)
         self.support = load_cluster_support(job.backend)
-        self.memory_before = self.backend.memory_use().in_use if self.backend.device == "CPU" else 0
+        self.memory_before = resident_set()
 
     def physical(self, number: int) -> Physical:
         """Return the physical node of a number."""

@@ -21,7 +21,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.hardware_limits import Link
-from gpuetl.telemetry.memory_meter import MemoryUse
+from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MOST_SAMPLES, MemoryCurve, Sample, thinned
 from gpuetl.telemetry.recorder import Recorder, Work, WorkerWork
 from gpuetl.telemetry.timeline import Timeline, TrackReport
@@ -51,8 +51,8 @@ class TaskUsage(NamedTuple):
 
 def usage_of(timeline: Timeline, backend: Backend, memory_before: int) -> TaskUsage:
     """Return the usage of a task that ends now on this worker, and whose timeline began with it."""
-    worker, memory = get_worker(), backend.memory_use()
-    memory = memory._replace(in_use=max(0, memory.in_use - memory_before))
+    worker = get_worker()
+    memory = backend.memory_use() if backend.device == "GPU" else MemoryUse(max(0, resident_set() - memory_before), 0)
     written = getattr(worker.data, "cumulative_metrics", {}).get(("disk-write", "bytes"), 0)
     return TaskUsage(worker.address, timeline.start_unix, timeline.now(), timeline.report(), memory, int(written))
 
