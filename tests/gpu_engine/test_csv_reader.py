@@ -6,9 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.host_machine import HostMachine
 from gpuetl import Pipeline, RunFailed, RunOptions, expr
+from gpuetl.engines.cudf.columns.interchange import to_arrow
 from gpuetl.engines.cudf.io import csv_parts, csv_reader
+from gpuetl.engines.cudf.io.csv_fields import DeviceText, Fields, WantedFields
 from gpuetl.formats import csv_pieces
+from gpuetl.formats.csv_options import CsvOptions
 
 TYPES = {
     "i8": "int8", "i64": "int64", "u64": "uint64", "f32": "float32", "f64": "float64", "d": "decimal(10,2)",
@@ -238,3 +243,25 @@ def test_a_column_of_another_type_is_read_on_the_cpu(pipeline):
     pipeline.read_csv("s", "s.csv", {"x": "duration", "n": "int64"})
     got = pipeline.run(engine="cudf-on-cpu", keep=["s"])["s"].to_arrow()
     assert got.column("x").cast(pa.int64()).to_pylist() == [1]
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_the_fields_of_a_gpu_are_those_of_the_cpu(quoted):
+    """The GPU's side of the kernels, whose warps have rows of one column each."""
+    draw = random.Random(5)
+    cells = [b"1", b"", b"NA", *([b'"a,""b"', b'""', b'"\n"'] if quoted else [])]
+    lines = [b",".join(draw.choices(cells, k=3)) for _ in range(1100)]
+    text = np.frombuffer(b"\r\n".join([*lines, b""]), np.uint8)
+    found = []
+    for machine in (HostMachine(), EmulatedMachine()):
+        array = machine.arrays.asarray(text)
+        fields = Fields.of(DeviceText(array, is_last=True), CsvOptions(), 3, machine)
+        wanted = WantedFields.of([2, 0], [["NA"], [""]], machine)
+        found.append([to_arrow(strings, machine).to_pylist() for strings in fields.strings(wanted, machine)])
+    assert found[0] == found[1]
+    plain = [line.split(b",") for line in lines]
+    if not quoted:
+        assert found[0] == [
+            [None if row[2] == b"NA" else row[2].decode() for row in plain],
+            [row[0].decode() or None for row in plain],
+        ]

@@ -7,6 +7,7 @@ import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from functools import lru_cache, partial
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +108,9 @@ def borders_of(dialect: Dialect) -> NDArray[np.bool_]:
     return borders
 
 
+_THREAD = local()
+
+
 class BlockStarts(NamedTuple):
     r"""The quotes of a block, and the records that end in it, after an even or an odd number of quotes before it.
 
@@ -137,7 +141,10 @@ NO_RECORD = RecordEnds(-1, 0, 0, 0)
 
 def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int, empty_lines: bool) -> BlockStarts:
     """Look at a block of a file; its first record begins after the first line end that is not in quotes."""
-    text = source.read_at(start - 1, size + 2)
+    buffer, stop = block_text(source, start - 1, size + 2)
+    if buffer.find(b"\r", 0, stop) < 0 and (not dialect.quote or buffer.find(dialect.quote.encode(), 0, stop) < 0):
+        return starts_of_plain_block(buffer, stop, size, empty_lines)
+    text = bytes(memoryview(buffer)[:stop])
     bytes_ = np.frombuffer(text, np.uint8)
     has_returns = text.find(b"\r") >= 0
     places = (np.concatenate([*line_ends(text)]) if has_returns else places_of(bytes_, NEWLINE)) - 1
@@ -157,6 +164,37 @@ def starts_of_block(source: OpenFile, dialect: Dialect, start: int, size: int, e
     records = [record_ends(places, inside == odd, empty[empty_inside == odd]) for odd in (False, True)]
     regular = [regular_from(bytes_, at, borders_of(dialect), before) for before in (0, 1)]
     return BlockStarts(BlockQuotes(len(at), (regular[0], regular[1])), (records[0], records[1]), lines, ends_line)
+
+
+def block_text(source: OpenFile, start: int, size: int) -> tuple[bytearray, int]:
+    """Read up to `size` bytes from a place on into the thread's own memory; return it, and how many it has.
+
+    New memory for each block would cost more than all that is looked for in it.
+    """
+    buffer: bytearray | None = getattr(_THREAD, "buffer", None)
+    if buffer is None or len(buffer) < size:
+        buffer = _THREAD.buffer = bytearray(size)
+    size = min(size, source.state.size - start)
+    source.read_into(memoryview(buffer)[:size], start)
+    return buffer, size
+
+
+def starts_of_plain_block(buffer: bytearray, stop: int, size: int, empty_lines: bool) -> BlockStarts:
+    r"""Count the lines of a block of `size` bytes without quotes and \r; the byte before it is the first one."""
+    bytes_, lines, empty = np.frombuffer(buffer, np.uint8, stop), 0, 0
+    end = min(size + 1, stop)
+    for start in range(1, end, COMPARED_BYTES):
+        ends = bytes_[start - 1 : min(start + COMPARED_BYTES, end)] == NEWLINE
+        lines += int(np.count_nonzero(ends[1:]))
+        if not empty_lines:
+            empty += int(np.count_nonzero(ends[1:] & ends[:-1]))
+    first = buffer.find(b"\n", 1, end)
+    ends_line = bool(lines) and buffer[end - 1] == NEWLINE
+    if first < 0:
+        return BlockStarts(BlockQuotes(0, (True, True)), (NO_RECORD, NO_RECORD), 0, ends_line)
+    is_row = empty_lines or buffer[first - 1] != NEWLINE
+    found = RecordEnds(first, int(is_row), 1, lines - empty)
+    return BlockStarts(BlockQuotes(0, (True, True)), (found, NO_RECORD), lines, ends_line)
 
 
 def places_of(bytes_: NDArray[np.uint8], value: int) -> NDArray[np.int64]:

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuetl.engines.cudf.columns.arrays import iota, scan
-from gpuetl.engines.cudf.columns.validity import with_valid
+from gpuetl.engines.cudf.columns.arrays import every, scan
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.formats.csv_options import CsvOptions
@@ -21,6 +20,8 @@ from gpuetl.types.data_types import STRING
 PROGRAM = "csv"
 TILE = 64
 """Bytes that a thread looks at, as in device/closed/csv.cu."""
+ALIGNED_ROWS, ALIGNED_BYTES = 512, 64
+"""Validity words and values of a column begin at 64 bytes: see device/closed/csv.cu."""
 
 
 class DeviceText(NamedTuple):
@@ -80,30 +81,47 @@ class Fields(NamedTuple):
             return None
         return cls(data, ends, columns, rows, quote, size if text.is_last else int(ends[rows * columns - 1]) + 1)
 
-    def strings(self, column: int, nulls: Sequence[str], machine: Machine) -> Vector:
-        """Return the values of a column as they are written, with nulls."""
-        rows, arrays, module = self.rows, machine.arrays, machine.closed(PROGRAM)
-        names = [name.encode() for name in nulls]
-        places = arrays.asarray(np.cumsum([0, *map(len, names)], dtype=np.int32))
-        null_bytes = arrays.asarray(np.frombuffer(b"".join(names) or b"\0", np.uint8))
-        starts, sizes = arrays.empty(rows, "int32"), arrays.empty(rows + 1, "int32")
-        valid, doubled = arrays.empty(rows, "uint8"), arrays.zeros(1, "uint64")
-        machine.launch(
-            module,
-            "place_fields",
-            rows,
-            [
-                rows, self.columns, column, self.quote, self.text, self.ends, len(names), places, null_bytes, starts,
-                sizes, valid, doubled,
-            ],
-        )  # fmt: skip
-        offsets = scan(sizes, machine, "int32")
-        total = int(offsets[rows])
-        data = arrays.empty(total, "uint8")
-        if total and int(doubled[0]):
-            arguments = [rows, self.quote, self.text, starts, offsets, data]
-            machine.launch(module, "copy_quoted", rows, arguments)
-        elif total:
-            arguments = [rows, iota(rows, machine), self.text, starts, data, offsets]
-            machine.launch(machine.closed("copy_strings"), "copy_strings_int32_int32_int32", rows, arguments)
-        return with_valid(Vector(STRING, rows, data, None, 0, offsets), valid, machine)
+    def strings(self, wanted: WantedFields, machine: Machine) -> list[Vector]:
+        """Return the values of some columns as they are written, with nulls; the host waits once.
+
+        All columns are made together, since a launch takes longer than a column of a part: the columns share memory.
+        Each has room for `places` rows, a multiple of what keeps validity words aligned as libcudf wants them.
+        """
+        rows, columns, arrays, module = self.rows, wanted.columns, machine.arrays, machine.closed(PROGRAM)
+        places = rows // ALIGNED_ROWS * ALIGNED_ROWS + ALIGNED_ROWS
+        total = columns * places
+        starts, sizes = arrays.empty(total, "int32"), arrays.empty(total, "int32")
+        words, counts = arrays.zeros(total // 32, "uint32"), arrays.zeros(2 * columns, "uint64")
+        fields = [columns, places, rows, self.columns, self.quote, self.text, self.ends, *wanted.arrays]
+        machine.launch(module, "place_fields", total, [*fields, starts, sizes, words, counts])
+        sums = scan(sizes, machine, "int32")
+        ends = [0, *every(sums, places - 1, places, columns, machine).tolist()]
+        nulls = counts.tolist()[::2]
+        bases = [-(-end // ALIGNED_BYTES) * ALIGNED_BYTES + place * ALIGNED_BYTES for place, end in enumerate(ends)]
+        data, offsets = arrays.empty(bases[-1], "uint8"), sizes
+        values = [columns, places, rows, self.quote, self.text, starts, sums, counts, offsets, data]
+        machine.launch(module, "copy_fields", total, values)
+        return [
+            Vector(
+                STRING, rows, data[base : base + end - start],
+                words[place * places // 32 : (place + 1) * places // 32] if nulls[place] else None,
+                int(nulls[place]), offsets[place * places : place * places + rows + 1],
+            )
+            for place, (base, start, end) in enumerate(zip(bases, ends, ends[1:], strict=False))
+        ]  # fmt: skip
+
+
+class WantedFields(NamedTuple):
+    """Columns of a text, by their numbers, and the strings that stand for null in each, in device memory."""
+
+    columns: int
+    arrays: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[int], nulls: Sequence[Sequence[str]], machine: Machine) -> WantedFields:
+        """Copy them to the device."""
+        names = [name.encode() for own in nulls for name in own]
+        firsts, places = np.cumsum([0, *map(len, nulls)]), np.cumsum([0, *map(len, names)])
+        bytes_ = np.frombuffer(b"".join(names) or b"\0", np.uint8)
+        numbers = (np.array(numbers, np.int32) for numbers in (columns, firsts, places))
+        return cls(len(columns), tuple(map(machine.arrays.asarray, (*numbers, bytes_))))

@@ -6,6 +6,8 @@ Text with a row or a value that does not fit is read by the pandas engine instea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.io.csv_fields import DeviceText, Fields
+from gpuetl.engines.cudf.io.csv_fields import DeviceText, Fields, WantedFields
 from gpuetl.engines.cudf.io.csv_parts import TextParts, TextRange, part_bytes
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, first_other_bytes
 from gpuetl.engines.cudf.machine import Machine
@@ -34,6 +36,7 @@ from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.plan.nodes import Read
+from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import BOOL, DATE, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import is_decimal
@@ -125,7 +128,8 @@ def joined(parts: Sequence[CsvText]) -> CsvText:
     return parts[0] if len(parts) == 1 else CsvText(b"".join(part.data for part in parts), parts[0].line)
 
 
-class CsvReader(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CsvReader:
     """Reads columns of a file: on the device what it can read, else by the pandas engine."""
 
     read: Read
@@ -180,24 +184,44 @@ class CsvReader(NamedTuple):
         there = [name for name in self.names if name in rows.column_names]
         return Frame({name: from_arrow(rows.column(name), self.machine) for name in there}, rows.num_rows)
 
+    @cached_property
+    def header(self) -> Sequence[str]:
+        """The names of the file's columns."""
+        return header_of(self.read.dataset, self.file).names
+
+    @cached_property
+    def types(self) -> dict[str, DataType]:
+        """The types of the columns that are parsed: all of the schema where they decide whether a row is bad."""
+        dataset = self.read.dataset
+        types = {name: dtype for name, dtype in dataset.own_schema.items() if name in self.header}
+        is_whole = csv_options(dataset).on_bad_row == "quarantine"
+        return {name: dtype for name, dtype in types.items() if is_whole or name in self.names}
+
+    @cached_property
+    def wanted(self) -> WantedFields:
+        """The fields that are parsed."""
+        nulls = csv_options(self.read.dataset).nulls
+        columns = [self.header.index(name) for name in self.types]
+        return WantedFields.of(columns, [nulls.of(name) for name in self.types], self.machine)
+
     def device_frame(self, text: DeviceText) -> ParsedText | None:
         """Return the rows of the whole records of a text; None where a row or a value does not fit."""
-        dataset, machine = self.read.dataset, self.machine
-        options, header = csv_options(dataset), header_of(dataset, self.file).names
-        fields = Fields.of(text, options, len(header), machine)
+        machine = self.machine
+        fields = Fields.of(text, csv_options(self.read.dataset), len(self.header), machine)
         if fields is None:
             return None
-        types = {name: dtype for name, dtype in dataset.own_schema.items() if name in header}
-        wanted = {name: dtype for name, dtype in types.items() if name in self.names}
-        read = types if options.on_bad_row == "quarantine" else wanted  # a row is bad by any column of the schema
-        strings = {name: fields.strings(header.index(name), options.nulls.of(name), machine) for name in read}
-        if any(row is not None for row in first_other_bytes(list(strings.values()), machine)):
+        found = fields.strings(self.wanted, machine) if self.types else []
+        strings = dict(zip(self.types, found, strict=True))
+        texts = [strings[name] for name, dtype in self.types.items() if dtype == STRING]
+        if any(row is not None for row in first_other_bytes(texts, machine)):
             return None
         try:
-            values = {name: cast_to(strings[name], name, dtype, machine) for name, dtype in read.items()}
+            values = {name: cast_to(strings[name], name, dtype, machine) for name, dtype in self.types.items()}
         except (NoResult, EvaluationError):
             return None
-        return ParsedText(Frame({name: values[name] for name in wanted}, fields.rows), fields.size)
+        return ParsedText(
+            Frame({name: values[name] for name in self.names if name in values}, fields.rows), fields.size
+        )
 
 
 class ParsedText(NamedTuple):
@@ -227,6 +251,9 @@ def lines_between(source: OpenFile, start: int, stop: int) -> int:
 
 def cast_to(strings: Vector, name: str, dtype: DataType, machine: Machine) -> Vector:
     """Return strings in the type of their column; the program is that which `scan_programs` lists."""
-    if dtype == STRING:
-        return strings
+    if dtype == STRING:  # on memory of its own: that of other columns is not kept with it
+        offsets, valid = strings.required_offsets.copy(), strings.valid
+        return replace(
+            strings, data=strings.data.copy(), offsets=offsets, valid=None if valid is None else valid.copy()
+        )
     return evaluate({"": Cast(Column(name, STRING), dtype)}, {name: strings}, strings.rows, machine)[""]

@@ -4,6 +4,8 @@
 // they are counted first (the first pass of simdjson and of DuckDB's parallel reader does the same).
 #include "rows.cuh"
 #include "reduce.cuh"
+#include "staging.cuh"
+#include "words.cuh"
 
 namespace fields {
 
@@ -63,16 +65,22 @@ DEVICE uint64_t for_each_end(const uint8_t* text, int64_t size, int64_t tile, co
     return irregular;
 }
 
+DEVICE bool equal(const uint8_t* left, const uint8_t* right, int64_t size) {
+    for (int64_t i = 0; i < size; ++i) {
+        if (left[i] != right[i]) return false;
+    }
+    return true;
+}
+
 // A text, and where its fields end.
 struct Text {
     const uint8_t* bytes;
     const int32_t* ends;
     int64_t columns;
-    int64_t column;
     int64_t quote;  // -1 for none
 
     // The first field of a row begins after the empty lines before it.
-    DEVICE int64_t start(int64_t row) const {
+    DEVICE int64_t start(int64_t row, int64_t column) const {
         const int64_t field = row * columns + column;
         int64_t at = field ? int64_t(ends[field - 1]) + 1 : 0;
         if (column == 0 && columns > 1) {
@@ -81,27 +89,37 @@ struct Text {
         return at;
     }
     // The last field of a row ends before the \r of its line end.
-    DEVICE int64_t end(int64_t row, int64_t start) const {
+    DEVICE int64_t end(int64_t row, int64_t column, int64_t start) const {
         const int64_t at = ends[row * columns + column];
         return at - (column == columns - 1 && at > start && bytes[at - 1] == RETURN);
     }
     DEVICE bool in_quotes(int64_t from, int64_t to) const { return to - from > 1 && bytes[from] == quote; }
 };
 
-DEVICE bool equal(const uint8_t* left, const uint8_t* right, int64_t size) {
-    for (int64_t i = 0; i < size; ++i) {
-        if (left[i] != right[i]) return false;
-    }
-    return true;
-}
+// The strings that stand for null: those of column i are the numbers `firsts[i]` to `firsts[i + 1]`, side by side.
+struct Nulls {
+    const int32_t* firsts;
+    const int32_t* places;
+    const uint8_t* bytes;
 
-// Whether a field is one of the strings that stand for null, which lie side by side.
-DEVICE bool is_null(const uint8_t* field, int64_t size, int64_t nulls, const int32_t* places, const uint8_t* names) {
-    for (int64_t i = 0; i < nulls; ++i) {
-        if (places[i + 1] - places[i] == size && equal(field, names + places[i], size)) return true;
+    DEVICE bool has(int64_t column, const uint8_t* field, int64_t size) const {
+        for (int64_t i = firsts[column]; i < firsts[column + 1]; ++i) {
+            if (places[i + 1] - places[i] == size && equal(field, bytes + places[i], size)) return true;
+        }
+        return false;
     }
-    return false;
-}
+};
+
+// What a warp finds in a column: nulls, and quotes that are left out.
+struct Found {
+    uint32_t nulls = 0;
+    Tally doubled;
+
+    DEVICE void store(uint64_t* places) {
+        add_nulls(places, nulls), doubled.store(places + 1);
+        nulls = 0, doubled.count = 0;
+    }
+};
 
 }  // namespace fields
 
@@ -155,42 +173,68 @@ KERNEL count_uneven_rows(int64_t rows, int64_t columns, const uint8_t* text, con
     found.store(count);
 }
 
-// Where the values of a column begin, their sizes after a first 0, and whether they are valid.  A value in quotes is
-// without these, and has one of each two quotes inside; `doubled` counts those that are left out.
-KERNEL place_fields(int64_t rows, int64_t columns, int64_t column, int64_t quote, const uint8_t* text,
-                    const int32_t* ends, int64_t nulls, const int32_t* null_places, const uint8_t* null_names,
-                    int32_t* starts, int32_t* sizes, uint8_t* valid, uint64_t* doubled) {
-    const fields::Text own{text, ends, columns, column, quote};
-    Tally found;
-    FOR_EACH_ROW(row, rows) {
-        if (row >= rows) continue;
-        int64_t start = own.start(row), end = own.end(row, start), left_out = 0;
-        bool is_valid = true;
-        if (own.in_quotes(start, end)) {
-            ++start, --end;
-            for (int64_t at = start; at < end; ++at) left_out += text[at] == quote;
-            left_out /= 2;
-        } else {
-            is_valid = !fields::is_null(text + start, end - start, nulls, null_places, null_names);
+// Where the values of some columns begin, their sizes, each after a first 0, and whether they are valid.  A value in
+// quotes is without these, and has one of each two quotes inside.
+//
+// `places` of each column are as many, a multiple of 32, and more than the rows: a warp has values of one column.
+KERNEL place_fields(int64_t columns, int64_t places, int64_t rows, int64_t all_columns, int64_t quote,
+                    const uint8_t* text, const int32_t* ends, const int32_t* numbers, const int32_t* null_firsts,
+                    const int32_t* null_places, const uint8_t* null_bytes, int32_t* starts, int32_t* sizes,
+                    uint32_t* words, uint64_t* counts) {
+    const fields::Text own{text, ends, all_columns, quote};
+    const fields::Nulls nulls{null_firsts, null_places, null_bytes};
+    fields::Found found;
+    int64_t last = 0;
+    FOR_EACH_ROW(place, columns * places) {
+        const int64_t column = place / places, row = place - column * places;
+        if (column != last) found.store(counts + 2 * last);
+        last = column;
+        const bool is_row = row < rows;
+        bool valid = false;
+        int64_t size = 0;
+        if (is_row) {
+            int64_t start = own.start(row, numbers[column]), left_out = 0;
+            const int64_t end = own.end(row, numbers[column], start);
+            size = end - start;
+            valid = own.in_quotes(start, end);
+            if (valid) {
+                ++start, size -= 2;
+                for (int64_t at = start; at < end - 1; ++at) left_out += text[at] == quote;
+                size -= left_out / 2, found.doubled.count += left_out / 2;
+            } else {
+                valid = !nulls.has(column, text + start, size);
+                if (!valid) size = 0;
+            }
+            starts[place] = int32_t(start);
         }
-        if (row == 0) sizes[0] = 0;
-        starts[row] = int32_t(start), sizes[row + 1] = is_valid ? int32_t(end - start - left_out) : 0;
-        valid[row] = is_valid;
-        found.count += left_out;
+        if (row == 0) sizes[place] = 0;
+        if (row + 1 < places) sizes[place + 1] = int32_t(size);
+        const uint32_t missing = store_word(words + column * places / 32, row, is_row, valid);
+        if (is_row) found.nulls += missing;  // of the first lane, which has a row if any lane has one
     }
-    found.store(doubled);
+    found.store(counts + 2 * last);
 }
 
-// The values of a column some of which have doubled quotes.
-KERNEL copy_quoted(int64_t rows, int64_t quote, const uint8_t* text, const int32_t* starts, const int32_t* offsets,
-                   uint8_t* bytes) {
-    FOR_EACH_ROW(row, rows) {
-        if (row >= rows) continue;
-        const uint8_t* from = text + starts[row];
-        const bool in_quotes = starts[row] > 0 && from[-1] == quote;
-        for (int64_t to = offsets[row]; to < offsets[row + 1]; ++to) {
-            bytes[to] = *from;
-            from += in_quotes && *from == quote ? 2 : 1;
+// The values of the columns.  `sums` are the sums of the sizes of all columns; the values of a column begin at a multiple
+// of 64 of `bytes` (see csv_fields.py), and its offsets at 0.
+KERNEL copy_fields(int64_t columns, int64_t places, int64_t rows, int64_t quote, const uint8_t* text,
+                   const int32_t* starts, const int32_t* sums, const uint64_t* counts, int32_t* offsets, char* bytes) {
+    FOR_EACH_ROW(place, columns * places) {
+        const int64_t column = place / places, row = place - column * places;
+        if (row > rows) continue;
+        const int64_t base = sums[column * places];
+        offsets[place] = int32_t(sums[place] - base);
+        if (row == rows) continue;
+        const char* from = (const char*)text + starts[place];
+        char* to = bytes + ((base + 63) / 64 + column) * 64 + (sums[place] - base);
+        const int64_t size = sums[place + 1] - sums[place];
+        if (!counts[2 * column + 1] || starts[place] == 0 || from[-1] != char(quote)) {
+            copy_words(to, from, size);
+            continue;
+        }
+        for (int64_t i = 0; i < size; ++i) {
+            to[i] = *from;
+            from += *from == char(quote) ? 2 : 1;
         }
     }
 }
