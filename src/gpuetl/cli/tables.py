@@ -84,7 +84,7 @@ def stage_table(report: RunReport, width: int = TABLE_WIDTH) -> Table:
 
 
 def cut(name: str, most: int) -> str:
-    """Return a name of at most so many characters."""
+    """Return a name, cut to `most` characters."""
     name = one_line(name)
     return name if len(name) <= most else f"{name[: most - 1]}…"
 

@@ -21,9 +21,9 @@ class Histogram:
 class ColumnStatistics:
     """One column of the rows that a run wrote to a sink.
 
-    `distinct` counts different values, exactly, without null.  It is None for nested types, which are not compared.
-    `least` and `greatest` are empty where there are none.  `top` are the most frequent values with their counts, of
-    strings and booleans; equally frequent ones are in the order of values.
+    `distinct` counts different values, exactly, without null.  It is None for nested and binary types.  `least` and
+    `greatest` are empty if there is no value.  `top` has the most frequent strings or booleans with their counts.
+    Equally frequent values are in order.
     """
 
     name: str

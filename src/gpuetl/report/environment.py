@@ -22,8 +22,8 @@ MODULES = ("pyarrow", "pandas", "numpy", "distributed", "dask_cuda", "pylibcudf"
 class Environment:
     """Where a run ran.
 
-    `memory` is that of the host in bytes, as its container or system limits it.  `gpus` are the names of those that the
-    process may use; none for an engine that has its frames in host memory.  `versions` has packages by name.
+    `memory` is that of the host in bytes, or the limit of its container.  `gpus` are the names of the GPUs that the
+    process may use, and empty for engines on the CPU.  `versions` has packages by name.
     """
 
     host: str

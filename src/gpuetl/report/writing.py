@@ -36,7 +36,8 @@ def prepared_folder() -> Path:
         Where it cannot be made.
     """
     folder = reports_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     forget_oldest(folder, MOST_REPORTS - 1)
     return folder
 
@@ -67,7 +68,7 @@ def written_report(report: RunReport, place: str | Path | None) -> RunReport:
 
 
 def forget_oldest(folder: Path, most: int) -> None:
-    """Remove the oldest reports of a folder but for so many; another run may do so, too."""
+    """Remove the oldest reports of a folder, and leave `most`; another run may do so, too."""
     with suppress(OSError):
         found = sorted(folder.glob("*.html"), key=lambda file: file.stat().st_mtime, reverse=True)
         for file in found[most:]:

@@ -14,9 +14,9 @@ from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.units import duration, rate, rounded_percent, size
 
 COLUMNS = (
-    Column("name"), Column("kind"), Column("rows in", "right"), Column("rows out", "right"), Column("time", "right"),
-    Column("share of all work"), Column("waited for", "right"), Column("file bytes", "right"),
-    Column("peak memory", "right"), Column("on"), Column("limited by"),
+    Column("name"), Column("time", "right"), Column("share of all work"), Column("limited by"),
+    Column("rows in", "right"), Column("rows out", "right"), Column("file bytes", "right"),
+    Column("waited for", "right"), Column("peak memory", "right"), Column("on"),
 )  # fmt: skip
 SUMMED = "Seconds of work, summed over threads and workers. "
 NEAR = "A stage near 100 % of its slowest link cannot be faster on this machine."
@@ -43,17 +43,16 @@ def stage_row(stage: StageReport, whole_s: float, sizes: dict[str, int], mixed: 
     share = stage.seconds / whole_s if whole_s else 0.0
     file_bytes = sizes.get(stage.name, 0) if stage.kind == "sink" else stage.file_bytes
     return [
-        stage.name,
-        tag("span", stage.kind, class_=f"kind {stage.kind}"),
-        rows_in(stage),
-        rows_out(stage),
+        joined((stage.name, " ", tag("span", stage.kind, class_="kind"))),
         duration(stage.seconds),
         bar(share, rounded_percent(share)),
-        "" if stage.waited is None else duration(stage.waited),
+        limit_bar(stage.limit),
+        rows_in(stage),
+        rows_out(stage),
         size(file_bytes) if file_bytes else "",
+        "" if stage.waited is None else duration(stage.waited),
         "" if stage.peak_bytes is None else size(stage.peak_bytes),
         stage.device if mixed else "",
-        limit_bar(stage.limit),
     ]
 
 
