@@ -91,6 +91,13 @@ def test_of_nested_and_binary_columns_nulls_are_counted(pipeline, engine):
     assert found == (ColumnStatistics("l", "list<int64>", 3, 1), ColumnStatistics("b", "binary", 3, 2))
 
 
+def test_a_run_that_writes_no_sink_has_no_statistics(pipeline, source):
+    source(table({"x": "int64"}, (1,))).write_parquet("out", "out", mode="overwrite")
+    report = pipeline.run(engine="pandas", options=RunOptions(column_stats=True), write=False).report
+    assert report.columns == {}
+    assert report.notes == ("there are no statistics of columns: the run writes no sink",)
+
+
 @pytest.mark.parametrize("wanted", [False, True])
 def test_statistics_are_computed_on_request(pipeline, source, wanted):
     source(table({"x": "int64"}, (1,))).write_parquet("out", "out", mode="overwrite")

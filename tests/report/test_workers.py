@@ -25,6 +25,9 @@ def test_workers_have_their_tasks_and_what_came_to_them(report):
     assert sum(worker.received_rows for worker in report.workers) > 0
     exchanged = sum(stage.exchanged_bytes for stage in report.stages)
     assert exchanged == sum(worker.received_bytes for worker in report.workers)
+    assert {track.name for track in report.timeline if track.kind == "worker"} == {
+        one.address for one in report.workers
+    }
     assert [curve.where for curve in report.memory_curves] == [worker.address for worker in report.workers]
 
 

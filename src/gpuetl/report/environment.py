@@ -6,6 +6,7 @@ import platform
 import socket
 import sys
 from collections.abc import Mapping
+from functools import cache
 
 from gpuetl.engines import gpu_driver
 from gpuetl.engines.measured_limits import processor
@@ -47,4 +48,10 @@ def environment(device: str) -> Environment:
     if driver and driver.cuda:
         versions["CUDA of the driver"] = f"{driver.cuda[0]}.{driver.cuda[1]}"
     gpus = driver.gpus if driver else ()
-    return Environment(socket.gethostname(), processor(), thread_count(), host_memory().total, gpus, versions)
+    return Environment(socket.gethostname(), processor(), thread_count(), total_memory(), gpus, versions)
+
+
+@cache
+def total_memory() -> int:
+    """Return the bytes of the host's memory; to ask takes a millisecond."""
+    return host_memory().total

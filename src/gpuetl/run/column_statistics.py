@@ -24,6 +24,7 @@ from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.model import FrameSpec, PipelineSpec
 from gpuetl.spec.read import read_pipeline_text
 from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Recorder
 from gpuetl.types.data_types import BOOL, STRING, DataType, is_number, is_temporal, type_name
 from gpuetl.types.nested_types import is_nested
 from gpuetl.value_texts import shown
@@ -71,8 +72,13 @@ def columns_of_sink(write: Write) -> tuple[StatisticsColumn, ...]:
     )
 
 
-def with_column_statistics(plan: Plan) -> Plan:
-    """Return a plan that also computes the statistics of its sinks' columns, next to what expectations count."""
+def with_column_statistics(plan: Plan, recorder: Recorder) -> Plan:
+    """Return a plan that also computes the statistics of its sinks' columns, next to what expectations count.
+
+    A run that writes no sink has a note that there are none.
+    """
+    if not plan.sinks:
+        recorder.note("there are no statistics of columns: the run writes no sink")
     checks = dict(plan.checks)
     for name, write in plan.sinks.items():
         if isinstance(write, Write):

@@ -185,7 +185,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         if has_changed:  # so may have the files of its sources
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
-            plan = with_column_statistics(plan)
+            plan = with_column_statistics(plan, recorder)
     account.plan = plan
     for warning in request.warnings(plan):
         recorder.warn(str(warning))

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from gpuetl.records import dataclass
 
-TrackKind = Literal["phase", "source", "stage", "expect", "sink", "write", "compilation", "spill"]
+TrackKind = Literal["phase", "source", "stage", "expect", "sink", "write", "compilation", "spill", "worker"]
 MOST_INTERVALS = 256
 """Of a track; beyond that, intervals that are near each other become one."""
 FIRST_GAP_S = 1e-4

@@ -176,6 +176,7 @@ class ReportCollector:
                 worker.received_rows += work.rows_out if isinstance(self.nodes[number], Exchange) else 0
             timeline = self.recorder.timeline
             timeline.add_reports(usage.tracks, usage.start_unix)
+            timeline.add_reports((TrackReport("worker", usage.worker, ((0.0, usage.seconds),)),), usage.start_unix)
             at = usage.start_unix + usage.seconds - timeline.start_unix
             written[usage.worker].append(usage.disk_bytes)
             memory[usage.worker].append(((at, usage.memory.in_use), usage.memory.limit))

@@ -12,7 +12,7 @@ from gpuetl.units import duration
 
 KINDS = {
     "phase": "phase", "source": "io", "stage": "work", "expect": "work", "statistics": "work", "sink": "io",
-    "write": "io", "compilation": "compile", "spill": "spill",
+    "write": "io", "compilation": "compile", "spill": "spill", "worker": "phase",
 }  # fmt: skip
 """The color of each kind of track."""
 LEGEND = (
@@ -49,7 +49,7 @@ def timeline_section(report: RunReport) -> Markup:
         legend(used),
         tag("div", *rows, axis(whole), class_="timeline"),
         tag("p", note, class_="lead") if note else None,
-        note="When each part was at work, on its own track. On a cluster, all workers share a track.",
+        note="When each part was at work, on its own track. On a cluster, workers share the tracks of stages.",
     )
 
 
