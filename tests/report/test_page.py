@@ -141,6 +141,30 @@ def test_a_page_of_a_run_that_did_not_begin(report):
     assert "no" in Checked(page(bare)).text
 
 
+def test_a_section_that_cannot_be_made_says_so(report, monkeypatch):
+    """A bug in a drawing must not lose the message of the run."""
+
+    def broken(*_):
+        raise ValueError("a bug")
+
+    assert "cannot be shown" not in page(report)
+    monkeypatch.setattr("gpuetl.report.html.graph_section.draw_svg", broken)
+    text = Checked(page(report)).text
+    assert "This part of the report cannot be shown" in text
+    assert "ValueError: a bug" in text
+    assert "Timeline" in text
+
+
+def test_a_pipeline_that_names_what_it_does_not_declare(tmp_path):
+    """Of which the graph has no box."""
+    text = "gpuetl: 1\nname: p\nstages: {s: {from: none, steps: [{limit: 1}]}}\n"
+    with pytest.raises(ge.InvalidPipeline) as failed:
+        ge.loads(text, tmp_path).run(engine="pandas")
+    shown = Checked(page(failed.value.report)).text
+    assert "unknown source or stage" in shown
+    assert "cannot be shown" not in shown
+
+
 def test_the_trace_is_linked_from_the_folder_of_the_page(report, tmp_path):
     traced = replace(report, trace=str(tmp_path / "traces" / "a b.json"))
     assert 'href="../traces/a%20b.json"' in page(traced, tmp_path / "reports")

@@ -22,7 +22,8 @@ def graph_section(report: RunReport) -> Markup:
     stages = {(stage.kind, stage.name): stage for stage in report.stages}
     kinds = {one.name: one.kind for one in report.declared if one.kind != "sink"}
     nodes = [graph_node(one, report, stages) for one in report.declared]
-    edges = [edge for one in report.declared for edge in graph_edges(one, stages, kinds)]
+    keys = {node.key for node in nodes}
+    edges = [edge for one in report.declared for edge in graph_edges(one, stages, kinds) if edge.source in keys]
     drawing = Markup(draw_svg(nodes, edges))
     note = "Rows that went from one to the other, and the seconds of what they come from."
     return section("Pipeline", tag("div", drawing, class_="graph", tabindex="0", role="region"), note=note)

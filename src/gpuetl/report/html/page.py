@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
 
 from gpuetl.report.html.cluster import spilled_section
-from gpuetl.report.html.elements import joined, tag
+from gpuetl.report.html.elements import joined, preformatted, tag
 from gpuetl.report.html.expectations import expectations_section
 from gpuetl.report.html.funnel_section import funnel_section
 from gpuetl.report.html.graph_section import graph_section
@@ -18,40 +20,35 @@ from gpuetl.report.html.stages import stages_section
 from gpuetl.report.html.status import failure_panel, header, run_facts, warnings_panel
 from gpuetl.report.html.timeline_section import timeline_section
 from gpuetl.report.run_report import RunReport
+from gpuetl.uncaught import unexpected
 
 STYLE = Path(__file__).with_name("report.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What a browser may load: nothing.  Styles are in the page."""
 
 
+SECTIONS = (
+    failure_panel, warnings_panel, run_facts, graph_section, timeline_section, stages_section, funnel_section,
+    expectations_section, spilled_section, sinks_section,
+)  # fmt: skip
+
+
+def made(section: Callable[[RunReport], Markup], report: RunReport) -> Markup:
+    """Return a section; one that cannot be made says so in its place, for the others matter to who reads why it failed."""
+    try:
+        return section(report)
+    except Exception as error:
+        return tag(
+            "section", tag("p", "This part of the report cannot be shown: "), *map(preformatted, unexpected(error))
+        )
+
+
 def page(report: RunReport, folder: Path = Path()) -> str:
     """Return the page of a report that is to lie in `folder`; links to other files begin there."""
-    body = joined(
-        (
-            header(report),
-            tag(
-                "main",
-                failure_panel(report),
-                warnings_panel(report),
-                run_facts(report),
-                graph_section(report),
-                timeline_section(report),
-                stages_section(report),
-                funnel_section(report),
-                expectations_section(report),
-                spilled_section(report),
-                sinks_section(report),
-                tag(
-                    "div",
-                    memory_section(report),
-                    phases_section(report, folder),
-                    parameters_section(report),
-                    notes_section(report),
-                    class_="columns",
-                ),
-            ),
-        )
-    )
+    sections = joined(made(section, report) for section in SECTIONS)
+    columns = [made(section, report) for section in (memory_section, partial(phases_section, folder=folder))]
+    columns += [made(section, report) for section in (parameters_section, notes_section)]
+    body = joined((header(report), tag("main", sections, tag("div", *columns, class_="columns"))))
     return str(Markup("<!doctype html>\n{}\n").format(tag("html", head(report), tag("body", body), lang="en")))
 
 
