@@ -34,13 +34,12 @@ SECTIONS = (
 
 
 def made(section: Callable[[RunReport], Markup], report: RunReport) -> Markup:
-    """Return a section; one that cannot be made says so in its place, for the others matter to who reads why it failed."""
+    """Return a section, or why it cannot be made: the reader of a failed run needs the others."""
     try:
         return section(report)
     except Exception as error:
-        return tag(
-            "section", tag("p", "This part of the report cannot be shown: "), *map(preformatted, unexpected(error))
-        )
+        title = tag("p", "This part of the report cannot be shown:")
+        return tag("section", title, *map(preformatted, unexpected(error)))
 
 
 def page(report: RunReport, folder: Path = Path()) -> str:
