@@ -1,6 +1,6 @@
 """Reading CSV: gpuetl on each engine that runs here, next to cuDF, Polars, DuckDB and Arrow.
 
-python tests/benchmarks/csv_read.py FOLDER [--rows 20000000] [--runs 3] [--quoted]
+python tests/benchmarks/csv_read.py FOLDER [--rows 20000000] [--runs 3] [--quoted] [--readers NAMES]
 
 Writes a file of integers, floats, strings and timestamps into the folder, once.  Prints the least time of some runs, and
 the bytes of text per second; each reader gives the same rows and the same sums.  The page cache holds the file.
@@ -126,6 +126,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--quoted", action="store_true")
+    parser.add_argument("--readers", default=",".join(READERS), help="names, with commas between them")
     given = parser.parse_args()
     path = given.folder / f"csv-{given.rows}{'-quoted' * given.quoted}.csv"
     if not path.exists():
@@ -133,6 +134,8 @@ def main() -> None:
     size = path.stat().st_size
     print(f"{size / 1e9:.2f} GB, {given.rows:,} rows, {'with' if given.quoted else 'no'} quotes")
     for name, make in READERS.items():
+        if name not in given.readers.split(","):
+            continue
         with suppress(ImportError, GpuetlError):
             read, CHECKS = make(path), True
             if read() != (given.rows, given.rows * (given.rows - 1) // 2):

@@ -107,7 +107,8 @@ def test_values_that_do_not_fit_are_those_of_the_oracle(read, name, value, mode)
 
 @pytest.mark.parametrize("name", list(SPACED))
 def test_spaces_around_values_do_not_count(agree, name):
-    assert not agree(f"x,n\n{SPACED[name]},1\n", {"x": TYPES[name], "n": "int64"})
+    for value in (SPACED[name], f'"{SPACED[name]}"'):
+        assert agree(f"x,n\n{value},1\n", {"x": TYPES[name], "n": "int64"})
 
 
 @pytest.mark.parametrize(
@@ -256,7 +257,7 @@ def test_the_fields_of_a_gpu_are_those_of_the_cpu(quoted):
     for machine in (HostMachine(), EmulatedMachine()):
         array = machine.arrays.asarray(text)
         fields = Fields.of(DeviceText(array, is_last=True), CsvOptions(), 3, machine)
-        wanted = WantedFields.of([2, 0], [["NA"], [""]], machine)
+        wanted = WantedFields.of([2, 0], [False, True], [["NA"], [""]], machine)
         found.append([to_arrow(strings, machine).to_pylist() for strings in fields.strings(wanted, machine)])
     assert found[0] == found[1]
     plain = [line.split(b",") for line in lines]

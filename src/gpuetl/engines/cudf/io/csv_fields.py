@@ -112,16 +112,18 @@ class Fields(NamedTuple):
 
 
 class WantedFields(NamedTuple):
-    """Columns of a text, by their numbers, and the strings that stand for null in each, in device memory."""
+    """Columns of a text, in device memory: their numbers, whether they are trimmed, and which strings are null."""
 
     columns: int
     arrays: tuple[Array, ...]
 
     @classmethod
-    def of(cls, columns: Sequence[int], nulls: Sequence[Sequence[str]], machine: Machine) -> WantedFields:
+    def of(
+        cls, columns: Sequence[int], trims: Sequence[bool], nulls: Sequence[Sequence[str]], machine: Machine
+    ) -> WantedFields:
         """Copy them to the device."""
         names = [name.encode() for own in nulls for name in own]
         firsts, places = np.cumsum([0, *map(len, nulls)]), np.cumsum([0, *map(len, names)])
         bytes_ = np.frombuffer(b"".join(names) or b"\0", np.uint8)
-        numbers = (np.array(numbers, np.int32) for numbers in (columns, firsts, places))
+        numbers = (np.array(numbers, np.int32) for numbers in (columns, trims, firsts, places))
         return cls(len(columns), tuple(map(machine.arrays.asarray, (*numbers, bytes_))))

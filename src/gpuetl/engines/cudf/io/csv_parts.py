@@ -10,7 +10,7 @@ from gpuetl.engines.cudf.io.csv_fields import DeviceText
 from gpuetl.engines.cudf.machine import Array, Machine, PendingCopy
 from gpuetl.places.filesystem import OpenFile
 
-MOST_BYTES = 1 << 28
+MOST_BYTES = 384 << 20
 LEAST_BYTES = 1 << 22
 MEMORY_SHARE = 64
 """A part takes this share of device memory: its text, the next one, and what its fields and values take beside it."""

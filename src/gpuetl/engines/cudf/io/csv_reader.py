@@ -202,7 +202,8 @@ class CsvReader:
         """The fields that are parsed."""
         nulls = csv_options(self.read.dataset).nulls
         columns = [self.header.index(name) for name in self.types]
-        return WantedFields.of(columns, [nulls.of(name) for name in self.types], self.machine)
+        trims = [dtype != STRING for dtype in self.types.values()]
+        return WantedFields.of(columns, trims, [nulls.of(name) for name in self.types], self.machine)
 
     def device_frame(self, text: DeviceText) -> ParsedText | None:
         """Return the rows of the whole records of a text; None where a row or a value does not fit."""

@@ -20,15 +20,14 @@ from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, n
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.threaded_file import (
-    Copies,
     ThreadedFile,
     begin_reading,
     copy_from_host,
     copy_to_host,
     threaded_file,
 )
-from gpuetl.engines.cudf.machine import SLOW_S, KernelSource, Struct, Work
-from gpuetl.engines.cudf.runtime import device_files, kernel_cache
+from gpuetl.engines.cudf.machine import SLOW_S, KernelSource, PendingCopy, Struct, Work
+from gpuetl.engines.cudf.runtime import device_files, file_reading, kernel_cache
 from gpuetl.engines.cudf.runtime import start as settings
 from gpuetl.engines.cudf.runtime.device_memory import count_pool, device_memory, limited, memory_use
 from gpuetl.engines.cudf.runtime.libcudf import column_array, radix_order, read_orc, read_parquet, stream, to_libcudf
@@ -37,6 +36,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.places.filesystem import OpenFile
+from gpuetl.places.local.local_file import LocalFile
 from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.telemetry.recorder import compiling
@@ -121,8 +121,10 @@ class GpuMachine:
         """Copy by threads."""
         copy_from_host(memory, arrays, device_files.writers(self.arrays.cuda.Device().id))
 
-    def begin_reading(self, source: OpenFile, start: int, array: Any) -> Copies:
-        """Read and copy by threads."""
+    def begin_reading(self, source: OpenFile, start: int, array: Any) -> PendingCopy:
+        """Read a local file by KvikIO, and another one by threads."""
+        if isinstance(source, LocalFile):
+            return file_reading.begin_reading(source, start, array)
         return begin_reading(source, start, array, device_files.writers(self.arrays.cuda.Device().id))
 
     def count_memory(self) -> None:

@@ -72,6 +72,8 @@ DEVICE bool equal(const uint8_t* left, const uint8_t* right, int64_t size) {
     return true;
 }
 
+DEVICE bool is_space(uint8_t byte) { return byte == ' ' || byte == '\t'; }
+
 // A text, and where its fields end.
 struct Text {
     const uint8_t* bytes;
@@ -174,12 +176,13 @@ KERNEL count_uneven_rows(int64_t rows, int64_t columns, const uint8_t* text, con
 }
 
 // Where the values of some columns begin, their sizes, each after a first 0, and whether they are valid.  A value in
-// quotes is without these, and has one of each two quotes inside.
+// quotes is without these, and has one of each two quotes inside.  Where a column `trims`, spaces and tabs around its
+// values do not count.
 //
 // `places` of each column are as many, a multiple of 32, and more than the rows: a warp has values of one column.
 KERNEL place_fields(int64_t columns, int64_t places, int64_t rows, int64_t all_columns, int64_t quote,
-                    const uint8_t* text, const int32_t* ends, const int32_t* numbers, const int32_t* null_firsts,
-                    const int32_t* null_places, const uint8_t* null_bytes, int32_t* starts, int32_t* sizes,
+                    const uint8_t* text, const int32_t* ends, const int32_t* numbers, const int32_t* trims,
+                    const int32_t* null_firsts, const int32_t* null_places, const uint8_t* null_bytes, int32_t* starts, int32_t* sizes,
                     uint32_t* words, uint64_t* counts) {
     const fields::Text own{text, ends, all_columns, quote};
     const fields::Nulls nulls{null_firsts, null_places, null_bytes};
@@ -204,6 +207,10 @@ KERNEL place_fields(int64_t columns, int64_t places, int64_t rows, int64_t all_c
             } else {
                 valid = !nulls.has(column, text + start, size);
                 if (!valid) size = 0;
+            }
+            if (trims[column]) {
+                while (size > 0 && fields::is_space(text[start])) ++start, --size;
+                while (size > 0 && fields::is_space(text[start + size - 1])) --size;
             }
             starts[place] = int32_t(start);
         }
