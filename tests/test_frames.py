@@ -3,11 +3,13 @@
 import re
 import sys
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, col
@@ -121,6 +123,22 @@ def test_results_go_to_arrow_pandas_and_polars(engine):
     assert_tables_equal(got.to_arrow(), rows, ordered=True)
     assert got.to_pandas()["x"].tolist() == [1, pd.NA, 3]
     assert got.to_polars().equals(pl.from_arrow(rows))
+
+
+@pytest.mark.parametrize("wrapped", [lambda x: x, lambda x: [x], lambda x: {"y": x}], ids=["flat", "list", "struct"])
+def test_decimals_of_more_than_38_digits_do_not_go_to_polars(pipeline, wrapped):
+    """Polars ended the process with a Rust panic."""
+    wide = pa.decimal256(50, 2)
+    types = {"flat": wide, "list": pa.list_(wide), "struct": pa.struct([("y", wide)])}
+    dtype = types[{list: "list", dict: "struct"}.get(type(wrapped(1)), "flat")]
+    pq.write_table(
+        pa.table({"x": [1], "w": pa.array([wrapped(Decimal(10) ** 45)], dtype)}), pipeline.root / "t.parquet"
+    )
+    pipeline.read_parquet("t", "t.parquet").select("w").stage("s")
+    got = pipeline.run(engine="pandas", keep=["s"])["s"]
+    with pytest.raises(EvaluationError, match=r"column .w. is .*, and Polars has decimals of up to 38 digits"):
+        got.to_polars()
+    assert got.to_arrow().num_rows == 1
 
 
 class Torch:

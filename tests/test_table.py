@@ -143,7 +143,7 @@ def test_a_method_of_another_name_is_reported_with_ours(t, method, meant):
     """The words of pandas, Polars and Spark are hinted at as in YAML."""
     with pytest.raises(AttributeError) as caught:
         getattr(t, method)
-    assert str(caught.value) == f"a table has no '{method}'.  Did you mean '{meant}'?"
+    assert str(caught.value) == f"a table has no method '{method}'\nDid you mean '{meant}'?"
 
 
 def test_a_table_can_be_copied_and_asked_for_what_it_has_not(t):

@@ -10,6 +10,7 @@ The way of the data, and of a reader through the code:
     physical/      5  partitions, exchanges, and the memory that they need
     executors/     6  run a physical plan, in this process or on a dask cluster
     engines/      7  frames and the operations on them: pandas (also the oracle)
+    functions.py      the functions of the table in Python
     kernels/          users' CUDA kernels: contract and NumPy twin
     formats/          Parquet, CSV and rows in memory: described, checked, read and written
     io/               files: listed, opened, staged and committed
@@ -28,6 +29,8 @@ from gpuetl.uncaught import show_short_tracebacks
 from gpuetl.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from gpuetl import functions as functions
+    from gpuetl import selectors as selectors
     from gpuetl.errors import (
         ContractBroken,
         EngineUnavailable,
@@ -41,24 +44,33 @@ if TYPE_CHECKING:
     )
     from gpuetl.expressions.build import (
         col,
-        count,
-        cume_dist,
-        dense_rank,
         expr,
-        lag,
-        lead,
         lit,
-        ntile,
         param,
-        percent_rank,
-        rank,
-        row_number,
         run_id,
-        session_id,
         struct,
         when,
     )
     from gpuetl.expressions.expression import Expression
+    from gpuetl.functions import (
+        acos, acosh, add_days, add_months, asin, asinh, assume_zone, at_time_zone, atan, atan2, atanh, bfill, bit_and,
+        bit_not, bit_or, bit_xor, bucket, byte_length, case, cbrt, ceil, clip, coalesce, concat, concat_ws, contains,
+        convert_zone, corr, cos, cosh, cot, count, count_distinct, count_if, covar_pop, covar_samp, cum_count, cum_max,
+        cum_mean, cum_min, cum_prod, cum_sum, cume_dist, date_diff, date_trunc, day, day_name, dayofweek, dayofyear,
+        days, days_in_month, decayed_sum, decode, degrees, dense_rank, diff, encode, ends_with, epoch, epoch_ms,
+        epoch_us, ewm_mean, exp, expm1, ffill, first, floor, from_base64, from_epoch, from_epoch_ms, greatest, hour,
+        hours, hypot, ilike, initcap, is_distinct, is_finite, is_in, is_infinite, is_leap_year, is_nan, is_not_distinct,
+        is_null, iso_year, isodow, lag, last, last_day, lead, least, left, length, like, list_contains, list_extract,
+        list_get, list_length, ln, local_time, log10, log1p, log2, lower, lpad, ltrim, make_date, make_timestamp,
+        map_get, map_keys, map_values, max_by, md5, mean, median, microsecond, microseconds, millisecond, milliseconds,
+        min_by, minute, minutes, mode, month, month_name, ntile, nullif, pct_change, percent_rank, pi, power, quantile,
+        quarter, radians, rank, regexp_count, regexp_extract, regexp_full_match, regexp_like, regexp_replace,
+        remove_prefix, remove_suffix, repeat, replace, reverse, right, rolling_count, rolling_max, rolling_mean,
+        rolling_min, rolling_std, rolling_sum, rolling_var, row_number, rpad, rtrim, second, seconds, session_id,
+        sha256, shift_left, shift_right, sign, sin, sinh, split, split_part, sqrt, starts_with, std, std_pop, strftime,
+        strpos, strptime, substring, tan, tanh, time_bucket, to_base64, to_date, translate, trim, trunc, try_add,
+        try_multiply, try_strptime, try_subtract, unhex, upper, var, var_pop, week, year,
+    )  # fmt: skip
     from gpuetl.options import Cluster, RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
     from gpuetl.sandbox import in_sandbox
@@ -68,24 +80,51 @@ if TYPE_CHECKING:
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
-    "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
-    "param", "percent_rank", "rank", "row_number", "run_id", "session_id", "struct", "when",
+    "col", "expr", "in_sandbox", "lit", "load", "loads", "param", "run_id", "struct", "when",
+]  # fmt: skip
+__all__ += [
+    "acos", "acosh", "add_days", "add_months", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh",
+    "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "clip",
+    "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
+    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
+    "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days",
+    "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "encode", "ends_with", "epoch",
+    "epoch_ms", "epoch_us", "ewm_mean", "exp", "expm1", "ffill", "first", "floor", "from_base64", "from_epoch",
+    "from_epoch_ms", "greatest", "hour", "hours", "hypot", "ilike", "initcap", "is_distinct", "is_finite", "is_in",
+    "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "lag", "last",
+    "last_day", "lead", "least", "left", "length", "like", "list_contains", "list_extract", "list_get", "list_length",
+    "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date", "make_timestamp", "map_get",
+    "map_keys", "map_values", "max_by", "md5", "mean", "median", "microsecond", "microseconds", "millisecond",
+    "milliseconds", "min_by", "minute", "minutes", "mode", "month", "month_name", "ntile", "nullif", "pct_change",
+    "percent_rank", "pi", "power", "quantile", "quarter", "radians", "rank", "regexp_count", "regexp_extract",
+    "regexp_full_match", "regexp_like", "regexp_replace", "remove_prefix", "remove_suffix", "repeat", "replace",
+    "reverse", "right", "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum",
+    "rolling_var", "row_number", "rpad", "rtrim", "second", "seconds", "session_id", "sha256", "shift_left",
+    "shift_right", "sign", "sin", "sinh", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime",
+    "strpos", "strptime", "substring", "tan", "tanh", "time_bucket", "to_base64", "to_date", "translate", "trim",
+    "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "upper", "var", "var_pop", "week",
+    "year",
 ]  # fmt: skip
 
 show_short_tracebacks()
 
-_MODULES = ("errors", "expressions.build", "options", "pipeline", "sandbox", "table")
+_MODULES = ("errors", "expressions.build", "functions", "options", "pipeline", "sandbox", "table")
+_SUBMODULES = ("functions", "selectors")
 
 
-def __getattr__(name: str) -> Any:
-    """Import the public names when they are first used: `gpuetl --help` needs none of them."""
-    if name in __all__:
-        for module in map(import_module, (f"{__name__}.{module}" for module in _MODULES)):
-            if name in vars(module):
-                return vars(module)[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+    def __getattr__(name: str) -> Any:
+        """Import the public names when they are first used: `gpuetl --help` needs none of them."""
+        if name in _SUBMODULES:
+            return import_module(f"{__name__}.{name}")
+        if name in __all__:
+            for module in map(import_module, (f"{__name__}.{module}" for module in _MODULES)):
+                if name in vars(module):
+                    return vars(module)[name]
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return [*__all__, "__version__"]
+    return [*__all__, *_SUBMODULES, "__version__"]

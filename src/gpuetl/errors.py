@@ -68,7 +68,7 @@ class Place:
 
     def underlined(self) -> str:
         """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
-        text = without_secrets(CONTROLS.sub(" ", self.source.rstrip()))  # the caret stays below its character
+        text = CONTROLS.sub(" ", without_secrets(self.source).rstrip())  # the caret stays below its character
         if not self.column:
             return f"    {text.strip()[:SHOWN_CHARACTERS]}" if text else ""
         margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
@@ -184,6 +184,14 @@ class InvalidExpression(GpuetlError):
         return cls(coded("GE1114", f"more than {limit} operators build on each other"), None, hint)
 
 
+class InvalidType(InvalidExpression, ValueError):
+    """A name that is no type, in Python."""
+
+
+class MisusedExpression(InvalidExpression, TypeError):
+    """An expression in a place where Python asks for a value, such as a condition of `if`."""
+
+
 class UnknownColumn(InvalidExpression):
     """The most frequent mistake: an expression of a column that is not there."""
 
@@ -195,6 +203,16 @@ class UnknownColumn(InvalidExpression):
         super().__init__(
             coded("GE1003", f"unknown column '{name}'"), span, have_hint(name, names, suggestion(name, names) or advice)
         )
+
+
+class UnknownMethod(GpuetlError, AttributeError):
+    """A table or an expression has no method of a name; `hint` says what to write."""
+
+    exit_code = 2
+
+    def __init__(self, of: str, name: str, hint: str = "") -> None:
+        super().__init__(coded("GE1214", f"{of} has no method '{name}'" + f"\n{hint}" * bool(hint)))
+        self.name = name
 
 
 class EvaluationError(GpuetlError):

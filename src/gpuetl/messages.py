@@ -146,6 +146,16 @@ SECRET_NAMES = (
 SECRET_VALUE = re.compile(rf"""((?:{"|".join(SECRET_NAMES)})["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,{{}}$][^,}}]*)""")
 
 
+_lines: dict[str, str] = {}
+
+
+def hide_in_line(line: str, start: int, width: int) -> None:
+    """Show a line of a file with signs in place of some characters from now on, and of those hidden in it before."""
+    shown = _lines.get(line, line)
+    _lines[line] = shown[:start] + "*" * len(shown[start : start + width]) + shown[start + width :]
+
+
 def without_secrets(line: str) -> str:
     """Return a line of a file or script with signs of the same width in place of secrets of object stores."""
+    line = _lines.get(line, line)
     return SECRET_VALUE.sub(lambda found: found[1] + "*" * len(found[2]), line)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
@@ -16,6 +16,7 @@ from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
+from gpuetl.source_methods import SourceMethods
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
@@ -47,7 +48,7 @@ CHOICES = ("extra_columns", "missing_columns")
 """Keys of a source that take one of a few names."""
 
 
-class Pipeline(PipelineDefinition):
+class Pipeline(PipelineDefinition, SourceMethods):
     """A pipeline: parameters, sources, stages and sinks, by name.
 
     Declarations are added and never change: a name stands for one thing.  Tables are immutable.  Nothing is read
@@ -82,39 +83,6 @@ class Pipeline(PipelineDefinition):
         within = f"storage '{name}'"
         self._declare("storage", name, read_plain(STORAGE_OPTIONS, options, within))
 
-    def read_parquet(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare a Parquet source, a file, glob or folder, with further keys as in YAML, such as `partitions`."""
-        return self._source(name, "parquet", path, keys)
-
-    def read_csv(
-        self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str] | Literal["infer"], **keys: Any
-    ) -> Table:
-        """Declare a CSV source with the types of its columns; further keys are those of YAML, such as `delimiter`.
-
-        With `schema="infer"` the types are those of the first 10,000 rows.
-        """
-        return self._source(name, "csv", path, {**keys, "schema": schema})
-
-    def read_json(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare a source of JSON lines; without a `schema` the first lines of the first file give its columns."""
-        return self._source(name, "json", path, keys)
-
-    def read_orc(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare an ORC source, a file, glob or folder, with further keys as in YAML."""
-        return self._source(name, "orc", path, keys)
-
-    def read_arrow(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare a source of Arrow IPC files or streams, or Feather V2, with further keys as in YAML."""
-        return self._source(name, "arrow", path, keys)
-
-    def read_avro(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare an Avro source, which needs the extra `gpuetl[avro]`, with further keys as in YAML."""
-        return self._source(name, "avro", path, keys)
-
-    def read_excel(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare a sheet of a workbook, with keys such as `sheet` and `range`; it needs the extra `gpuetl[excel]`."""
-        return self._source(name, "excel", path, keys)
-
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
 
@@ -135,7 +103,7 @@ class Pipeline(PipelineDefinition):
             )
         return Table(self, name)
 
-    def _source(self, name: str, format: str, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
+    def _source(self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, Any]) -> Table:  # noqa: A002
         within = f"source '{name}'"
         check_entry_names(SourceSpec, format, keys, within)
         source = made_entry(SourceSpec, format, Text(os.fspath(path), caller()), _source_keys(format, keys, within))

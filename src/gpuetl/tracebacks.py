@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING
 from gpuetl.messages import redacted, without_secrets
 
 if TYPE_CHECKING:
-    from traceback import TracebackException
+    from traceback import FrameSummary, TracebackException
 
 PACKAGE = os.path.join(os.path.dirname(__file__), "")  # noqa: PTH118, PTH120  `pathlib` is not imported for this
+
+
+PASSES_ON = "pipe"
+"""The method of a table that calls a function of the user's, whose lines are shown."""
+
+
+def is_own(frame: FrameSummary) -> bool:
+    """Return whether a frame is gpuetl's."""
+    return frame.filename.startswith(PACKAGE)
 
 
 def short_traceback(error: BaseException) -> list[str]:
@@ -28,7 +37,8 @@ def short_traceback(error: BaseException) -> list[str]:
 
 def shorten(shown: TracebackException) -> None:
     """Leave out gpuetl's frames, and errors that it was raised from unless they began in the user's code."""
-    own = next((place for place, frame in enumerate(shown.stack) if frame.filename.startswith(PACKAGE)), None)
+    shown.stack[:] = [frame for frame in shown.stack if not (is_own(frame) and frame.name == PASSES_ON)]
+    own = next((place for place, frame in enumerate(shown.stack) if is_own(frame)), None)
     if own is not None:
         del shown.stack[own:]
     for name in ("__cause__", "__context__"):

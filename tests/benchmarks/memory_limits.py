@@ -2,11 +2,15 @@
 
     python tests/benchmarks/memory_limits.py FOLDER --rows 5000000 --limits 200MB,500MB,1GB
     python tests/benchmarks/memory_limits.py FOLDER --rows 20000000 --limits 1GB,2GB,4GB --engine cudf
+    python tests/benchmarks/memory_limits.py FOLDER --rows 80000000 --limits 500MB --source csv.gz
 
-On the pandas engine each run is a process of its own that imports gpuetl, plans, and notes its resident set.  Then it
-runs, and reads from /proc/self/status how far the resident set grew at most.  Spilled files that are mapped count too.
+On the pandas engine each run is a process of its own that loads the engine by a run over a few rows, and notes its
+resident set.  Then it plans and runs, and reads from /proc/self/status how far the resident set grew at most.  Spilled
+files that are mapped count too.  `--source csv.gz` reads one compressed CSV file in place of Parquet files; 80 million
+rows are 10 GB of text.
 On the cudf engine all runs are in this process, each operation once before it is measured, and RMM counts the bytes.
-All runs of an operation must give the same rows.  Results are written to results/memory-limits-ENGINE-DATE.json.
+All runs of an operation must give the same rows.  Results are written to results/memory-limits-ENGINE-DATE.json, of CSV
+to results/memory-csv-ENGINE-DATE.json.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from csv_rows import OPERATIONS as CSV_OPERATIONS
+from csv_rows import make_rows
 from environment import described, today
 from suites.results import gpu
 
@@ -42,7 +48,8 @@ HERE = Path(__file__).parent
 UNLIMITED = "none"
 FILES, GROUP_ROWS = 4, 1 << 18
 ENOUGH_S = 280
-"""A run that takes longer is stopped."""
+"""A run over 5 million rows that takes longer is stopped."""
+WARM_UP_ROWS = 1000
 PACKAGES = {"pandas": ("gpuetl", "pyarrow", "numpy"), "cudf": ("gpuetl", "pyarrow", "pylibcudf-cu12", "cupy-cuda12x")}
 
 Operation = Callable[[Pipeline, Path], Table]
@@ -81,11 +88,11 @@ OPERATIONS: dict[str, Operation] = {
 def pipeline_of(operation: str, data: Path, out: Path) -> Pipeline:
     """Return the pipeline of an operation, from files to files."""
     pipeline = Pipeline("limits")
-    table = OPERATIONS[operation](pipeline, data).stage("made")
+    table = {**OPERATIONS, **CSV_OPERATIONS}[operation](pipeline, data).stage("made")
     if operation.endswith("CSV"):
         table.write_csv("out", str(out))
     else:
-        table.write_parquet("out", str(out), **({"partition_by": ["kind"]} if operation.endswith("partitions") else {}))
+        table.write_parquet("out", str(out), partition_by="kind" if operation.endswith("partitions") else None)
     return pipeline
 
 
@@ -94,21 +101,27 @@ def main() -> None:
     asked = arguments()
     if asked.child:
         operation, limit = asked.child
-        print(json.dumps(run_on_pandas(operation, limit, asked.folder)))
+        print(json.dumps(run_on_pandas(operation, limit, asked.folder, asked.rows)))
         return
-    make(asked.folder / f"data-{asked.rows}", asked.rows)
-    names = [name for name in OPERATIONS if not asked.only or asked.only in name]
+    is_csv = asked.source == "csv.gz"
+    data, few = (data_folder(asked.folder, count, is_csv) for count in (asked.rows, WARM_UP_ROWS))
+    for folder, count in ((data, asked.rows), (few, WARM_UP_ROWS)):
+        (make_rows if is_csv else make)(folder, count)
+    names = [name for name in (CSV_OPERATIONS if is_csv else OPERATIONS) if not asked.only or asked.only in name]
     found: dict[str, Any] = {
-        "benchmark": "memory-limits", "engine": asked.engine, **described(PACKAGES[asked.engine]), "rows": asked.rows, "runs": [],
-        "group_rows": GROUP_ROWS, "bytes": source_bytes(asked.folder / f"data-{asked.rows}"),
+        "benchmark": "memory-csv" if is_csv else "memory-limits", "engine": asked.engine,
+        **described(PACKAGES[asked.engine]), "rows": asked.rows, "runs": [],
+        "bytes": make_rows(data, asked.rows) if is_csv else source_bytes(data), "group_rows": GROUP_ROWS,
     }  # fmt: skip
     if asked.engine == "cudf":
         found["hardware"] |= gpu()
     for name in names:
         answers = set()
-        for limit in [UNLIMITED, *asked.limits]:
+        for limit in asked.limits if is_csv else [UNLIMITED, *asked.limits]:
             measured = (
-                run_on_cudf(name, limit, asked.folder) if asked.engine == "cudf" else run_apart(asked, name, limit)
+                run_on_cudf(name, limit, asked.folder, asked.rows)
+                if asked.engine == "cudf"
+                else run_apart(asked, name, limit)
             )
             found["runs"].append({"operation": name, "limit": limit, **measured})
             answers.add(found["runs"][-1].pop("answer", None))
@@ -116,6 +129,11 @@ def main() -> None:
             asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         if len(answers - {None}) > 1:
             raise SystemExit(f"{name}: runs with a limit gave other rows")
+
+
+def data_folder(folder: Path, rows: int, is_csv: bool) -> Path:
+    """Return where the sources of so many rows are."""
+    return folder / f"{'csv' if is_csv else 'data'}-{rows}"
 
 
 def source_bytes(data: Path) -> dict[str, int]:
@@ -130,28 +148,36 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--limits", type=lambda text: text.split(","), default=["200MB", "500MB", "1GB"])
     parser.add_argument("--engine", choices=list(PACKAGES), default="pandas")
+    parser.add_argument("--source", choices=["parquet", "csv.gz"], default="parquet")
     parser.add_argument("--only", help="operations whose names have this in them")
     parser.add_argument("--results", type=Path, help="by default in results/")
     parser.add_argument("--child", nargs=2, metavar=("OPERATION", "LIMIT"), help="one run, in this process")
     asked = parser.parse_args()
-    asked.results = asked.results or HERE / "results" / f"memory-limits-{asked.engine}-{today()}.json"
+    name = "memory-limits" if asked.source == "parquet" else "memory-csv"
+    asked.results = asked.results or HERE / "results" / f"{name}-{asked.engine}-{today()}.json"
     return asked
 
 
 def run_apart(asked: argparse.Namespace, operation: str, limit: str) -> dict[str, Any]:
     """Run one operation in a process of its own; return what it took."""
     command = [sys.executable, __file__, str(asked.folder), "--rows", str(asked.rows), "--child", operation, limit]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=enough_s(asked.rows), check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
     measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return measured
 
 
-def run_on_pandas(operation: str, limit: str, folder: Path) -> dict[str, Any]:
+def enough_s(rows: int) -> float:
+    """Return the seconds after which a run is stopped."""
+    return ENOUGH_S * max(1, rows / 5_000_000)
+
+
+def run_on_pandas(operation: str, limit: str, folder: Path, rows: int) -> dict[str, Any]:
     """Run one operation in this process and measure how far its resident set grows."""
-    pipeline, options = prepared(operation, limit, folder)
-    pipeline.explain(engine="pandas", options=options)
+    pipeline, options = prepared(operation, limit, folder, WARM_UP_ROWS)
+    pipeline.run(engine="pandas", options=options, keep=())  # loads code, which is no memory of a run
+    pipeline, options = prepared(operation, limit, folder, rows)
     gc.collect()
     pa.default_memory_pool().release_unused()
     before = resident_set()
@@ -161,15 +187,16 @@ def run_on_pandas(operation: str, limit: str, folder: Path) -> dict[str, Any]:
         report = pipeline.run(engine="pandas", options=options, keep=()).report
     except GpuetlError as error:
         return {"error": str(error), "taken": status_bytes(HIGHEST) - before}
-    seconds = time.perf_counter() - began
-    return {"taken": status_bytes(HIGHEST) - before, "seconds": seconds, **described_run(report, options, folder)}
+    seconds, process = time.perf_counter() - began, status_bytes(HIGHEST)
+    measured = {"taken": process - before, "process": process, "seconds": seconds}
+    return {**measured, **described_run(report, options, folder)}
 
 
-def run_on_cudf(operation: str, limit: str, folder: Path) -> dict[str, Any]:
+def run_on_cudf(operation: str, limit: str, folder: Path, rows: int) -> dict[str, Any]:
     """Run one operation in this process, its first run apart, and read RMM's peak of the second and the time of the third."""
     seconds, taken = 0.0, 0
     for profile in (False, True, False):
-        pipeline, options = prepared(operation, limit, folder)
+        pipeline, options = prepared(operation, limit, folder, rows)
         began = time.perf_counter()
         try:
             report = pipeline.run(engine="cudf", options=replace(options, profile=profile), keep=()).report
@@ -180,12 +207,14 @@ def run_on_cudf(operation: str, limit: str, folder: Path) -> dict[str, Any]:
     return {"taken": taken, "seconds": seconds, **described_run(report, options, folder)}
 
 
-def prepared(operation: str, limit: str, folder: Path) -> tuple[Pipeline, RunOptions]:
+def prepared(operation: str, limit: str, folder: Path, rows: int) -> tuple[Pipeline, RunOptions]:
     """Return an operation's pipeline, with no output there, and the options of its run."""
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     memory = None if limit == UNLIMITED else read_size(limit)
-    return pipeline_of(operation, next(folder.glob("data-*")), out), RunOptions(memory=memory)
+    return pipeline_of(operation, data_folder(folder, rows, operation in CSV_OPERATIONS), out), RunOptions(
+        memory=memory
+    )
 
 
 def described_run(report: RunReport, options: RunOptions, folder: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from render_host import (
     sync_section,
 )
 from render_lab import lab_page
-from render_memory import limits_section, memory_section
+from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
 from render_summary import summary
 from render_text import newest, table
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "performance.md"
 BENCHMARKS = (
     "gpu", "first-runs", "edited-expression", "process-start", "large", "operations", "kernels", "memory-cudf",
-    "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "scaling", "cluster", "peers", "startup", "planning",
+    "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "memory-csv-pandas", "scaling", "cluster", "peers", "startup", "planning",
     "expectations", "sync", "pipeline-zstd", "object-stores",
 )  # fmt: skip
 """Those of the page, in its order."""
@@ -85,6 +85,7 @@ def page() -> str:
         *memory_section(results["memory-pandas"]),
         *limits_section(results["memory-limits-cudf"]),
         *limits_section(results["memory-limits-pandas"]),
+        *csv_section(results["memory-csv-pandas"]),
         "## Several GPUs", "",
         *scaling_section(results["scaling"]),
         *cluster_section(results["cluster"]),

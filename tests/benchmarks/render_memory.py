@@ -69,6 +69,32 @@ def limits_cell(run: dict[str, Any], engine: str) -> str:
     return f"{sizes}, {run['seconds']:.{SECONDS_DIGITS[engine]}f} s"
 
 
+def csv_section(result: dict[str, Any]) -> list[str]:
+    """Render what operations on one large compressed CSV file take under a limit."""
+    text, file = result["bytes"]["text"], result["bytes"]["rows.csv.gz"]
+    return [
+        f"### A large CSV file under a memory limit, engine {result['engine']}", "",
+        f"`tests/benchmarks/memory_limits.py --source csv.gz`: {result['rows']:,} rows from one `.csv.gz` file, {text / 1e9:.1f} GB of text in",
+        f"{file / 1e9:.1f} GB, to Parquet files. Each run has a process of its own. Taken is the growth of the process' resident set from",
+        "the beginning of planning on; the process is all of its resident set, with Python, Arrow and the code. Goal: take at most",
+        f"the limit. Bold numbers miss it. Other work ran on the machine, so times are upper bounds. {conditions(result)}.", "",
+        *table(
+            ("operation", "`--memory`", "taken, MB", "process, MB", "expected, MB", "spilled, MB", "seconds"),
+            map(csv_row, result["runs"]),
+        ),
+        *remarks(result),
+    ]  # fmt: skip
+
+
+def csv_row(run: dict[str, Any]) -> str:
+    """Return one run's line."""
+    if "error" in run:
+        return f"| {run['operation']} | {run['limit']} | {run['error'].splitlines()[0]} | | | | |"
+    taken = marked(f"{run['taken'] / 1e6:,.0f}", run["taken"] > run["bytes_limit"])
+    sizes = " | ".join(f"{run[what] / 1e6:,.0f}" for what in ("process", "expected", "spilled"))
+    return f"| {run['operation']} | {run['limit']} | {taken} | {sizes} | {run['seconds']:,.0f} |"
+
+
 def marked(text: str, is_bold: bool) -> str:
     """Return a number, bold where it misses a goal."""
     return f"**{text}**" if is_bold else text

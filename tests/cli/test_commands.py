@@ -394,3 +394,24 @@ def test_a_sandbox_is_a_folder_that_exists(file: Path):
     done = gpuetl("run", file, "--engine", "pandas", "--sandbox", file.parent / "missing")
     assert done.exit_code == 2
     assert f"folder {file.parent / 'missing'} does not exist" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ("plan small.yaml --json", "unrecognized arguments: --json", "What it takes: gpuetl plan --help"),
+        ("explain", "the following arguments are required: code", "What it takes: gpuetl explain --help"),
+        (
+            "explain small.yaml",
+            "'small.yaml' is not an error code",
+            "This command explains codes of errors.  The plan of a pipeline: gpuetl plan small.yaml",
+        ),
+        ("explain GE10033", "'GE10033' is not an error code", "Did you mean 'GE1003'?"),
+        ("explain nothing", "'nothing' is not an error code", "gpuetl explain all lists the codes."),
+    ],
+)
+def test_a_wrong_command_line_ends_with_2_and_says_what_to_do(arguments, message, hint):
+    done = gpuetl(*arguments.split())
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.rstrip().endswith(hint)

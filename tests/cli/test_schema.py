@@ -113,3 +113,36 @@ def test_what_cannot_be_described_is_an_error(printed, capsys, arguments, messag
     with pytest.raises(SystemExit):
         printed(*arguments)
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,amount,amount\n1,10.5,11\n", "two columns are named 'amount'"),
+        ("a,b,a,b\nx,y,z,z\n", "columns are named 'a' and 'b', twice each"),
+        ("a,a\n", "two columns are named 'a'"),
+    ],
+)
+def test_a_header_with_repeated_names_is_an_error(capsys, tmp_path, monkeypatch, text, message):
+    """It was taken for a row, and the types of all columns for strings."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(SystemExit, match="2"):
+        execute(["schema", "s.csv"])
+    assert capsys.readouterr().err == (
+        f"s.csv: {message}\n"
+        "Rename one in the header.  Or name the columns yourself: header: false, skip_rows: 1, and a schema.\n"
+    )
+
+
+def test_a_first_row_with_values_of_other_rows_is_no_header(printed, tmp_path):
+    (tmp_path / "s.csv").write_text("red,red\nblue,red\n")
+    assert "header: false" in printed("s.csv")
+
+
+def test_columns_with_repeated_names_are_read_by_names_of_the_schema(pipeline):
+    """As the error advises."""
+    (pipeline.root / "s.csv").write_text("id,amount,amount\n1,10,11\n")
+    types = {"id": "int64", "net": "int64", "gross": "int64"}
+    pipeline.read_csv("s", "s.csv", types, header=False, skip_rows=1)
+    assert pipeline.run(engine="pandas", keep=["s"])["s"].to_arrow().to_pylist() == [{"id": 1, "net": 10, "gross": 11}]

@@ -133,9 +133,10 @@ def test_a_limit_of_ranges_leaves_the_rest_alone(pipeline, source):
 def test_ranges_of_a_sample_are_of_about_the_same_size(pipeline, partitions):
     """Also of rows that are in order already; of those that tie, the ones of a partition stay together."""
     x = np.random.default_rng(1).permutation(40_000)
-    rows = pa.table({"x": x, "sorted": np.sort(x), "saw": np.arange(40_000) % 4})
+    texts = [f"{number:06}" for number in x.tolist()]
+    rows = pa.table({"x": x, "sorted": np.sort(x), "saw": np.arange(40_000) % 4, "text": texts})
     t = write_source(pipeline, "t", rows, row_group_size=10_000)
-    for name, most in (("x", 10_500), ("sorted", 10_500), ("saw", 12_500)):
+    for name, most in (("x", 10_500), ("sorted", 10_500), ("saw", 12_500), ("text", 10_500)):
         sizes = [part.num_rows for part in partitions(t.sort(name), RunOptions(partition_rows=10_000))]
         assert sum(sizes) == 40_000
         assert len(sizes) == 4

@@ -47,19 +47,19 @@ a, b = col("a"), col("b")
         (a.dt.hour(), "hour(a)"), (a.dt.date_trunc("month"), "date_trunc('month', a)"), (a.dt.date_diff("day", b), "date_diff('day', a, b)"),
         (a.dt.time_bucket(timedelta(minutes=15)), "time_bucket(interval '15 minutes', a)"), (a.dt.at_time_zone("Asia/Tokyo"), "a AT TIME ZONE 'Asia/Tokyo'"),
         (a.dt.assume_zone("Asia/Tokyo", ambiguous="latest"), "assume_zone(a, 'Asia/Tokyo', ambiguous => 'latest')"), (a.str.strptime("%Y%m%d"), "strptime(a, '%Y%m%d')"),
-        (a.seconds(), "seconds(a)"), (a.make_date(b, 1), "make_date(a, b, 1)"), (a.dt.add_months(-1), "add_months(a, -1)"), (a.str.upper(), "upper(a)"), (a.round(2), "round(a, 2)"), (a.substring(2, length=3), "substring(a, 2, length => 3)"),
+        (a.seconds(), "seconds(a)"), (a.make_date(b, 1), "make_date(a, b, 1)"), (a.dt.add_months(-1), "add_months(a, -1)"), (a.str.upper(), "upper(a)"), (a.round(2), "round(a, 2)"), (a.substring(2, length=3), "substring(a, 2, 3)"),
         (a.cum_sum(), "cum_sum(a)"), (a.rolling_sum(timedelta(hours=1)), "rolling_sum(a, interval '1 hour')"), (a.ewm_mean(half_life=2), "ewm_mean(a, half_life => 2)"),
-        (a.sum() / count(), "sum(a) / count(*)"), (count(a), "count(a)"), (a.count_distinct(), "count(DISTINCT a)"), (a.mean(), "mean(a)"), (a.avg(), "avg(a)"),
+        (a.sum() / count(), "sum(a) / count(*)"), (count(a), "count(a)"), (a.count_distinct(), "count(DISTINCT a)"), (a.mean(), "mean(a)"),
         (when(a > 1, "x").when(a > 0, "y").otherwise("z"), "CASE WHEN a > 1 THEN 'x' WHEN a > 0 THEN 'y' ELSE 'z' END"), (when(a, b).end(), "CASE WHEN a THEN b END"),
         (lag(a), "lag(a)"), (lag(a, 2), "lag(a, 2)"), (lead(a), "lead(a)"), (lead(a, 3), "lead(a, 3)"), (row_number() - 1, "row_number() - 1"),
         (lag(a, default=0), "lag(a, default => 0)"), (lead(a, 2, ignore_nulls=True), "lead(a, 2, ignore_nulls => true)"),
         (rank(), "rank()"), (dense_rank(), "dense_rank()"), (percent_rank(), "percent_rank()"), (cume_dist(), "cume_dist()"), (ntile(4), "ntile(4)"),
         (a.first(ignore_nulls=True), "first(a, ignore_nulls => true)"), (a.corr(b), "corr(a, b)"), (a.quantile(0.9), "quantile(a, 0.9)"), (a.ewm_mean(span=5), "ewm_mean(a, span => 5)"),
-        (session_id(timedelta(minutes=30)), "session_id(gap => interval '30 minutes')"), (a > param("min"), "a > $min"), (lit(date(2020, 1, 1)), "DATE '2020-01-01'"),
+        (session_id(timedelta(minutes=30)), "session_id(interval '30 minutes')"), (a > param("min"), "a > $min"), (lit(date(2020, 1, 1)), "DATE '2020-01-01'"),
         (lit(None), "NULL"), (lit("x") == a, "'x' = a"), (expr("a + 1") * 2, "(a + 1) * 2"), (apply("abs", a), "abs(a)"), (a.like("x%"), "a LIKE 'x%'"),
         (a.like("x!%", "!"), "a LIKE 'x!%' ESCAPE '!'"), (a.str.ilike("x"), "a ILIKE 'x'"), (a.str.regexp_like(r"\d+"), r"regexp_like(a, '\d+')"),
-        (a.str.rlike("x"), "rlike(a, 'x')"), (a.str.split_part("/", -1), "split_part(a, '/', -1)"), (a.clip(0, b), "clip(a, 0, b)"),
-        (a.ifnull(0), "ifnull(a, 0)"), (apply("pi"), "pi()"), (apply("concat_ws", "-", a, b), "concat_ws('-', a, b)"),
+        (a.str.split_part("/", -1), "split_part(a, '/', -1)"), (a.clip(0, b), "clip(a, 0, b)"),
+        (apply("pi"), "pi()"), (apply("concat_ws", "-", a, b), "concat_ws('-', a, b)"),
         (col("a b") + 1, '"a b" + 1'),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -76,13 +76,13 @@ def test_an_expression_is_no_python_boolean():
 
 
 def test_an_unknown_function_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no function 'frobnicate'"):
+    with pytest.raises(AttributeError, match="an expression has no method 'frobnicate'"):
         a.frobnicate()
-    with pytest.raises(AttributeError, match=r"no function 'log'\.  Databases differ"):
+    with pytest.raises(AttributeError, match="has no method 'log'\nDatabases differ"):
         a.log()
-    with pytest.raises(AttributeError, match=r"no function 'uper'\.  Did you mean 'upper'\?"):
+    with pytest.raises(AttributeError, match=r"has no method 'uper'\nDid you mean 'upper'\?"):
         a.uper()
-    with pytest.raises(AttributeError, match=r"no function 'isnull'\.  Write x IS NULL, or x\.is_null\(\) in Python\."):
+    with pytest.raises(AttributeError, match=r"has no method 'isnull'\nWrite x IS NULL, or x\.is_null\(\) in Python\."):
         a.isnull()
     assert not hasattr(a, "__array__")
 

@@ -3,12 +3,14 @@
 import pyarrow as pa
 
 from fuzz.builder import Builder, Relation
-from gpuetl import col
-from gpuetl.expressions.build import count
+from gpuetl import col, count
 from gpuetl.expressions.expression import Expression
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
+from gpuetl.table_steps import OnFail
 from gpuetl.types.data_types import is_floating, is_integer
+
+ON_FAIL: tuple[OnFail, ...] = ("warn", "quarantine")
 
 PARTS = ("part_true", "part_false", "part_null")
 TOTALS = "totals"
@@ -82,7 +84,7 @@ def add_expectations(builder: Builder, result: Relation) -> bool:
     condition = Expression(builder.expressions(result).condition())
     keys, target = builder.draws.some_of(exact, 1, 2), builder.draws.one_of(exact)
     distinct = result.table.select(target).distinct().limit(3).stage("targets")
-    how = builder.draws.one_of(("warn", "quarantine"))
+    how: OnFail = builder.draws.one_of(ON_FAIL)
     expected = (
         result.table.expect(that=condition, name="that", on_fail="quarantine")
         .expect(not_null=result.node.schema.names, on_fail="warn")

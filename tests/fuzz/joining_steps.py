@@ -1,17 +1,30 @@
 """Steps that put two inputs together, and those that give a row any number of times: explode and sample."""
 
+from typing import Literal
+
 from fuzz.builder import Builder, Relation
 from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.join import meeting_type
+from gpuetl.table_steps import KeyedJoin, Validate
 from gpuetl.types.data_types import STRING, can_be_key, common_type
 from gpuetl.types.nested_types import is_list, is_struct
 
 MOST_ROWS = 4000
 """No join is drawn whose result could have more rows."""
-KINDS = ("inner", "left", "full", "right", "semi", "anti", "cross", "inner", "left")
-CHECKS = ("many_to_many",) * 9 + ("many_to_one", "one_to_many", "one_to_one")
+KINDS: tuple[KeyedJoin | Literal["cross"], ...] = (
+    "inner",
+    "left",
+    "full",
+    "right",
+    "semi",
+    "anti",
+    "cross",
+    "inner",
+    "left",
+)
+CHECKS: tuple[Validate, ...] = ("many_to_many",) * 9 + ("many_to_one", "one_to_many", "one_to_one")
 
 
 def joined(builder: Builder, relation: Relation) -> Table | None:
@@ -51,7 +64,7 @@ def united(builder: Builder, relation: Relation) -> Table | None:
         table = table.with_columns(**{tag: lit(0)})
     fitted = [fitting(builder, relation, other, {tag: lit(i)} if tag else {}) for i, other in enumerate(others, 1)]
     same = all(set(other.node.schema) - {tag} == set(relation.node.schema) for other in fitted)
-    missing = "error" if same and builder.draws.chance(50) else "null"
+    missing: Literal["error", "null"] = "error" if same and builder.draws.chance(50) else "null"
     return table.union(*{other.table.origin: other.table for other in fitted}.values(), missing=missing)
 
 

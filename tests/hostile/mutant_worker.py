@@ -58,14 +58,14 @@ class Mutant:
         """Run a small pipeline over the file."""
         pipeline, seed = Pipeline("mutant", root=self.path.parent), self.seed
         if seed.format == "csv":
-            keys = {"on_bad_row": None if self.on_bad_row == "null" else self.on_bad_row}
+            keys: dict[str, Any] = {"on_bad_row": None if self.on_bad_row == "null" else self.on_bad_row}
             rows = pipeline.read_csv("s", self.path.name, seed.schema, **keys)
         else:
             rows = pipeline.read_parquet(
                 "s",
                 self.path.name,
                 verify_pages=self.verify_pages,
-                **({"columns": list(seed.columns)} if seed.columns else {}),
+                columns=list(seed.columns) or None,
             )
         if part == "count":
             rows.aggregate(n=count()).stage("out")

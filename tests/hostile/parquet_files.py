@@ -219,10 +219,9 @@ def rows_of(path: Path, engine: str) -> tuple[pa.Table | None, str]:
     from gpuetl.errors import GpuetlError
 
     columns = supported(path)
-    given = {"columns": columns} if columns else {}
     pipeline = Pipeline("file", root=path.parent)
     try:
-        pipeline.read_parquet("s", str(path), **given).stage("all")
+        pipeline.read_parquet("s", str(path), columns=columns or None).stage("all")
         return pipeline.run(engine=engine, keep=["all"])["all"].to_arrow(), ""
     except GpuetlError as error:
         message = " | ".join(str(error).splitlines()[:3])

@@ -152,8 +152,9 @@ def one_run(folder: Path, draw: random.Random, engine: str) -> tuple[str, str]:
         os.utime(lake / f"{number}.{suffix}", ns=(0, LONG_AGO_NS))
     pq.write_table(pa.table({"version": [0]}), folder / "out.parquet")
     pipeline = Pipeline("changes", root=folder)
-    read = pipeline.read_csv if suffix == "csv" else pipeline.read_parquet
-    read("s", "lake", schema=TYPES).sort("file", "row").write_parquet("out", "out.parquet", mode="overwrite")
+    csv = suffix == "csv"
+    source = pipeline.read_csv("s", "lake", TYPES) if csv else pipeline.read_parquet("s", "lake", schema=TYPES)
+    source.sort("file", "row").write_parquet("out", "out.parquet", mode="overwrite")
     changed = partial(change, lake / f"{draw.randrange(FILES)}.{suffix}")
     delay, before = draw.choice((0, draw.uniform(0, MOST_DELAY_S))), draw.randrange(MOST_READS if rows else 1)
     try:

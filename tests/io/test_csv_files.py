@@ -174,7 +174,11 @@ def test_a_quote_inside_of_a_field_is_a_character(read, text, values):
         (b"", "empty; a CSV file begins with a line of column names"),
         (b"\xef\xbb\xbf", "empty; a CSV file begins with a line of column names"),
         (b"\n\r\n", "empty; a CSV file begins with a line of column names"),
-        (b"\n\nx,s\n1,a\n", "empty; a CSV file begins with a line of column names"),
+        (b"\n\nx,s\n1,a\n", "line 1 is empty and should have the column names\nSkip the empty lines: skip_rows: 2."),
+        (
+            b"\r\nx,s\r\n1,a\r\n",
+            "line 1 is empty and should have the column names\nSkip the empty lines: skip_rows: 1.",
+        ),
         ("x,s\n1,a\n".encode("utf-16"), "the file is UTF-16 text, not UTF-8\nSet encoding: utf-16."),
         ("x,s\n1,a\n".encode("utf-16-be"), "the column names have NUL bytes, so the file is not text\nIs it UTF-16?"),
         (b"x,\xff\n", "the first line is not column names in UTF-8\nSave the file as UTF-8, or declare its encoding,"),
@@ -186,6 +190,13 @@ def test_a_quote_inside_of_a_field_is_a_character(read, text, values):
 )
 def test_a_header_that_is_none_is_an_error(message, data, expected):
     assert message(data).startswith(f"s.csv: {expected}")
+
+
+@pytest.mark.parametrize("data", [b"\nx,s\n1,a\n", b"\r\nx,s\r\n1,a\r\n", b"\xef\xbb\xbf\nx,s\n1,a\n"])
+def test_empty_lines_before_a_header_are_skipped_as_the_error_advises(pipeline, data):
+    (pipeline.root / "s.csv").write_bytes(data)
+    pipeline.read_csv("s", "s.csv", {"x": "int64", "s": "string"}, skip_rows=1)
+    assert pipeline.run(engine="pandas", keep=["s"])["s"].to_arrow().to_pylist() == [{"x": 1, "s": "a"}]
 
 
 @pytest.mark.parametrize("data", [b"x,s", b"x,s\n", b"\xef\xbb\xbfx,s\r\n", b"x,s\r", b"x,s\r\n\r\n\n"])

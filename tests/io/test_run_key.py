@@ -133,6 +133,19 @@ sinks:
     assert "pipeline.yaml:8:54: sink 'two': run_key is for mode append, and the mode is overwrite" in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["[]", "{}"])
+def test_a_run_key_of_no_parameters_is_an_error(tmp_path, key):
+    """It had no effect: a second append doubled the rows."""
+    text = f"""
+gpuetl: 1
+name: p
+sources: {{t: {{csv: in.csv, schema: {{x: int64}}}}}}
+sinks: {{one: {{from: t, csv: one, mode: append, run_key: {key}}}}}
+"""
+    with pytest.raises(InvalidPipeline, match="run_key: takes a name or a list of names, got none"):
+        loads(text, tmp_path).plan(unbound=True)
+
+
 def test_a_run_key_is_written_as_yaml(tmp_path):
     text = appending(tmp_path, [], run_key=["run_date", "least"], on_empty="keep").to_yaml()
     assert "run_key: [run_date, least]" in text

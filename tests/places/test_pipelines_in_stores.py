@@ -11,7 +11,7 @@ from gpuetl import InvalidPipeline, Pipeline
 from gpuetl.places.paths import ImpossiblePath
 from gpuetl.places.registry import path_of
 from gpuetl.sandbox import in_sandbox
-from servers.web import web
+from servers.http_files import http_files
 
 PIPELINE = """\
 gpuetl: 1
@@ -204,7 +204,8 @@ def test_a_pipeline_of_an_http_server_reads_what_lies_next_to_it(tmp_path, engin
     (site / "pipelines/p.yaml").write_text(
         PIPELINE.format("twice.py").replace("csv: out/twice.csv", f"csv: '{tmp_path}/out.csv'")
     )
-    with web(site) as address:
+    with http_files(site, tmp_path / "server.log") as host:
+        address = f"http://{host}/plain"
         ge.load(f"{address}/pipelines/p.yaml").run(engine=engine)
         assert (tmp_path / "out.csv").read_text() == '"x","y"\n1,2\n2,4\n'
         with pytest.raises(InvalidPipeline, match=r"cannot read http://.*/none\.yaml: there is no such object"):

@@ -22,6 +22,7 @@ from gpuetl.messages import SECRET_NAMES, without_secrets
 from gpuetl.places.objects.clients import client_of
 from gpuetl.places.registry import path_of
 from gpuetl.places.storage import OPTIONS, Storage, is_secret, option_name
+from tables import table
 
 ROWS = pa.table({"x": pa.array([1, 2, 3, 4], pa.int64()), "s": ["a", None, "c", "d"]})
 SECRETS = {
@@ -198,8 +199,43 @@ def test_no_line_shows_a_short_secret(name, form):
     with pytest.raises(InvalidPipeline) as error:
         ge.loads(text).plan()
     assert "unknown option" in str(error.value)
-    shown = str(error.value) if name in SECRETS else str(error.value).split("\n\n")[0]
-    assert "sesame" not in shown
+    assert "sesame" not in str(error.value)
+
+
+@pytest.mark.parametrize("form", ["{{x: {}}}", "{{x: [{}]}}", "[{}, {{y: {}}}]"])
+def test_no_line_shows_short_secrets_of_a_map_or_of_several_misspelt_options(form):
+    wrong = f"secret_acess_key: {form.format('sesame', 'sesame')}, acess_key_id: open, skip_signature: maybe"
+    text = pipeline_text("s3://shop", "http://x").replace("region: us-east-1", f"region: us-east-1, {wrong}")
+    with pytest.raises(InvalidPipeline) as error:
+        ge.loads(text).plan()
+    assert [problem.message.split(": ")[-1] for problem in error.value.problems] == [
+        "unknown option 'secret_acess_key' of a store",
+        "unknown option 'acess_key_id' of a store",
+        "skip_signature takes true or false, got 'maybe'",
+    ]
+    assert "sesame" not in str(error.value)
+    assert "open" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["skip_signature", "request_payer", "virtual_hosted_style_request"])
+@pytest.mark.parametrize(("written", "value"), [("true", "true"), ("'True'", "true"), ("1", "true"), ("no", "false")])
+def test_options_that_are_true_or_false(name, written, value):
+    text = (
+        "gpuetl: 1\nname: p\nsources:\n  s: {parquet: 's3://shop/t', schema: {x: int64}, storage_options: {OPTION}}\n"
+    )
+    text += "sinks:\n  out: {from: s, parquet: out}\n"
+    path = ge.loads(text.replace("OPTION", f"{name}: {written}")).plan(files=False).sources["s"].dataset.path
+    assert dict(path.storage.options) == {name: value}
+
+
+@pytest.mark.parametrize("given", ["parameter", "variable"])
+def test_a_value_that_is_neither_true_nor_false_is_an_error_wherever_it_comes_from(given, monkeypatch):
+    monkeypatch.setenv("SKIP", "maybe")
+    value = {"parameter": "$skip", "variable": "{env: SKIP}"}[given]
+    text = pipeline_text("s3://shop", "http://x").replace("region: us-east-1", f"skip_signature: {value}")
+    text = text.replace("storage:\n", "params:\n  skip: {type: string, default: maybe}\nstorage:\n", 1)
+    with pytest.raises(InvalidPipeline, match="skip_signature takes true or false, got 'maybe'"):
+        ge.loads(text).plan(files=False)
 
 
 def test_no_object_shows_a_secret(lake, options, pipeline, caplog):
@@ -243,6 +279,29 @@ def test_fingerprints_do_not_depend_on_credentials(options, changed):
 
     assert fingerprint() == fingerprint(**{changed: "another-one"})
     assert fingerprint() != fingerprint(endpoint_url="https://elsewhere.example.com")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("s3://shop/out", "s3://shop/out/day", "writes inside the path of sink 'one'"),
+        ("s3://shop/out/day", "s3://shop/out", "has a path that holds that of sink 'one'"),
+        ("s3://shop/out", "s3://shop/out/day/t.parquet", "writes inside the path of sink 'one'"),
+        ("s3://shop/out", "s3://shop/out", "writes the same path as sink 'one'"),
+        ("s3://shop/out", "s3://shop/outer", ""),
+    ],
+)
+@pytest.mark.parametrize("mode", ["overwrite", "append"])
+def test_a_sink_inside_of_another_one_in_a_store_is_an_error(options, first, second, message, mode):
+    pipeline = Pipeline("p")
+    rows = pipeline.from_frame("t", table({"x": "int64"}, (1,)))
+    rows.write_parquet("one", first, mode=mode, storage_options=options)
+    rows.write_parquet("two", second, mode=mode, storage_options={**options, "access_key_id": "another-one"})
+    if not message:
+        pipeline.plan(files=False)
+        return
+    with pytest.raises(InvalidPipeline, match=message):
+        pipeline.plan(files=False)
 
 
 def test_rows_of_two_endpoints_are_different_places(options):

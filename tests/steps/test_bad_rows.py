@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, col, count, loads
+from gpuetl.formats import csv_pieces
 from messages import without_place
 from tables import table
 
@@ -67,6 +68,22 @@ def test_bad_values_are_null(txns, engine, pipeline):
         f"source 'txns': {pipeline.root}/a.csv: values that are not of their type are null: "
         "column 'id': 1 (line 6: 'x'); column 'amount': 2 (line 4: '12,5', line 9: 'n'); "
         "rows with too few fields get nulls: 1 (line 7); rows with too many fields lose the last ones: 1 (line 8)"
+    ]
+
+
+def test_bad_values_of_all_pieces_of_a_file_are_one_warning(engine, pipeline, monkeypatch):
+    """There was one for each piece."""
+    monkeypatch.setattr(csv_pieces, "PIECE_BYTES", 100)
+    lines = [f"{row},{'n/a' if row % 10 == 3 else row}" for row in range(1, 201)]
+    lines[149] = "150"
+    (pipeline.root / "s.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
+    s = pipeline.read_csv("s", "s.csv", {"id": "int64", "x": "int64"}, on_bad_row=None)
+    s.select("id").stage("ids")
+    run = pipeline.run(engine=engine, keep=["s", "ids"], options=RunOptions(partition_rows=20))
+    assert list(run.report.warnings) == [
+        f"source 's': {pipeline.root}/s.csv: values that are not of their type are null: "
+        "column 'x': 20 (line 4: 'n/a', line 14: 'n/a', line 24: 'n/a', …); "
+        "rows with too few fields get nulls: 1 (line 151)"
     ]
 
 

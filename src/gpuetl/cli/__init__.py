@@ -65,11 +65,14 @@ def execute(arguments: Sequence[str] | None = None) -> None:
 
 
 class Arguments(ArgumentParser):
-    """Reads a command line; its errors have a code too."""
+    """Reads a command line; its errors have a code and a next step too.  `command` is the one whose options count."""
+
+    command: str = ""
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and what is wrong, and leave."""
-        super().error(messages.with_code(message, coded("GE3004", message)))
+        """Print the usage, what is wrong, and the next step, and leave."""
+        text = f"{message}\nWhat it takes: {self.command or self.prog} --help"
+        super().error(messages.with_code(text, coded("GE3004", message)))
 
 
 def parser(words: Sequence[str] = ()) -> ArgumentParser:
@@ -82,6 +85,8 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
     version = f"gpuetl {__version__}"
     read.add_argument("--version", action="version", version=version, help="print the version and leave")
     commands = read.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in [words[0]] if words and words[0] in COMMANDS else COMMANDS:
+    if words and words[0] in COMMANDS:
+        read.command = f"gpuetl {words[0]}"
+    for name in [words[0]] if read.command else COMMANDS:
         import_module(f"gpuetl.cli.{name}").add_to(commands)
     return read

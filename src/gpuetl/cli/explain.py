@@ -34,8 +34,8 @@ def explain(code: str) -> None:
         return
     page = PAGES.get(code.strip("[]").upper())
     if page is None:
-        near = suggestion(code.upper(), PAGES)
-        raise InvalidPipeline.because(
-            coded("GE3004", f"'{code}' is not an error code"), near or "gpuetl explain all lists the codes."
-        )
+        hint = suggestion(code.upper(), PAGES) or "gpuetl explain all lists the codes."
+        if code.endswith((".yaml", ".yml")):
+            hint = f"This command explains codes of errors.  The plan of a pipeline: gpuetl plan {code}"
+        raise InvalidPipeline.because(coded("GE3004", f"'{code}' is not an error code"), hint)
     print(page.text, end="")

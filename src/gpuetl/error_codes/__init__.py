@@ -15,6 +15,7 @@ from gpuetl.error_codes import (
     output,
     parquet_files,
     pipeline_file,
+    python_api,
     running,
     sink_keys,
     sinks,
@@ -27,7 +28,7 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, names, expressions, steps, kernels, source_keys, sources, csv_files, parquet_files, storage, sink_keys,
+    pipeline_file, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files, parquet_files, storage, sink_keys,
     sinks, commits, contracts, warnings, running, limits, engines, clusters, output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}

@@ -24,6 +24,22 @@ def left_by_another_host(target: str) -> dict[str, str]:
 
 PAGES = (
     ErrorPage(
+        code="GE1461",
+        title="a folder has files of another format",
+        cause="The sink would add files to a folder in which parts of another format are.  A reader takes one format of a "
+        "folder, so it would miss the others.  No sink of the run has changed.",
+        fix="Write the format that the folder has, or give the sink another folder.",
+        kind="pipeline",
+        files={"out/part-00000.csv": "id,amount\n9,9.5\n"},
+        example=SOURCES + OUT.replace("out.parquet", "out").replace("overwrite", "append"),
+        message="""\
+example.yaml:6:31: sink 'out': out has files of another format, CSV, such as part-00000.csv  [GE1461]
+    out: {from: sales, parquet: out, mode: append}
+                                ^^^
+Readers of Parquet would not read those.  Write CSV, or give the sink a different path.""",
+        fixed=SOURCES + OUT.replace("out.parquet", "out").replace("parquet:", "csv:").replace("overwrite", "append"),
+    ),
+    ErrorPage(
         code="GE1510",
         title="keep_foreign does not fit the sink",
         cause="`keep_foreign` keeps files that gpuetl did not write in a folder that is replaced.  This sink writes one "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from gpuetl.allocators import trim
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.committing import SinkReport, commit
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 EXCESS = 1.15
 """A limit is met up to this factor: pages of libraries and threads' stacks count too."""
+SPILLED_BYTES = 8 << 20
+"""Of frames that are spilled at a time, before it is measured what that has freed."""
 Accepts = Callable[[Mapping[str, pa.Table]], bool]
 """Looks at what was counted, by check, and tells whether the sinks may change."""
 
@@ -87,7 +90,8 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     }
     runner.guard.frees.extend(partial(wait_until_written, writer) for writer in writers.values())
     if budget:
-        budget.frees += [*(partial(is_settled, writer) for writer in writers.values()), store.spill_oldest]
+        settled = (partial(is_settled, writer) for writer in writers.values())
+        budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
     head_rows = options.head_rows
     try:
         with timed(seconds, "run"), reader or nullcontext():
@@ -141,6 +145,7 @@ def budget_of(physical: PhysicalPlan, backend: Backend, options: RunOptions) -> 
     """Return what keeps to the limit of a run on the host, whose allocators keep to none; a GPU's does."""
     if options.memory is None or backend.device == "GPU":
         return None
+    backend.release()  # what planning leaves would be taken for memory that the process needs by itself
     return Budget(options.memory, Growth(), expected_memory(physical, HOST).steps)
 
 
@@ -189,6 +194,22 @@ def is_settled(writer: SinkWriter) -> bool:
     """Wait until what was handed over is written; nothing more is to be had of this writer."""
     writer.settle()
     return False
+
+
+def trimmed() -> bool:
+    """Give back what the allocator keeps; nothing more is to be had of it."""
+    trim()
+    return False
+
+
+def spilled_and_trimmed(store: Store) -> bool:
+    """Spill the oldest frames that wait; tell whether there may be more.
+
+    Pieces of an exchange have small buffers, which the allocator keeps when they are freed.
+    """
+    found = store.spill_oldest(SPILLED_BYTES)
+    trim()
+    return found
 
 
 def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:

@@ -100,10 +100,10 @@ class Store:
             self.recorder.spilled.update(waiting.spilled.spill_traffic)
         return ""
 
-    def spill_oldest(self) -> bool:
-        """Spill the oldest frame that is not empty; tell whether that was possible."""
+    def spill_oldest(self, size: int = 1) -> bool:
+        """Spill the oldest frames that take so many bytes, or all; tell whether there were some to spill."""
         with self.lock:
-            return self.size > 0 and not self.spill(self.size - 1)
+            return self.size > 0 and not self.spill(max(0, self.size - size))
 
     def forget(self, waiting: StoredFrame) -> None:
         """Let go of a frame in the engine's memory."""

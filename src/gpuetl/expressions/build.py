@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import EllipsisType
+from typing import overload
 
-from gpuetl.expressions.expression import Expression, apply
-from gpuetl.expressions.syntax import RUN_ID, STRUCT, Constant, Name, ParameterName
+from gpuetl.expressions.expression import Expression, Operand, apply, as_syntax, refuse_string
+from gpuetl.expressions.operands import IntoExpression, Scalar
+from gpuetl.expressions.syntax import RUN_ID, STRUCT, Apply, Constant, Name, ParameterName
 from gpuetl.records import dataclass
 
 
@@ -14,7 +16,7 @@ def col(name: str) -> Expression:
     return Expression(Name(name))
 
 
-def lit(value: Any) -> Expression:
+def lit(value: Scalar | None) -> Expression:
     """A constant."""
     return Expression(Constant(value))
 
@@ -35,13 +37,13 @@ def expr(sql: str) -> Expression:
 class When:
     """A CASE under construction; ends with `otherwise(value)`, or `end()`, which gives null for the rest."""
 
-    branches: tuple[tuple[Any, Any], ...]
+    branches: tuple[tuple[IntoExpression, IntoExpression], ...]
 
-    def when(self, condition: Expression, value: Any) -> When:
+    def when(self, condition: Expression, value: IntoExpression) -> When:
         """Add a branch."""
         return When((*self.branches, (condition, value)))
 
-    def otherwise(self, value: Any) -> Expression:
+    def otherwise(self, value: IntoExpression) -> Expression:
         """Close with the value for the rows that no branch takes."""
         return apply("case", *(part for branch in self.branches for part in branch), value)
 
@@ -50,12 +52,48 @@ class When:
         return apply("case", *(part for branch in self.branches for part in branch))
 
 
-def when(condition: Expression, value: Any) -> When:
-    """Begin `CASE WHEN condition THEN value`."""
-    return When(((condition, value),))
+@dataclass(frozen=True)
+class Condition:
+    """A condition whose value `then` gives."""
+
+    condition: Expression
+    branches: tuple[tuple[Expression, Operand], ...] = ()
+
+    def then(self, value: Operand) -> Then:
+        """Give the value; strings are refused: write `lit("a")` for the string, or `col("a")` for the column."""
+        branches = (*self.branches, (self.condition, refuse_string("then", value)))
+        return Then(Apply("case", tuple(as_syntax(part) for branch in branches for part in branch)), branches)
 
 
-def struct(**fields: Any) -> Expression:
+@dataclass(frozen=True, eq=False)
+class Then(Expression):
+    """A CASE that gives null for the rows that no branch takes, unless `otherwise` follows."""
+
+    branches: tuple[tuple[Expression, Operand], ...]
+
+    def when(self, condition: Expression) -> Condition:
+        """Add a branch, whose value `then` gives."""
+        return Condition(condition, self.branches)
+
+    def otherwise(self, value: Operand) -> Expression:
+        """Close with the value for the rows that no branch takes; strings are refused as by `then`."""
+        return apply("case", *(part for branch in self.branches for part in branch), refuse_string("otherwise", value))
+
+
+@overload
+def when(condition: Expression) -> Condition: ...
+
+
+@overload
+def when(condition: Expression, value: IntoExpression) -> When: ...
+
+
+def when(condition: Expression, value: IntoExpression | EllipsisType = ...) -> Condition | When:
+    """Begin `CASE WHEN condition THEN value`: `when(c, v).otherwise(w)`, or `when(c).then(v).otherwise(w)`."""
+    return Condition(condition) if value is ... else When(((condition, value),))
+
+
+def struct(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct(a=col("x"))` is `struct_pack(a := x)`."""
     return apply(STRUCT, **fields)
 
@@ -63,53 +101,3 @@ def struct(**fields: Any) -> Expression:
 def run_id() -> Expression:
     """The run's id, the same text in every row: `run_id()`."""
     return apply(RUN_ID)
-
-
-def count(x: Expression | None = None) -> Expression:
-    """`count(*)`, or the number of values of `x` that are not null."""
-    return apply("count_rows") if x is None else apply("count", x)
-
-
-def row_number() -> Expression:
-    """The row's place in its window's group, from 1."""
-    return apply("row_number")
-
-
-def rank() -> Expression:
-    """1 more than the rows before it in its window's group; rows that tie share it."""
-    return apply("rank")
-
-
-def dense_rank() -> Expression:
-    """1 more than the distinct keys before it in its window's group; rows that tie share it."""
-    return apply("dense_rank")
-
-
-def percent_rank() -> Expression:
-    """(rank - 1) / (rows - 1) in its window's group."""
-    return apply("percent_rank")
-
-
-def cume_dist() -> Expression:
-    """The share of its window's group that comes no later in order."""
-    return apply("cume_dist")
-
-
-def ntile(n: Any) -> Expression:
-    """The tile, from 1, when the rows of its window's group are dealt to n equal tiles."""
-    return apply("ntile", n)
-
-
-def lag(x: Expression, *offset: Any, **options: Any) -> Expression:
-    """The x of `offset` (1) rows before in the window's group; `default` and `ignore_nulls` as in SQL."""
-    return apply("lag", x, *offset, **options)
-
-
-def lead(x: Expression, *offset: Any, **options: Any) -> Expression:
-    """The x of `offset` (1) rows after in the window's group; `default` and `ignore_nulls` as in SQL."""
-    return apply("lead", x, *offset, **options)
-
-
-def session_id(gap: Any) -> Expression:
-    """How many gaps longer than `gap` the window's group has had so far."""
-    return apply("session_id", gap=gap)

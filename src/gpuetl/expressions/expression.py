@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
 from functools import partial, reduce
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Never, TypeAlias
 
-from gpuetl.errors import InvalidExpression, suggestion
-from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
-from gpuetl.expressions.functions.function import Kind
-from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Syntax
+from gpuetl.errors import InvalidExpression, InvalidType, MisusedExpression, UnknownMethod, suggestion
+from gpuetl.expressions.functions import ALIASES, INSTEAD
+from gpuetl.expressions.methods import Methods
+from gpuetl.expressions.operands import IntoExpression, Names, Scalar
+from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Over, Syntax
+from gpuetl.messages import coded
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import parse_type
+from gpuetl.types.data_types import DataType, parse_type
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
-_ALL_KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
+Closed: TypeAlias = Literal["both", "left", "right", "none"]
 
 
 @dataclass(frozen=True, eq=False)
-class Expression:
+class Expression(Methods):
     """An expression under construction.
 
     Operators are SQL's; `&`, `|` and `~` are AND, OR and NOT.  Every function of the table is a method:
@@ -28,12 +32,18 @@ class Expression:
 
     syntax: Syntax
 
-    def __getattr__(self, name: str) -> Callable[..., Expression]:
-        if name.startswith("_") or name not in {*function_names(_ALL_KINDS), *ALIASES}:
-            hint = INSTEAD.get(name) or suggestion(name, function_names(_ALL_KINDS))
-            raise AttributeError(f"no function '{name}'.  {hint or 'docs/functions.md lists the functions'}")
-        before = _constants_before_column(name)
-        return lambda *args, **keywords: apply(name, *args[:before], self, *args[before:], **keywords)
+    if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+        def __getattr__(self, name: str) -> Never:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise UnknownMethod("an expression", name, method_hint(name))
+
+        @staticmethod
+        def _call(
+            function: str, required: tuple[object, ...], optional: tuple[object, ...] = (), **named: object
+        ) -> Any:
+            return call(function, required, optional, **named)
 
     @property
     def dt(self) -> Expression:
@@ -45,21 +55,45 @@ class Expression:
         """The same expression: `col("name").str.upper()` reads like pandas."""
         return self
 
-    def is_in(self, values: Iterable[Any]) -> Expression:
-        """`x IN (…)`."""
+    def is_in(self, values: Iterable[Expression | Scalar | None]) -> Expression:
+        """`x IN (…)`: null if x is null, or if it is not found and a value is null."""
         return apply("in", self, *values)
 
     def is_not_null(self) -> Expression:
         """`x IS NOT NULL`."""
         return ~apply("is_null", self)
 
-    def between(self, low: Any, high: Any) -> Expression:
+    def between(self, low: IntoExpression, high: IntoExpression) -> Expression:
         """`low <= x AND x <= high`."""
         return apply("and", self >= low, self <= high)
 
-    def fill_null(self, value: Any) -> Expression:
+    def is_between(self, lower_bound: Operand, upper_bound: Operand, closed: Closed = "both") -> Expression:
+        """Whether x is in a range; `closed` says which ends belong to it.
+
+        Strings are refused: write `lit("a")` for the string, or `col("a")` for the column.
+        """
+        low, high = refuse_string("is_between", lower_bound), refuse_string("is_between", upper_bound)
+        if closed not in ("both", "left", "right", "none"):
+            message = coded("GE1106", f"is_between takes one of both, left, right, none as closed, got {closed!r}")
+            raise InvalidExpression(message)
+        above = self >= low if closed in ("both", "left") else self > low
+        return apply("and", above, self <= high if closed in ("both", "right") else self < high)
+
+    def fill_null(self, value: IntoExpression) -> Expression:
         """`coalesce(x, value)`."""
         return apply("coalesce", self, value)
+
+    def alias(self, name: TypeName) -> NamedExpression:
+        """Name a column where a step takes expressions by place: `with_columns((col("a") + 1).alias("b"))`."""
+        return NamedExpression(name, self)
+
+    def over(self, *by: Names, order_by: Names = ()) -> Expression:
+        """Compute aggregates or window functions over the rows with the same values of `by`, for each of the rows.
+
+        `col("x").sum().over("k")` is the group's sum in each row, and `row_number().over("k", order_by="ts desc")` the
+        place of each row.  It stands in `with_columns`, `select` and `filter`.
+        """
+        return Expression(Over(self.syntax, _flat_names(by), _flat_names((order_by,))))
 
     def cast(self, dtype: TypeName) -> Expression:
         """CAST to a type by name: exact, or an error.
@@ -71,7 +105,7 @@ class Expression:
         """
         from gpuetl.expressions.constants import converted
 
-        target = parse_type(dtype)
+        target = type_named(dtype)
         try:
             return Expression(converted(self.syntax, target) or CastTo(self.syntax, target))
         except ValueError as error:
@@ -79,7 +113,7 @@ class Expression:
 
     def try_cast(self, dtype: TypeName) -> Expression:
         """TRY_CAST to a type by name: exact, or null."""
-        return Expression(CastTo(self.syntax, parse_type(dtype), lenient=True))
+        return Expression(CastTo(self.syntax, type_named(dtype), lenient=True))
 
     def field(self, name: TypeName) -> Expression:
         """A field of a struct: `col("s").field("a")` is `s.a`."""
@@ -88,13 +122,15 @@ class Expression:
     def __getitem__(self, key: TypeName) -> Expression:
         """A field of a struct, or the value of a map's key: `col("s")["a"]`.  Elements of lists: `list_get(0)`."""
         if not isinstance(key, (str, Expression)):
-            raise TypeError("write list_get(n), counted from 0, for an element of a list")
+            message = coded("GE1217", f"takes the name of a field, or a key of a map, got {key!r}")
+            raise MisusedExpression(message, hint="Write list_get(n), counted from 0, for an element of a list.")
         return apply(SUBSCRIPT, self, key)
 
     __iter__ = None
 
     def __bool__(self) -> bool:
-        raise TypeError("an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not")
+        message = coded("GE1217", "an expression cannot be used as a Python boolean: use & | ~ instead of and, or, not")
+        raise MisusedExpression(message, hint="Write (a > 1) & (a < 3) for 1 < a < 3.")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -104,89 +140,172 @@ class Expression:
     def __invert__(self) -> Expression:
         return apply("not", self)
 
-    def __eq__(self, other: Any) -> Expression:  # type: ignore[override]
+    def __eq__(self, other: IntoExpression) -> Expression:  # type: ignore[override]
         return apply("equal", self, other)
 
-    def __ne__(self, other: Any) -> Expression:  # type: ignore[override]
+    def __ne__(self, other: IntoExpression) -> Expression:  # type: ignore[override]
         return apply("not_equal", self, other)
 
-    def __lt__(self, other: Any) -> Expression:
+    def __lt__(self, other: IntoExpression) -> Expression:
         return apply("less", self, other)
 
-    def __le__(self, other: Any) -> Expression:
+    def __le__(self, other: IntoExpression) -> Expression:
         return apply("less_equal", self, other)
 
-    def __gt__(self, other: Any) -> Expression:
+    def __gt__(self, other: IntoExpression) -> Expression:
         return apply("greater", self, other)
 
-    def __ge__(self, other: Any) -> Expression:
+    def __ge__(self, other: IntoExpression) -> Expression:
         return apply("greater_equal", self, other)
 
-    def __add__(self, other: Any) -> Expression:
+    def __add__(self, other: IntoExpression) -> Expression:
         return apply("add", self, other)
 
-    def __sub__(self, other: Any) -> Expression:
+    def __sub__(self, other: IntoExpression) -> Expression:
         return apply("subtract", self, other)
 
-    def __mul__(self, other: Any) -> Expression:
+    def __mul__(self, other: IntoExpression) -> Expression:
         return apply("multiply", self, other)
 
-    def __truediv__(self, other: Any) -> Expression:
+    def __truediv__(self, other: IntoExpression) -> Expression:
         return apply("divide", self, other)
 
-    def __floordiv__(self, other: Any) -> Expression:
+    def __floordiv__(self, other: IntoExpression) -> Expression:
         return apply("int_divide", self, other)
 
-    def __mod__(self, other: Any) -> Expression:
+    def __mod__(self, other: IntoExpression) -> Expression:
         return apply("modulo", self, other)
 
-    def __and__(self, other: Any) -> Expression:
+    def __and__(self, other: IntoExpression) -> Expression:
         return apply("and", self, other)
 
-    def __or__(self, other: Any) -> Expression:
+    def __or__(self, other: IntoExpression) -> Expression:
         return apply("or", self, other)
 
-    def __radd__(self, other: Any) -> Expression:
+    def __radd__(self, other: IntoExpression) -> Expression:
         return apply("add", other, self)
 
-    def __rsub__(self, other: Any) -> Expression:
+    def __rsub__(self, other: IntoExpression) -> Expression:
         return apply("subtract", other, self)
 
-    def __rmul__(self, other: Any) -> Expression:
+    def __rmul__(self, other: IntoExpression) -> Expression:
         return apply("multiply", other, self)
 
-    def __rtruediv__(self, other: Any) -> Expression:
+    def __rtruediv__(self, other: IntoExpression) -> Expression:
         return apply("divide", other, self)
 
-    def __rfloordiv__(self, other: Any) -> Expression:
+    def __rfloordiv__(self, other: IntoExpression) -> Expression:
         return apply("int_divide", other, self)
 
-    def __rmod__(self, other: Any) -> Expression:
+    def __rmod__(self, other: IntoExpression) -> Expression:
         return apply("modulo", other, self)
 
-    def __rand__(self, other: Any) -> Expression:
+    def __rand__(self, other: IntoExpression) -> Expression:
         return apply("and", other, self)
 
-    def __ror__(self, other: Any) -> Expression:
+    def __ror__(self, other: IntoExpression) -> Expression:
         return apply("or", other, self)
 
 
-def as_syntax(value: Any) -> Syntax:
+@dataclass(frozen=True, eq=False)
+class NamedExpression:
+    """An expression and the name of the column that it gives; `alias` makes one, as the last call."""
+
+    name: str
+    expression: Expression
+
+    if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+        def __getattr__(self, name: str) -> Never:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise UnknownMethod("a named expression", name, f"Call alias last: .{name}(…).alias({self.name!r}).")
+
+
+Operand: TypeAlias = Expression | bool | int | float | date | time | timedelta | Decimal | None
+"""An expression, or a constant that is no string."""
+
+
+def as_syntax(value: object) -> Syntax:
     """Return the written form of an expression, or of a Python constant."""
+    if isinstance(value, NamedExpression):
+        message = coded("GE1212", f"the name '{value.name}' cannot stand inside an expression")
+        raise InvalidExpression(message, hint="Call alias last, or give the name as a keyword.")
     return value.syntax if isinstance(value, Expression) else Constant(value)
 
 
-def apply(function: str, *args: Any, **keywords: Any) -> Expression:
+def apply(function: str, *args: object, **keywords: object) -> Expression:
     """Call a function of the table by name; AND and OR of many are chains of two, as in SQL."""
     if function in ASSOCIATIVE and len(args) > 2:
-        chain: Expression = reduce(partial(apply, function), args)
-        return chain
+        first, second, *rest = args
+        return reduce(partial(apply, function), rest, apply(function, first, second))
     named = tuple((key, as_syntax(value)) for key, value in keywords.items())
     return Expression(Apply(function, tuple(map(as_syntax, args)), named))
 
 
-def _constants_before_column(name: str) -> int:
-    """Return how many constants a method takes before its own expression's place: one for `date_trunc(unit, x)`."""
-    function = find_function(name, _ALL_KINDS)
-    constants = [argument.constant for argument in function.arguments] if function else []
-    return constants.index(False) if False in constants else 0
+def call(function: str, required: tuple[object, ...], optional: tuple[object, ...] = (), **named: object) -> Expression:
+    """Call a function of the table as its method in Python does; options that are None are not given."""
+    given = [option for option in optional if option is not None]
+    return apply(function, *required, *given, **{key: value for key, value in named.items() if value is not None})
+
+
+def function_call(
+    function: str, required: tuple[object, ...], optional: tuple[object, ...] = (), **named: object
+) -> Expression:
+    """Call a function of the table as its function in Python does.
+
+    Raises
+    ------
+    InvalidExpression
+        For a string where no argument is an expression: elsewhere, `sum("x")` is the sum of a column.
+    """
+    texts = [value for value in required if isinstance(value, str)]
+    if texts and not any(isinstance(value, Expression) for value in (*required, *optional, *named.values())):
+        raise ambiguous_string(function, texts[-1])
+    return call(function, required, optional, **named)
+
+
+def refuse_string(function: str, value: Operand) -> Operand:
+    """Return a value; raise `InvalidExpression` for a string, which Polars takes for the name of a column."""
+    if isinstance(value, str):
+        raise ambiguous_string(function, value)
+    return value
+
+
+def ambiguous_string(function: str, text: str) -> InvalidExpression:
+    """Word a string that may be meant as a column."""
+    message = coded("GE1215", f"{function} got the string {text!r}, which may be a column or a constant")
+    return InvalidExpression(message, hint=f"Write col({text!r}) for the column, or lit({text!r}) for the string.")
+
+
+def type_named(name: str) -> DataType:
+    """Return the type of a name; raise `InvalidType` where it is none."""
+    try:
+        return parse_type(name)
+    except ValueError as error:
+        raise InvalidType(error.args[0], hint=getattr(error, "hint", "")) from None
+
+
+OF_POLARS = {
+    "len": "Write count() for the number of rows, or length() for that of characters.",
+    "sort": "An order is text: sort('x desc').",
+    "name": "Write alias('name').",
+    "list": "Write list_get(0), list_length() or another function of lists.",
+    "weekday": "Write isodow(), Monday is 1, or dayofweek(), Sunday is 0.",
+    "unique": "Write count_distinct(), or a distinct step.",
+}
+"""What to write for methods of Polars that mean something else, or are not there."""
+
+
+def method_hint(name: str) -> str:
+    """Return what to write in place of a method that expressions do not have."""
+    if name in OF_POLARS:
+        return OF_POLARS[name]
+    if name in ALIASES:
+        return f"Write {ALIASES[name]}()."
+    known = [name for name in dir(Expression) if not name.startswith("_")]
+    return INSTEAD.get(name) or suggestion(name, known) or "docs/functions.md lists the functions."
+
+
+def _flat_names(names: tuple[Names, ...]) -> tuple[str, ...]:
+    return tuple(name for one in names for name in ((one,) if isinstance(one, str) else one))

@@ -26,7 +26,9 @@ from gpuetl.expressions.syntax import (
     CastTo,
     Constant,
     Name,
+    Over,
     ParameterName,
+    Selected,
     Syntax,
     Unreadable,
     operands,
@@ -60,6 +62,8 @@ NAMED_VALUES = {
     **dict.fromkeys(("inf", "infinity"), "Write CAST('inf' AS float64)."),
 }
 """What to write for names that other languages give to constants."""
+SELECTOR_PLACES = "A selector stands in select, with_columns and drop, by place: with_columns(cs.numeric().round(2))."
+OVER_PLACES = "It stands in with_columns, select and filter."
 PRESENT = (
     "getdate",
     "sysdate",
@@ -143,6 +147,10 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
             return _apply(syntax, scope)
         case Unreadable():
             return WRONG
+        case Selected():
+            raise InvalidExpression(coded("GE1216", f"{syntax.text} cannot stand here"), syntax.span, SELECTOR_PLACES)
+        case Over():
+            raise InvalidExpression(coded("GE1213", "over cannot stand here"), syntax.span, OVER_PLACES)
     raise TypeError(syntax)
 
 

@@ -6,8 +6,8 @@ SQL text and the Python interface both build these; `resolve` gives them types, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Callable, Iterator
+from dataclasses import field, replace
 from typing import Any
 
 from gpuetl.errors import InvalidExpression, Span
@@ -83,11 +83,38 @@ class CastTo(Syntax):
     lenient: bool = False
 
 
+@dataclass(frozen=True)
+class Over(Syntax):
+    """Aggregates or window functions over groups of rows, in Python; a table makes steps of it: `over_columns.py`."""
+
+    operand: Syntax
+    by: tuple[str, ...]
+    order_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Selected(Syntax):
+    """Stands for each of the columns that `matches` takes by name and type, in Python; `text` is how it is written."""
+
+    matches: Callable[[str, DataType], bool] = field(compare=False)
+    text: str
+
+
 def operands(node: Syntax) -> list[Syntax]:
     """Return what a node is built on."""
     if isinstance(node, Apply):
         return [*node.args, *(value for _, value in node.keywords)]
-    return [node.operand] if isinstance(node, CastTo) else []
+    return [node.operand] if isinstance(node, CastTo | Over) else []
+
+
+def rebuilt(node: Syntax, change: Callable[[Syntax], Syntax | None]) -> Syntax:
+    """Return an expression with those of its parts changed for which `change` gives another one, outermost first."""
+    if (changed := change(node)) is not None:
+        return changed
+    if isinstance(node, Apply):
+        args = tuple(rebuilt(arg, change) for arg in node.args)
+        return replace(node, args=args, keywords=tuple((key, rebuilt(value, change)) for key, value in node.keywords))
+    return replace(node, operand=rebuilt(node.operand, change)) if isinstance(node, CastTo | Over) else node
 
 
 def operands_of(function: str, node: Syntax) -> list[Syntax]:

@@ -21,7 +21,9 @@ from gpuetl.expressions.syntax import (
     CastTo,
     Constant,
     Name,
+    Over,
     ParameterName,
+    Selected,
     Syntax,
 )
 from gpuetl.messages import cut
@@ -103,6 +105,12 @@ def _text(node: Syntax) -> tuple[str, int]:
         case CastTo():
             verb = "TRY_CAST" if node.lenient else "CAST"
             return f"{verb}({_text(node.operand)[0]} AS {_cast_target(node)})", _ATOM
+        case Selected():
+            return node.text, _ATOM
+        case Over():
+            by = [f"PARTITION BY {', '.join(map(quote_name, node.by))}"] if node.by else []
+            order = [f"ORDER BY {', '.join(node.order_by)}"] if node.order_by else []
+            return f"{_within(node.operand, _ATOM)} OVER ({' '.join([*by, *order])})", _ATOM
         case Apply():
             return _apply(node)
     raise TypeError(node)

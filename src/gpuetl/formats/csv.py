@@ -15,7 +15,7 @@ from gpuetl.formats.csv_header import Headers, delimiter_hint, header_of, missin
 from gpuetl.formats.csv_options import CODECS, CsvOptions, CsvWriteOptions, codec_by_name, csv_options
 from gpuetl.formats.file_columns import case_hint
 from gpuetl.formats.format import Encoding, Format, Inference, Piece
-from gpuetl.io.data_file import DataFile, RowGroup
+from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.types.data_types import STRING, DataType, can_be_key, is_binary
@@ -72,6 +72,18 @@ class CsvFormat(Format):
         if key not in headers.pieces:
             headers.pieces[key] = pieces_of(dataset, file)
         return headers.pieces[key]
+
+    def column_values(self, dataset: Dataset, name: str) -> ColumnValues | None:
+        """Return the bytes of a column of strings, where files are large enough to be cut into pieces."""
+        from gpuetl.formats.csv_widths import string_bytes
+
+        headers = dataset.metadata
+        assert isinstance(headers, Headers)
+        key = dataset.whole_file_bytes
+        if key not in headers.string_bytes:
+            headers.string_bytes[key] = string_bytes(dataset, dataset.row_groups)
+        size = headers.string_bytes[key].get(name)
+        return None if size is None else ColumnValues(1.0, size)
 
     def option_problems(self, options: FormatOptions, types: Mapping[str, DataType]) -> Iterable[tuple[str, str]]:
         """Return what does not go together among the options, and with the columns."""

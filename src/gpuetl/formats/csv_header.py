@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.errors import have_hint
@@ -72,6 +72,8 @@ class Headers(dict[FilePath, Header]):
         super().__init__()
         self.pieces: dict[tuple[FilePath, int], Sequence[Piece]] = {}
         """Those of each file, and of each `whole_file_bytes`."""
+        self.string_bytes: dict[int, Mapping[str, float]] = {}
+        """Of each `whole_file_bytes` those of a row, by column: see `csv_widths.py`."""
 
 
 def header_of(dataset: Dataset, file: DataFile) -> Header:
@@ -111,8 +113,7 @@ def read_header(file: DataFile, options: CsvOptions, names: Sequence[str] = ()) 
         raise DatasetError(coded("GE1403", f"cannot read {path}: {error.strerror or error}")) from None
     record, line = first.text, first.line
     if not record and options.header:
-        hint = "Add the header line, or take the file out of the source's path."
-        raise DatasetError(coded("GE1414", f"{path}: empty; a CSV file begins with a line of column names"), hint)
+        raise no_header(path, first)
     if not options.header:
         count = len(split_fields(record, dialect)) if record else 0
         return Header((*names,) or generated_names(count), first.is_empty, first.start, line)
@@ -130,6 +131,15 @@ def read_header(file: DataFile, options: CsvOptions, names: Sequence[str] = ()) 
         hint = f"Is it UTF-16?  {SAVE_AS_UTF_8}"
         raise DatasetError(coded("GE1403", f"{path}: the column names have NUL bytes, so the file is not text"), hint)
     return Header(found, first.alone, first.end, line + line_count(record) + 1)
+
+
+def no_header(path: FilePath, first: FirstRecord) -> DatasetError:
+    """Word a file that is empty, or begins with empty lines."""
+    if not first.empty_lines:
+        hint = "Add the header line, or take the file out of the source's path."
+        return DatasetError(coded("GE1414", f"{path}: empty; a CSV file begins with a line of column names"), hint)
+    hint = f"Skip the empty lines: skip_rows: {first.line - 1 + first.empty_lines}."
+    return DatasetError(coded("GE1414", f"{path}: line {first.line} is empty and should have the column names"), hint)
 
 
 def generated_names(count: int) -> tuple[str, ...]:
@@ -160,7 +170,8 @@ class FirstRecord(NamedTuple):
     """The first record of a file, without its line end and without a byte order mark.
 
     `start` and `end` are where it begins and where the next one does, `line` the line in which it begins.  `alone`
-    says that nothing follows it, `is_empty` that the file has no record.
+    says that nothing follows it, `is_empty` that the file has no record.  `empty_lines` counts the empty lines before
+    the first other one, if one is near.
     """
 
     text: bytes
@@ -169,6 +180,7 @@ class FirstRecord(NamedTuple):
     line: int
     alone: bool
     is_empty: bool
+    empty_lines: int = 0
 
 
 def first_record(source: OpenFile, options: CsvOptions) -> FirstRecord:
@@ -193,9 +205,10 @@ def first_record(source: OpenFile, options: CsvOptions) -> FirstRecord:
                 if following - start > MAX_HEADER_BYTES:
                     raise long_header(source.path, text[start:], dialect)
                 if following < len(text) or not more:
-                    return FirstRecord(
-                        text[start:end], start, following, line, following >= len(text), start >= len(text)
-                    )
+                    record, rest = text[start:end], text[start:].lstrip(b"\r\n")
+                    empty_lines = line_count(text[start : len(text) - len(rest)]) if rest else 0
+                    alone, is_empty = following >= len(text), start >= len(text)
+                    return FirstRecord(record, start, following, line, alone, is_empty, empty_lines)
 
 
 def skipped(text: bytes, options: CsvOptions) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -69,20 +69,20 @@ def infer(dataset: Dataset) -> Inference:
     return Inference(types_of(sample, options), len(sample.rows), str(file.path))
 
 
-def sample_of(file: DataFile, options: CsvOptions, header: Header) -> Sample:
-    """Return the first rows of a file."""
+def sample_of(file: DataFile, options: CsvOptions, header: Header, most_bytes: int = 0, most_rows: int = 0) -> Sample:
+    """Return the first rows of a file, by default `SAMPLE_ROWS` rows in up to `SAMPLE_BYTES` bytes."""
     text, is_whole = b"", True
     with opened(file.path, file.state) as source:
         for block in blocks(source, options, 1 << 16):
             text += block
-            if len(text) - header.start > SAMPLE_BYTES:
+            if len(text) - header.start > (most_bytes or SAMPLE_BYTES):
                 is_whole = False
                 break
     text = text[header.start :]
     if not is_whole:
         text = text[: whole_records(text, options.dialect)]
     records = CsvRecords(text, options.dialect, empty_lines=len(header.names) == 1)
-    return Sample(header, [records.fields(record) for record in range(min(SAMPLE_ROWS, len(records)))])
+    return Sample(header, [records.fields(record) for record in range(min(most_rows or SAMPLE_ROWS, len(records)))])
 
 
 def types_of(sample: Sample, options: CsvOptions) -> dict[str, DataType]:
@@ -184,6 +184,11 @@ def detected(file: DataFile) -> CsvOptions:
 
     The delimiter is the one that splits most of the first rows into the same number of fields.  A first row is a header
     unless one of its fields is a number, a date or a truth value, or is empty in the middle.
+
+    Raises
+    ------
+    DatasetError
+        For a header in which a name stands twice.
     """
     options = with_encoding(file)
     found = {mark: split_by(file, CsvOptions.of(options), mark) for mark in DELIMITERS}
@@ -191,9 +196,23 @@ def detected(file: DataFile) -> CsvOptions:
     rows, changed = found[delimiter], dict(options.changed)
     if delimiter != ",":
         changed["delimiter"] = delimiter
-    if rows and not looks_like_header(rows, CsvOptions(**changed)):
-        changed["header"] = False
+    if rows:
+        twice = {field for field in rows[0] if rows[0].count(field) > 1}
+        is_header = looks_like_header(rows[0]) and twice.isdisjoint(field for row in rows[1:] for field in row)
+        if is_header and twice:
+            raise repeated_names(file, twice)
+        if not is_header:
+            changed["header"] = False
     return CsvOptions(**changed)
+
+
+def repeated_names(file: DataFile, fields: Iterable[bytes]) -> DatasetError:
+    """Word a header in which some fields stand twice."""
+    names = sorted(decoded(field) for field in fields)
+    named = " and ".join(f"'{name}'" for name in names)
+    what = f"two columns are named {named}" if len(names) == 1 else f"columns are named {named}, twice each"
+    hint = "Rename one in the header.  Or name the columns yourself: header: false, skip_rows: 1, and a schema."
+    return DatasetError(coded("GE1412", f"{file.path}: {what}"), hint)
 
 
 def with_encoding(file: DataFile) -> CsvOptions:
@@ -222,9 +241,14 @@ def evenness(rows: Sequence[Sequence[bytes]]) -> tuple[float, int]:
     return sum(len(row) == len(rows[0]) for row in rows) / len(rows), len(rows[0])
 
 
-def looks_like_header(rows: Sequence[Sequence[bytes]], options: CsvOptions) -> bool:
-    """Tell whether the first of some rows has names."""
-    names = [unquoted(field, options.dialect).decode("utf-8", "replace") for field in rows[0]]
-    if "" in names[:-1] or len({*names}) < len(names):
-        return False
-    return all(type_of(iter([name]), name, CsvOptions(nulls=ByColumn(()))) == STRING for name in names)
+def looks_like_header(fields: Sequence[bytes]) -> bool:
+    """Tell whether the fields of a first row can be names of columns."""
+    names = [decoded(field) for field in fields]
+    return "" not in names[:-1] and all(
+        type_of(iter([name]), name, CsvOptions(nulls=ByColumn(()))) == STRING for name in names
+    )
+
+
+def decoded(field: bytes) -> str:
+    """Return a field without its quotes."""
+    return unquoted(field, CsvOptions().dialect).decode("utf-8", "replace")

@@ -52,3 +52,6 @@ class RejectedRows(Dataset):
     def row_groups(self) -> tuple[RowGroup, ...]:
         """The source's, without what is known of their values."""
         return tuple(group.without_ranges for group in self.source.row_groups)
+
+    def column_values(self, name: str) -> None:
+        """Return nothing: files say nothing of the rows that will not fit."""

@@ -23,10 +23,11 @@ SYNONYMS = {
 
 
 class StoreOption(NamedTuple):
-    """An option: the schemes whose stores take it, and whether its value is a secret."""
+    """An option: the schemes whose stores take it, whether its value is a secret, and whether it is true or false."""
 
     schemes: tuple[str, ...]
     secret: bool = False
+    is_boolean: bool = False
 
 
 OPTIONS = {
@@ -36,8 +37,8 @@ OPTIONS = {
     "access_key_id": StoreOption(("s3",), secret=True),
     "secret_access_key": StoreOption(("s3",), secret=True),
     "session_token": StoreOption(("s3",), secret=True),
-    "virtual_hosted_style_request": StoreOption(("s3",)),
-    "request_payer": StoreOption(("s3",)),
+    "virtual_hosted_style_request": StoreOption(("s3",), is_boolean=True),
+    "request_payer": StoreOption(("s3",), is_boolean=True),
     "service_account": StoreOption(("gs",)),
     "service_account_key": StoreOption(("gs",), secret=True),
     "application_credentials": StoreOption(("gs",)),
@@ -48,7 +49,7 @@ OPTIONS = {
     "client_secret": StoreOption(("az",), secret=True),
     "tenant_id": StoreOption(("az",)),
     "bearer_token": StoreOption(("gs", "az"), secret=True),
-    "skip_signature": StoreOption(("s3", "gs", "az")),
+    "skip_signature": StoreOption(("s3", "gs", "az"), is_boolean=True),
 }
 """The options of storage by name."""
 PLACE_OPTIONS = ("endpoint", "account_name")
@@ -65,6 +66,17 @@ PLACE_VARIABLES = {
 def is_secret(name: str) -> bool:
     """Tell whether the value of an option must never be shown; an unknown one's may be secret."""
     return name not in OPTIONS or OPTIONS[name].secret
+
+
+BOOLEANS = {"true": ("true", "1", "yes", "on"), "false": ("false", "0", "no", "off")}
+"""How stores' clients write true and false."""
+
+
+def stored_value(name: str, value: str) -> str | None:
+    """Return the value of an option as a store's client takes it; None for one that should be true or false."""
+    if not OPTIONS[name].is_boolean:
+        return value
+    return next((known for known, others in BOOLEANS.items() if value.lower() in others), None)
 
 
 def option_name(name: str) -> str | None:

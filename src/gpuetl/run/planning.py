@@ -39,6 +39,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import NoValue, Plan, value_of
+from gpuetl.run.mixed_formats import check_format
 
 STATE_SHARE = 0.25
 """The largest window state, as a share of a partition: far less than an exchange would move."""
@@ -232,11 +233,12 @@ def unread_data_warnings(plan: Plan) -> Iterator[str]:
 
 
 def check_sinks(plan: Plan) -> None:
-    """Raise `RunFailed` for a sink that would change files of a source, which it reaches by another name."""
+    """Raise `RunFailed` for a sink that would change files of a source under another name, or mix formats."""
     datasets = {node.dataset.path: node.dataset for node in plan.nodes if isinstance(node, Read)}
     files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows)]
     for sink in plan.sinks.values():
         assert isinstance(sink, Write)
+        check_format(sink)
         try:
             found = next(reached_by_another_name(sink.target, files), None)
         except DatasetError as error:

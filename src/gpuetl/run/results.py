@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.engines.interface import Backend
-from gpuetl.errors import PackageMissing
+from gpuetl.errors import EvaluationError, PackageMissing
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import type_name
+from gpuetl.types.nested_types import type_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +43,22 @@ class Result:
         return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
 
     def to_polars(self) -> Any:
-        """Return the rows as a Polars frame, on the memory of the Arrow table but for its texts."""
-        return needed("polars", "to_polars", "polars").from_arrow(self.to_arrow())
+        """Return the rows as a Polars frame, on the memory of the Arrow table but for its texts.
+
+        Raises
+        ------
+        EvaluationError
+            For a column with decimals of more than 38 digits, which Polars does not have.
+        PackageMissing
+            Without the package polars.
+        """
+        polars, table = needed("polars", "to_polars", "polars"), self.to_arrow()
+        for name, dtype in zip(table.schema.names, table.schema.types, strict=True):
+            if any(map(pa.types.is_decimal256, type_parts(dtype))):
+                hint = "Leave it out in a step before, or use to_arrow"
+                message = f"column '{name}' is {type_name(dtype)}, and Polars has decimals of up to 38 digits.  {hint}"
+                raise EvaluationError(coded("GE3008", message))
+        return polars.from_arrow(table)
 
     def to_cudf(self) -> Any:
         """Return the rows as a cuDF frame: of the cudf engine on its memory, of the pandas engine a copy on the GPU.

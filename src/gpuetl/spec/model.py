@@ -24,6 +24,7 @@ from gpuetl.spec.forms import (
     ORDER,
     PARTITIONS,
     SCHEMA,
+    SOME_NAMES,
     choice,
 )
 from gpuetl.spec.steps import Step
@@ -117,7 +118,7 @@ class SinkSpec:
     sort_by: tuple[Order, ...] = key(ORDER, ())
     mode: Mode = key(choice("error", "overwrite", "append", "replace_partitions"), "error")
     on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
-    run_key: tuple[str, ...] = key(NAMES, ())
+    run_key: tuple[str, ...] = key(SOME_NAMES, ())
     keep_foreign: bool = key(BOOLEAN, False)
     storage: str = key(NAME, "")
     storage_options: StorageOptions = key(STORAGE_OPTIONS, ())

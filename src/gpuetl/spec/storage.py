@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, TypeAlias
 from gpuetl.errors import InvalidPipeline, have_hint, nearest
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import ParameterName
-from gpuetl.messages import coded, remember_value
+from gpuetl.messages import coded, hide_in_line, remember_value
 from gpuetl.places.paths import FilePath, StorePath
-from gpuetl.places.storage import OPTIONS, Storage, endpoint_problem, is_secret, option_name
+from gpuetl.places.storage import OPTIONS, Storage, endpoint_problem, is_secret, option_name, stored_value
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
@@ -102,27 +102,37 @@ def read_option(written: str, node: Node, key: KeyPlace) -> WrittenOption:
     if name == "endpoint" and isinstance(value, str) and (problem := endpoint_problem(value)):
         place = hidden(node, key) if problem.shows_secret else node
         raise BadValue(coded("GE1008", f"{name} {problem.message}"), place, problem.hint)
+    if isinstance(value, str) and stored_value(name, value) is None:
+        raise BadValue(coded("GE1008", no_boolean(name, value)), node, "Write true or false.")
     return WrittenOption(name, value, at)
 
 
+def no_boolean(name: str, value: str) -> str:
+    """Word an option that is neither true nor false."""
+    return f"{name} takes true or false, got '{value}'"
+
+
 def hidden(node: Node, key: KeyPlace) -> KeyPlace:
-    """Return the place of a key whose line does not show the value, which no other line shows from now on either."""
-    for value in strings_in(node):
-        remember_value(value, HIDDEN)
-    place, start, end = key.key, node.column, node.column + node.width
-    if place.line != node.line + 1 or isinstance(node.value, dict):
-        return key
-    line = place.source
-    return KeyPlace(replace(place, source=line[:start] + "*" * len(line[start:end]) + line[end:]))
+    """Return the place of a key; no message shows its value from now on, nor its line with the value, however short."""
+    for part in scalars_in(node):
+        if isinstance(part.value, str):
+            remember_value(part.value, HIDDEN)
+        place = part.place()
+        hide_in_line(place.source, part.column, part.width)
+    return key
 
 
-def strings_in(node: Node) -> Iterator[str]:
-    """Yield the strings of a value that may be secret: names of environment variables and parameters are not."""
+def scalars_in(node: Node) -> Iterator[Node]:
+    """Yield the values of a node that may be secret: names of environment variables and parameters are not."""
     if isinstance(node.value, tuple):
         for part in node.value:
-            yield from strings_in(part)
-    elif isinstance(node.value, str) and not PARAMETER.fullmatch(node.value):
-        yield node.value
+            yield from scalars_in(part)
+    elif isinstance(node.value, dict):
+        for name, part in node.items():
+            if name != "env":
+                yield from scalars_in(part)
+    elif not isinstance(node.value, str) or not PARAMETER.fullmatch(node.value):
+        yield node
 
 
 def read_value(name: str, node: Node, at: Located) -> OptionValue:
@@ -258,6 +268,8 @@ class StorageBinder:
         if isinstance(value, Variable) and not os.environ.get(value.name):
             message = coded("GE1019", f"{name}: the environment variable {value.name} is not set")
             return StorageProblem(message, f"Set it: export {value.name}=…", option.node, within)
+        if isinstance(value, Variable):
+            return self.boolean_problem(option, os.environ[value.name], within)
         if not isinstance(value, ParameterValue):
             return None
         if value.name not in self.parameters:
@@ -269,7 +281,14 @@ class StorageBinder:
         if isinstance(bound, Literal) and bound.value in (None, ""):
             message = coded("GE1016", f"{name}: parameter '{value.name}' has no value")
             return StorageProblem(message, f"Give it with -p {value.name}=VALUE.", option.node, within)
-        return None
+        return self.boolean_problem(option, str(bound.value), within) if isinstance(bound, Literal) else None
+
+    def boolean_problem(self, option: WrittenOption, value: str, within: str) -> StorageProblem | None:
+        """Return what is wrong with a value from elsewhere of an option that is true or false."""
+        if stored_value(option.name, value) is not None:
+            return None
+        message = coded("GE1008", no_boolean(option.name, value))
+        return StorageProblem(message, "Give true or false.", option.node, within)
 
     def value(self, option: WrittenOption) -> str:
         """Return the value of an option, which messages do not show if it is a secret."""
@@ -285,7 +304,7 @@ class StorageBinder:
             value, reference = option.value, HIDDEN
         if is_secret(option.name):
             remember_value(value, reference)
-        return value
+        return stored_value(option.name, value) or value
 
 
 def listed(scheme: str) -> str:

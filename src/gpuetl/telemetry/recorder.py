@@ -14,6 +14,7 @@ from typing import Protocol
 from gpuetl import messages
 from gpuetl.messages import one_line, printable, redacted
 from gpuetl.records import dataclass
+from gpuetl.telemetry.counted_warning import CountedWarning
 from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.telemetry.memory_meter import MemoryMeter
 from gpuetl.telemetry.memory_samples import MemoryCurve
@@ -182,9 +183,15 @@ class Recorder:
             self.notes.append(message)
 
     def warn(self, message: str) -> None:
-        """Keep a warning for the user, once."""
-        if message not in self.warnings:
-            self.warnings.append(message)
+        """Keep a warning for the user, once; one that counts adds to another one of the same thing."""
+        with self.lock:
+            if isinstance(message, CountedWarning):
+                for place, other in enumerate(self.warnings):
+                    if merged := message.merged(other):
+                        self.warnings[place] = merged
+                        return
+            if message not in self.warnings:
+                self.warnings.append(message)
 
     @property
     def shown_warnings(self) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.allocators import release_free_memory, returned_when_freed
 from gpuetl.engines.capabilities import Device
 from gpuetl.engines.interface import ALONE, Share
 from gpuetl.engines.no_result import check_array
 from gpuetl.engines.pandas.columns.column import take_rows
-from gpuetl.engines.pandas.host_memory import SpilledTable, release_free_memory, returned_when_freed, spilled
 from gpuetl.engines.pandas.io.read import read_row_groups
 from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.engines.pandas.relational import (
@@ -26,6 +26,7 @@ from gpuetl.engines.pandas.relational import (
     window,  # noqa: F401
 )
 from gpuetl.engines.pandas.relational.exchange import split_by_hash, split_by_order
+from gpuetl.engines.pandas.spilled_table import SpilledTable, spilled
 from gpuetl.io.data_file import RowGroup
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.memory_limits import host_memory

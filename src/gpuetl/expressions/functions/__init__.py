@@ -90,7 +90,7 @@ INSTEAD = {
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),
     **dict.fromkeys(("notnull", "notna", "isnotnull"), "Write x IS NOT NULL, or x.is_not_null() in Python."),
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
-    "alias": "A name stands before its expression: with_columns(y=x + 1).", "over": "Use a window step.",
+    "over": "Use a window step.",
     "cumsum": "Write cum_sum(x).", "shift": "Write lag(x) or lead(x).", "rolling": "Write rolling_mean(x, 10), or another rolling function.",
 }  # fmt: skip
 """What to write for names that one may expect, and that are no alias: their meaning differs, or is not had so."""

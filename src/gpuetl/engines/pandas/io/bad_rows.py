@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -30,11 +30,10 @@ from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded, recoded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.records import dataclass
+from gpuetl.telemetry.counted_warning import SHOWN, Count, CountedWarning
 from gpuetl.telemetry.recorder import warn
 from gpuetl.types.data_types import STRING, DataType, type_name
 
-SHOWN = 3
-"""Bad values of a column, and rows, that a warning shows."""
 VALUE_CHARACTERS = 80
 
 
@@ -220,14 +219,14 @@ class CsvRows:
             return told
         return f"The type was inferred from the first {rows:,} rows: write out the schema.  {told}"
 
-    def warning(self) -> str:
+    def warning(self) -> CountedWarning:
         """Count what was read as null, or left out, with the first places."""
         _, bad = self.converted
-        told = [
-            f"column '{name}': {int(mask.sum()):,} (" + ", ".join(self.shown(name, mask)) + ")"
+        nulls, place = "values that are not of their type are null", self.places.first_line
+        counts = [
+            Count(f"column '{name}'", place, int(mask.sum()), tuple(self.shown(name, mask)), nulls)
             for name, mask in bad.items()
         ]
-        parts = [f"values that are not of their type are null: {'; '.join(told)}"] if told else []
         expected = len(header_of(self.dataset, self.file).names)
         for what, such in (
             ("text after a closing quote get nulls there", list(self.text_after_quote)),
@@ -235,17 +234,14 @@ class CsvRows:
             ("too many fields lose the last ones", [r for r, n in self.broken.items() if n > expected]),
         ):
             if such:
-                lines = listed([f"line {self.places.line(record)}" for record in such[:SHOWN]], len(such))
-                parts.append(f"rows with {what}: {len(such):,} ({lines})")
-        return coded("GE1706", f"source '{self.dataset.name}': {self.file.path}: {'; '.join(parts)}")
+                lines = tuple(f"line {self.places.line(record)}" for record in such[:SHOWN])
+                counts.append(Count(f"rows with {what}", place, len(such), lines))
+        return CountedWarning("GE1706", f"source '{self.dataset.name}': {self.file.path}", counts)
 
     def shown(self, name: str, mask: NDArray[np.bool_]) -> Iterator[str]:
         """Yield the first bad values of a column with their lines."""
-        rows = np.flatnonzero(mask)
-        for row in rows[:SHOWN].tolist():
+        for row in np.flatnonzero(mask)[:SHOWN].tolist():
             yield f"line {self.places.line(int(self.records[row]))}: '{self.value(name, row)}'"
-        if len(rows) > SHOWN:
-            yield "…"
 
 
 def as_latin_1(data: bytes) -> bytes:
@@ -257,11 +253,6 @@ def of_latin_1(column: Column) -> Column:
     """Return the bytes that `as_latin_1` took."""
     values = (None if value is None else value.decode().encode("latin-1") for value in column.to_pylist())
     return pa.chunked_array([pa.array(values, pa.binary())])
-
-
-def listed(parts: Sequence[str], count: int) -> str:
-    """Join the first parts; dots stand for the others, of `count` in all."""
-    return ", ".join([*parts, *["…"] * (count > len(parts))])
 
 
 def decoded(column: Column) -> tuple[Column, Column | None]:

@@ -25,10 +25,12 @@ def split_by_order(frame: pa.Table, by: Sequence[SortKey], before: pa.Table, aft
     """Sort rows between the boundaries, and cut where these come to stand: before or after the rows that tie.
 
     Rows between two boundaries need no order among themselves, so strings count only by where they are between these.
+    Without boundaries, as of a sample, all rows are sorted.
     """
     names = list(dict.fromkeys(key.column for key in by))
     parts = [part.select(names) for part in (before, frame, after)]
-    strings = [name for name in names if frame.schema.field(name).type == STRING]
+    bounded = before.num_rows + after.num_rows > 0
+    strings = [name for name in names if bounded and frame.schema.field(name).type == STRING]
     for name in strings:
         limits = distinct_strings([part.column(name) for part in (before, after)])
         parts = [with_column(part, name, places_among(limits, part.column(name))) for part in parts]

@@ -1,26 +1,19 @@
-"""Memory of the engine's frames: freed memory goes back to the system, and a table waits in a file."""
+"""The allocators of the host, for runs with a limit: memory that is freed goes back to the system.
+
+Allocators keep what is freed for later: Arrow's mimalloc keeps tens of megabytes a thread, and glibc keeps freed arrays
+of up to 32 MB in its heaps.  That is quick, and exceeds a limit.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any
 
 import pyarrow as pa
-
-from gpuetl.io.spill_space import SpillSpace
-from gpuetl.records import dataclass
-from gpuetl.telemetry.hardware_limits import Link
-
-# Memory that goes back to the system when it is freed, for runs with a limit.
-#
-# Allocators keep what is freed for later: Arrow's mimalloc keeps tens of megabytes a thread, and glibc keeps freed
-# arrays
-# of up to 32 MB in its heaps.  That is quick, and exceeds a limit.
-
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Parameters of mallopt(3)."""
@@ -78,6 +71,11 @@ def release_free_memory() -> None:
     """Give back to the system what Arrow's pools and malloc keep."""
     for pool in (pa.default_memory_pool(), RUNS.pool):
         pool.release_unused()
+    trim()
+
+
+def trim() -> None:
+    """Give back to the system what malloc keeps: small pieces of freed tables between others that are still used."""
     if libc := glibc():
         libc.malloc_trim(0)
 
@@ -90,38 +88,3 @@ def glibc() -> Any:
         return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None
     except OSError:
         return None
-
-
-# A table in a file.
-
-
-@dataclass(frozen=True, eq=False)
-class SpilledTable:
-    """Arrow's stream format, mapped: what comes back is read from the file where it is used."""
-
-    stream: pa.Buffer
-
-    @property
-    def spill_traffic(self) -> Mapping[Link, int]:
-        """The bytes written."""
-        return {"host to file": self.stream.size}
-
-    @property
-    def restore_traffic(self) -> Mapping[Link, int]:
-        """The bytes read."""
-        return {"file to host": self.stream.size}
-
-    def restored(self) -> pa.Table:
-        """Return the table, whose columns are in the mapping."""
-        with pa.ipc.open_stream(self.stream) as reader:
-            return reader.read_all()
-
-
-def spilled(table: pa.Table, space: SpillSpace) -> SpilledTable:
-    """Write a table to a file; raise `OSError` where that cannot be written, or its disk is full."""
-    with space.file() as file:
-        with pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) as writer:
-            writer.write_table(table)
-        file.flush()
-        with pa.memory_map(f"/proc/self/fd/{file.fileno()}") as mapped:  # Python's would keep a descriptor open
-            return SpilledTable(mapped.read_buffer())

@@ -1,0 +1,2031 @@
+"""The functions of the table as methods of an expression.
+
+Written by `make docs` (tools/generate_functions.py) from the table in `expressions/functions`: do not edit.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from gpuetl.expressions.operands import DateUnit, IntoExpression, ZoneChoice
+
+if TYPE_CHECKING:
+    from gpuetl.expressions.expression import Expression
+
+
+class Methods:
+    """The functions of the table; None for an option means that it is not given."""
+
+    if TYPE_CHECKING:
+
+        @staticmethod
+        def _call(
+            function: str, required: tuple[object, ...], optional: tuple[object, ...] = (), **named: object
+        ) -> Expression: ...
+
+    def add(self, y: IntoExpression) -> Expression:
+        """`x + y`; of decimals, exactly.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).add(2)` is `3`.
+        """
+        return self._call("add", (self, y))
+
+    def subtract(self, y: IntoExpression) -> Expression:
+        """`x - y`; of two timestamps, a duration.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).subtract(2)` is `-1`.
+        """
+        return self._call("subtract", (self, y))
+
+    def multiply(self, y: IntoExpression) -> Expression:
+        """`x * y`; of decimals, exactly.
+
+        Null in any argument gives null.
+
+        Example: `lit(3).multiply(4)` is `12`.
+        """
+        return self._call("multiply", (self, y))
+
+    def divide(self, y: IntoExpression) -> Expression:
+        """`x / y` in float64: 1/0 is inf, 0/0 is NaN.
+
+        Null in any argument gives null.
+
+        Example: `lit(7).divide(2)` is `3.5`.
+        """
+        return self._call("divide", (self, y))
+
+    def int_divide(self, y: IntoExpression) -> Expression:
+        """`x // y`, truncated toward zero; null where y is 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(-7).int_divide(2)` is `-3`.
+        """
+        return self._call("int_divide", (self, y))
+
+    def modulo(self, y: IntoExpression) -> Expression:
+        """`x % y` with the sign of x; null where y is 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(-7).modulo(2)` is `-1`.
+        """
+        return self._call("modulo", (self, y))
+
+    def negate(self) -> Expression:
+        """`-x`.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).add(1).negate()` is `-2`.
+        """
+        return self._call("negate", (self,))
+
+    def abs(self) -> Expression:
+        """The absolute value.
+
+        Null in any argument gives null.
+
+        Example: `lit(-3).abs()` is `3`.
+        """
+        return self._call("abs", (self,))
+
+    def sign(self) -> Expression:
+        """-1, 0 or 1; NaN of NaN; int64 of a decimal.
+
+        Null in any argument gives null.
+
+        Example: `lit(-3).sign()` is `-1`.
+        """
+        return self._call("sign", (self,))
+
+    def round(self, digits: int | Expression | None = None) -> Expression:
+        """To `digits` places after the point (0), half to even.
+
+        A decimal may get a digit more.
+
+        Null in any argument gives null.
+
+        Example: `lit(2.5).round()` is `2.0`.
+        """
+        return self._call("round", (self,), (digits,))
+
+    def floor(self) -> Expression:
+        """The greatest whole number not above x, in x's type.
+
+        A decimal may get a digit more.
+
+        Null in any argument gives null.
+
+        Example: `lit(-1.5).floor()` is `-2.0`.
+        """
+        return self._call("floor", (self,))
+
+    def ceil(self) -> Expression:
+        """The least whole number not below x, in x's type.
+
+        A decimal may get a digit more.
+
+        Null in any argument gives null.
+
+        Example: `lit(-1.5).ceil()` is `-1.0`.
+        """
+        return self._call("ceil", (self,))
+
+    def trunc(self) -> Expression:
+        """x without its fraction, in x's type.
+
+        Null in any argument gives null.
+
+        Example: `lit(-1.5).trunc()` is `-1.0`.
+        """
+        return self._call("trunc", (self,))
+
+    def try_add(self, y: IntoExpression) -> Expression:
+        """`x + y`; null where integers overflow.
+
+        Null in any argument gives null.
+
+        Example: `lit(9223372036854775807).try_add(1)` is `None`.
+        """
+        return self._call("try_add", (self, y))
+
+    def try_subtract(self, y: IntoExpression) -> Expression:
+        """`x - y`; null where integers overflow.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).try_subtract(2)` is `-1`.
+        """
+        return self._call("try_subtract", (self, y))
+
+    def try_multiply(self, y: IntoExpression) -> Expression:
+        """`x * y`; null where integers overflow.
+
+        Null in any argument gives null.
+
+        Example: `lit(9223372036854775807).try_multiply(2)` is `None`.
+        """
+        return self._call("try_multiply", (self, y))
+
+    def bit_and(self, y: IntoExpression) -> Expression:
+        """The bits that are set in both integers.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).bit_and(10)` is `8`.
+        """
+        return self._call("bit_and", (self, y))
+
+    def bit_or(self, y: IntoExpression) -> Expression:
+        """The bits that are set in either integer.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).bit_or(10)` is `14`.
+        """
+        return self._call("bit_or", (self, y))
+
+    def bit_xor(self, y: IntoExpression) -> Expression:
+        """The bits that are set in one of the integers only.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).bit_xor(10)` is `6`.
+        """
+        return self._call("bit_xor", (self, y))
+
+    def bit_not(self) -> Expression:
+        """Every bit of the int64 turned over: -x - 1.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).bit_not()` is `-13`.
+        """
+        return self._call("bit_not", (self,))
+
+    def shift_left(self, bits: IntoExpression) -> Expression:
+        """The bits of the int64 moved up, those that leave lost.
+
+        Null unless 0 <= `bits` <= 63.
+
+        Null in any argument gives null.
+
+        Example: `lit(3).shift_left(2)` is `12`.
+        """
+        return self._call("shift_left", (self, bits))
+
+    def shift_right(self, bits: IntoExpression) -> Expression:
+        """The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.
+
+        Null in any argument gives null.
+
+        Example: `lit(-8).shift_right(1)` is `-4`.
+        """
+        return self._call("shift_right", (self, bits))
+
+    def clip(self, low: IntoExpression, high: IntoExpression) -> Expression:
+        """x limited to the range from `low` to `high`; NaN stays NaN.
+
+        Null in any argument gives null.
+
+        Example: `lit(7).clip(1, 5)` is `5`.
+        """
+        return self._call("clip", (self, low, high))
+
+    def sqrt(self) -> Expression:
+        """The square root; NaN of a negative number.
+
+        Null in any argument gives null.
+
+        Example: `lit(9).sqrt()` is `3.0`.
+        """
+        return self._call("sqrt", (self,))
+
+    def exp(self) -> Expression:
+        """e to the power of x.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).exp()` is `1.0`.
+        """
+        return self._call("exp", (self,))
+
+    def ln(self) -> Expression:
+        """The natural logarithm; -inf of 0, NaN of a negative number.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).ln()` is `0.0`.
+        """
+        return self._call("ln", (self,))
+
+    def log10(self) -> Expression:
+        """The logarithm to base 10.
+
+        Null in any argument gives null.
+
+        Example: `lit(1000).log10()` is `3.0`.
+        """
+        return self._call("log10", (self,))
+
+    def log2(self) -> Expression:
+        """The logarithm to base 2.
+
+        Null in any argument gives null.
+
+        Example: `lit(8).log2()` is `3.0`.
+        """
+        return self._call("log2", (self,))
+
+    def power(self, y: IntoExpression) -> Expression:
+        """x to the power of y, in floating point.
+
+        Null in any argument gives null.
+
+        Example: `lit(2).power(10)` is `1024.0`.
+        """
+        return self._call("power", (self, y))
+
+    def sin(self) -> Expression:
+        """The sine of x radians.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).sin()` is `0.0`.
+        """
+        return self._call("sin", (self,))
+
+    def cos(self) -> Expression:
+        """The cosine of x radians.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).cos()` is `1.0`.
+        """
+        return self._call("cos", (self,))
+
+    def tan(self) -> Expression:
+        """The tangent of x radians.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).tan()` is `0.0`.
+        """
+        return self._call("tan", (self,))
+
+    def cot(self) -> Expression:
+        """The cotangent of x radians, 1 / tan(x).
+
+        Null in any argument gives null.
+
+        Example: `pi().divide(4).cot()` is `1.0`.
+        """
+        return self._call("cot", (self,))
+
+    def asin(self) -> Expression:
+        """The arc sine in radians; NaN outside [-1, 1].
+
+        Null in any argument gives null.
+
+        Example: `lit(0).asin()` is `0.0`.
+        """
+        return self._call("asin", (self,))
+
+    def acos(self) -> Expression:
+        """The arc cosine in radians; NaN outside [-1, 1].
+
+        Null in any argument gives null.
+
+        Example: `lit(1).acos()` is `0.0`.
+        """
+        return self._call("acos", (self,))
+
+    def atan(self) -> Expression:
+        """The arc tangent in radians.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).atan()` is `0.0`.
+        """
+        return self._call("atan", (self,))
+
+    def atan2(self, x: IntoExpression) -> Expression:
+        """The angle of the point (x, y) in radians.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).atan2(1)` is `0.0`.
+        """
+        return self._call("atan2", (self, x))
+
+    def radians(self) -> Expression:
+        """Degrees to radians.
+
+        Null in any argument gives null.
+
+        Example: `lit(180).radians()` is `3.141592653589793`.
+        """
+        return self._call("radians", (self,))
+
+    def degrees(self) -> Expression:
+        """Radians to degrees.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).degrees()` is `0.0`.
+        """
+        return self._call("degrees", (self,))
+
+    def cbrt(self) -> Expression:
+        """The cube root.
+
+        Null in any argument gives null.
+
+        Example: `lit(-27).cbrt()` is `-3.0`.
+        """
+        return self._call("cbrt", (self,))
+
+    def hypot(self, y: IntoExpression) -> Expression:
+        """The length of the vector (x, y), without overflow on the way.
+
+        Null in any argument gives null.
+
+        Example: `lit(3).hypot(4)` is `5.0`.
+        """
+        return self._call("hypot", (self, y))
+
+    def expm1(self) -> Expression:
+        """e to the power of x, less 1; exact near 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).expm1()` is `0.0`.
+        """
+        return self._call("expm1", (self,))
+
+    def log1p(self) -> Expression:
+        """The natural logarithm of 1 + x; exact near 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).log1p()` is `0.0`.
+        """
+        return self._call("log1p", (self,))
+
+    def sinh(self) -> Expression:
+        """The hyperbolic sine.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).sinh()` is `0.0`.
+        """
+        return self._call("sinh", (self,))
+
+    def cosh(self) -> Expression:
+        """The hyperbolic cosine.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).cosh()` is `1.0`.
+        """
+        return self._call("cosh", (self,))
+
+    def tanh(self) -> Expression:
+        """The hyperbolic tangent.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).tanh()` is `0.0`.
+        """
+        return self._call("tanh", (self,))
+
+    def asinh(self) -> Expression:
+        """The inverse hyperbolic sine.
+
+        Null in any argument gives null.
+
+        Example: `lit(0).asinh()` is `0.0`.
+        """
+        return self._call("asinh", (self,))
+
+    def acosh(self) -> Expression:
+        """The inverse hyperbolic cosine; NaN below 1.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).acosh()` is `0.0`.
+        """
+        return self._call("acosh", (self,))
+
+    def atanh(self) -> Expression:
+        """The inverse hyperbolic tangent; NaN outside [-1, 1].
+
+        Null in any argument gives null.
+
+        Example: `lit(0).atanh()` is `0.0`.
+        """
+        return self._call("atanh", (self,))
+
+    def is_finite(self) -> Expression:
+        """Whether x is neither infinite nor NaN.
+
+        Null in any argument gives null.
+
+        Example: `lit(1.5).is_finite()` is `True`.
+        """
+        return self._call("is_finite", (self,))
+
+    def is_infinite(self) -> Expression:
+        """Whether x is inf or -inf.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).divide(0).is_infinite()` is `True`.
+        """
+        return self._call("is_infinite", (self,))
+
+    def is_nan(self) -> Expression:
+        """Whether x is NaN.
+
+        Null in any argument gives null.
+
+        Example: `lit(0.0).divide(0.0).is_nan()` is `True`.
+        """
+        return self._call("is_nan", (self,))
+
+    def equal(self, y: IntoExpression) -> Expression:
+        """`x = y`.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).equal(1)` is `True`.
+        """
+        return self._call("equal", (self, y))
+
+    def not_equal(self, y: IntoExpression) -> Expression:
+        """`x <> y`.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).not_equal(1)` is `False`.
+        """
+        return self._call("not_equal", (self, y))
+
+    def less(self, y: IntoExpression) -> Expression:
+        """`x < y`.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).less(2)` is `True`.
+        """
+        return self._call("less", (self, y))
+
+    def less_equal(self, y: IntoExpression) -> Expression:
+        """`x <= y`.
+
+        Null in any argument gives null.
+
+        Example: `lit(2).less_equal(1)` is `False`.
+        """
+        return self._call("less_equal", (self, y))
+
+    def greater(self, y: IntoExpression) -> Expression:
+        """`x > y`.
+
+        Null in any argument gives null.
+
+        Example: `lit(2).greater(1)` is `True`.
+        """
+        return self._call("greater", (self, y))
+
+    def greater_equal(self, y: IntoExpression) -> Expression:
+        """`x >= y`.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).greater_equal(2)` is `False`.
+        """
+        return self._call("greater_equal", (self, y))
+
+    def is_distinct(self, y: IntoExpression) -> Expression:
+        """`x IS DISTINCT FROM y`: `<>` where null is a value.
+
+        Never null.
+
+        Example: `lit(1).is_distinct(None)` is `True`.
+        """
+        return self._call("is_distinct", (self, y))
+
+    def is_not_distinct(self, y: IntoExpression) -> Expression:
+        """`x IS NOT DISTINCT FROM y`: `=` where null is a value.
+
+        Never null.
+
+        Example: `lit(None).is_not_distinct(None)` is `True`.
+        """
+        return self._call("is_not_distinct", (self, y))
+
+    def and_(self, y: IntoExpression, *more: IntoExpression) -> Expression:
+        """Kleene AND: false and null is false.
+
+        Both sides are computed for every row: an error in one is not hidden by the other. To guard a cast, write `CASE`
+        or `TRY_CAST`.
+
+        Example: `lit(False).and_(None)` is `False`.
+        """
+        return self._call("and", (self, y, *more))
+
+    def or_(self, y: IntoExpression, *more: IntoExpression) -> Expression:
+        """Kleene OR: true or null is true.
+
+        Both sides are computed for every row, as of `and`.
+
+        Example: `lit(True).or_(None)` is `True`.
+        """
+        return self._call("or", (self, y, *more))
+
+    def not_(self) -> Expression:
+        """Kleene NOT: null of null.
+
+        Null in any argument gives null.
+
+        Example: `lit(False).not_()` is `True`.
+        """
+        return self._call("not", (self,))
+
+    def is_null(self) -> Expression:
+        """`x IS NULL`.
+
+        NaN is not null.
+
+        Example: `lit(None).is_null()` is `True`.
+        """
+        return self._call("is_null", (self,))
+
+    def case(self, value: IntoExpression, *more: IntoExpression) -> Expression:
+        """`CASE WHEN condition THEN value … ELSE value END`: the first branch whose condition is true, else null.
+
+        `if(condition, value, otherwise)` is short for it.
+
+        Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
+        """
+        return self._call("case", (self, value, *more))
+
+    def coalesce(self, *more: IntoExpression) -> Expression:
+        """The first value that is not null.
+
+        What can fail is computed only for rows that are still null.
+
+        Example: `lit(None).coalesce(2, 3)` is `2`.
+        """
+        return self._call("coalesce", (self, *more))
+
+    def nullif(self, y: IntoExpression) -> Expression:
+        """Null where x equals y, else x.
+
+        Example: `lit(1).nullif(1)` is `None`.
+        """
+        return self._call("nullif", (self, y))
+
+    def greatest(self, *more: IntoExpression) -> Expression:
+        """The greatest value that is not null.
+
+        NaN is the greatest.
+
+        Example: `lit(1).greatest(None, 3)` is `3`.
+        """
+        return self._call("greatest", (self, *more))
+
+    def least(self, *more: IntoExpression) -> Expression:
+        """The least value that is not null.
+
+        NaN is the greatest.
+
+        Example: `lit(1).least(None, 3)` is `1`.
+        """
+        return self._call("least", (self, *more))
+
+    def concat(self, y: IntoExpression, *more: IntoExpression) -> Expression:
+        """`x || y`; null if any is.
+
+        Null in any argument gives null.
+
+        Example: `lit("ab").concat("cd")` is `"abcd"`.
+        """
+        return self._call("concat", (self, y, *more))
+
+    def concat_ws(self, separator: str | Expression, *more: IntoExpression) -> Expression:
+        """The strings that are not null, with the separator between them.
+
+        Never null.
+
+        Example: `lit("a").concat_ws("-", None, "b")` is `"a-b"`.
+        """
+        return self._call("concat_ws", (separator, self, *more))
+
+    def length(self) -> Expression:
+        """The number of code points.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").length()` is `3`.
+        """
+        return self._call("length", (self,))
+
+    def byte_length(self) -> Expression:
+        """The number of bytes of binary, or of a string in UTF-8.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").byte_length()` is `4`.
+        """
+        return self._call("byte_length", (self,))
+
+    def upper(self) -> Expression:
+        """In upper case, code point by code point.
+
+        What has no upper case of one code point stays: `ß`.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").upper()` is `"AÑB"`.
+        """
+        return self._call("upper", (self,))
+
+    def lower(self) -> Expression:
+        """In lower case, code point by code point.
+
+        What has no lower case of one code point stays.
+
+        Null in any argument gives null.
+
+        Example: `lit("AÑB").lower()` is `"añb"`.
+        """
+        return self._call("lower", (self,))
+
+    def initcap(self) -> Expression:
+        """Each word's first letter in upper case, the rest in lower case.
+
+        Words are runs of letters, digits and marks.
+
+        Null in any argument gives null.
+
+        Example: `lit("JEAN-luc").initcap()` is `"Jean-Luc"`.
+        """
+        return self._call("initcap", (self,))
+
+    def trim(self, characters: str | Expression | None = None) -> Expression:
+        """Without white space (of ASCII) at both ends, or without any of `characters`.
+
+        Null in any argument gives null.
+
+        Example: `lit("  ab ").trim()` is `"ab"`.
+        """
+        return self._call("trim", (self,), (characters,))
+
+    def ltrim(self, characters: str | Expression | None = None) -> Expression:
+        """Without white space, or any of `characters`, at the start.
+
+        Null in any argument gives null.
+
+        Example: `lit("007").ltrim("0")` is `"7"`.
+        """
+        return self._call("ltrim", (self,), (characters,))
+
+    def rtrim(self, characters: str | Expression | None = None) -> Expression:
+        """Without white space, or any of `characters`, at the end.
+
+        Null in any argument gives null.
+
+        Example: `lit("1.500").rtrim("0")` is `"1.5"`.
+        """
+        return self._call("rtrim", (self,), (characters,))
+
+    def substring(self, start: int | Expression, length: int | Expression | None = None) -> Expression:
+        """`length` code points (all) from the 1-based `start`; a negative one counts from the end.
+
+        Positions before the text count, but hold nothing.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").substring(2, 3)` is `"pue"`.
+        """
+        return self._call("substring", (self, start), (length,))
+
+    def left(self, count: int | Expression) -> Expression:
+        """The first `count` code points.
+
+        All but the last -`count` where it is negative.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").left(3)` is `"gpu"`.
+        """
+        return self._call("left", (self, count))
+
+    def right(self, count: int | Expression) -> Expression:
+        """The last `count` code points.
+
+        All but the first -`count` where it is negative.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").right(3)` is `"etl"`.
+        """
+        return self._call("right", (self, count))
+
+    def replace(self, old: str | Expression, new: str | Expression) -> Expression:
+        """Every `old` replaced by `new`, from the left.
+
+        Null in any argument gives null.
+
+        Example: `lit("a-b-c").replace("-", "+")` is `"a+b+c"`.
+        """
+        return self._call("replace", (self, old, new))
+
+    def translate(self, old: str | Expression, new: str | Expression) -> Expression:
+        """Each character of `old` replaced by the one in its place in `new`, or taken out where `new` is shorter.
+
+        Null in any argument gives null.
+
+        Example: `lit("1.234,5").translate(",.", ".")` is `"1234.5"`.
+        """
+        return self._call("translate", (self, old, new))
+
+    def remove_prefix(self, prefix: str | Expression) -> Expression:
+        """Without `prefix`, where text begins with it.
+
+        Null in any argument gives null.
+
+        Example: `lit("ORD-7").remove_prefix("ORD-")` is `"7"`.
+        """
+        return self._call("remove_prefix", (self, prefix))
+
+    def remove_suffix(self, suffix: str | Expression) -> Expression:
+        """Without `suffix`, where text ends with it.
+
+        Null in any argument gives null.
+
+        Example: `lit("a.csv").remove_suffix(".csv")` is `"a"`.
+        """
+        return self._call("remove_suffix", (self, suffix))
+
+    def repeat(self, count: int | Expression) -> Expression:
+        """The text `count` times in a row, 1,000,000 at most.
+
+        Null in any argument gives null.
+
+        Example: `lit("ab").repeat(3)` is `"ababab"`.
+        """
+        return self._call("repeat", (self, count))
+
+    def split_part(self, separator: str | Expression, index: int | Expression) -> Expression:
+        """The part at `index` between separators: from 1, or from -1 at the end.
+
+        Empty where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("a/b/c").split_part("/", 2)` is `"b"`.
+        """
+        return self._call("split_part", (self, separator, index))
+
+    def strpos(self, part: str | Expression) -> Expression:
+        """Where `part` begins, in code points from 1; 0 where it is not found.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").strpos("b")` is `3`.
+        """
+        return self._call("strpos", (self, part))
+
+    def reverse(self) -> Expression:
+        """The code points in reverse order.
+
+        Null in any argument gives null.
+
+        Example: `lit("abc").reverse()` is `"cba"`.
+        """
+        return self._call("reverse", (self,))
+
+    def lpad(self, length: int | Expression, fill: str | Expression | None = None) -> Expression:
+        """Filled at the start (with spaces) to `length` code points, 1,000,000 at most.
+
+        Longer text is kept whole.
+
+        Null in any argument gives null.
+
+        Example: `lit("7").lpad(3, "0")` is `"007"`.
+        """
+        return self._call("lpad", (self, length), (fill,))
+
+    def rpad(self, length: int | Expression, fill: str | Expression | None = None) -> Expression:
+        """Filled at the end (with spaces) to `length` code points, 1,000,000 at most.
+
+        Longer text is kept whole.
+
+        Null in any argument gives null.
+
+        Example: `lit("7").rpad(3, "0")` is `"700"`.
+        """
+        return self._call("rpad", (self, length), (fill,))
+
+    def starts_with(self, prefix: str | Expression) -> Expression:
+        """Whether text begins with `prefix`.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").starts_with("gpu")` is `True`.
+        """
+        return self._call("starts_with", (self, prefix))
+
+    def ends_with(self, suffix: str | Expression) -> Expression:
+        """Whether text ends with `suffix`.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").ends_with("etl")` is `True`.
+        """
+        return self._call("ends_with", (self, suffix))
+
+    def contains(self, part: str | Expression) -> Expression:
+        """Whether text contains `part`.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").contains("ue")` is `True`.
+        """
+        return self._call("contains", (self, part))
+
+    def like(self, pattern: str | Expression, escape: str | Expression | None = None) -> Expression:
+        """`text LIKE pattern`: % is any text, _ one code point.
+
+        After `ESCAPE '!'`, !% and !_ are themselves.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").like("g%l")` is `True`.
+        """
+        return self._call("like", (self, pattern), (escape,))
+
+    def ilike(self, pattern: str | Expression, escape: str | Expression | None = None) -> Expression:
+        """`text ILIKE pattern`: LIKE of both in lower case.
+
+        Null in any argument gives null.
+
+        Example: `lit("GPUetl").ilike("g%L")` is `True`.
+        """
+        return self._call("ilike", (self, pattern), (escape,))
+
+    def regexp_like(self, pattern: str | Expression) -> Expression:
+        """Whether the pattern is found anywhere in text.
+
+        Also `text RLIKE pattern`.
+
+        Null in any argument gives null.
+
+        Example: `lit("order 66").regexp_like("[0-9]+$")` is `True`.
+        """
+        return self._call("regexp_like", (self, pattern))
+
+    def regexp_full_match(self, pattern: str | Expression) -> Expression:
+        """Whether the pattern matches the whole text.
+
+        Null in any argument gives null.
+
+        Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
+        """
+        return self._call("regexp_full_match", (self, pattern))
+
+    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
+        """What the first match's group matched (0, the whole match).
+
+        Null without a match, empty if the group took no part.
+
+        Null in any argument gives null.
+
+        Example: `lit("a=1, b=2").regexp_extract(r"b=(\\d+)", 1)` is `"2"`.
+        """
+        return self._call("regexp_extract", (self, pattern), (group,))
+
+    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression) -> Expression:
+        """Every match replaced, from the left.
+
+        `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+        Null in any argument gives null.
+
+        Example: `lit("2024-03-09").regexp_replace(r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
+        """
+        return self._call("regexp_replace", (self, pattern, replacement))
+
+    def regexp_count(self, pattern: str | Expression) -> Expression:
+        """How many matches there are, none overlapping another.
+
+        Null in any argument gives null.
+
+        Example: `lit("a1b22").regexp_count(r"\\d+")` is `2`.
+        """
+        return self._call("regexp_count", (self, pattern))
+
+    def year(self) -> Expression:
+        """The year.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).year()` is `2013`.
+        """
+        return self._call("year", (self,))
+
+    def quarter(self) -> Expression:
+        """The quarter, 1 to 4.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).quarter()` is `1`.
+        """
+        return self._call("quarter", (self,))
+
+    def month(self) -> Expression:
+        """The month, 1 to 12.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).month()` is `3`.
+        """
+        return self._call("month", (self,))
+
+    def week(self) -> Expression:
+        """The ISO week, 1 to 53.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).week()` is `10`.
+        """
+        return self._call("week", (self,))
+
+    def iso_year(self) -> Expression:
+        """The year to which the ISO week belongs.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2012, 12, 31)).iso_year()` is `2013`.
+        """
+        return self._call("iso_year", (self,))
+
+    def day(self) -> Expression:
+        """The day of the month.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).day()` is `9`.
+        """
+        return self._call("day", (self,))
+
+    def dayofweek(self) -> Expression:
+        """The day of the week: Sunday is 0, Saturday 6.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).dayofweek()` is `6`.
+        """
+        return self._call("dayofweek", (self,))
+
+    def isodow(self) -> Expression:
+        """The ISO day of the week: Monday is 1, Sunday 7.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).isodow()` is `6`.
+        """
+        return self._call("isodow", (self,))
+
+    def dayofyear(self) -> Expression:
+        """The day of the year, from 1.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).dayofyear()` is `68`.
+        """
+        return self._call("dayofyear", (self,))
+
+    def hour(self) -> Expression:
+        """The hour, 0 to 23.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).hour()` is `17`.
+        """
+        return self._call("hour", (self,))
+
+    def minute(self) -> Expression:
+        """The minute.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).minute()` is `5`.
+        """
+        return self._call("minute", (self,))
+
+    def second(self) -> Expression:
+        """The second, whole.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).second()` is `30`.
+        """
+        return self._call("second", (self,))
+
+    def millisecond(self) -> Expression:
+        """The whole milliseconds of the second, 0 to 999.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).millisecond()` is `250`.
+        """
+        return self._call("millisecond", (self,))
+
+    def microsecond(self) -> Expression:
+        """The microseconds of the second, 0 to 999,999 (of the millisecond in Arrow).
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).microsecond()` is `250000`.
+        """
+        return self._call("microsecond", (self,))
+
+    def day_name(self) -> Expression:
+        """The English name of the day of the week.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).day_name()` is `"Saturday"`.
+        """
+        return self._call("day_name", (self,))
+
+    def month_name(self) -> Expression:
+        """The English name of the month.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).month_name()` is `"March"`.
+        """
+        return self._call("month_name", (self,))
+
+    def last_day(self) -> Expression:
+        """The last day of the month.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).last_day()` is `date(2013, 3, 31)`.
+        """
+        return self._call("last_day", (self,))
+
+    def days_in_month(self) -> Expression:
+        """How many days the month has.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).days_in_month()` is `31`.
+        """
+        return self._call("days_in_month", (self,))
+
+    def is_leap_year(self) -> Expression:
+        """Whether the year has 366 days.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).is_leap_year()` is `False`.
+        """
+        return self._call("is_leap_year", (self,))
+
+    def to_date(self) -> Expression:
+        """The day of a timestamp.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).to_date()` is `date(2013, 3, 9)`.
+        """
+        return self._call("to_date", (self,))
+
+    def epoch(self) -> Expression:
+        """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")).epoch()` is `60.5`.
+        """
+        return self._call("epoch", (self,))
+
+    def epoch_ms(self) -> Expression:
+        """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")).epoch_ms()` is `60500`.
+        """
+        return self._call("epoch_ms", (self,))
+
+    def epoch_us(self) -> Expression:
+        """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")).epoch_us()` is `60500000`.
+        """
+        return self._call("epoch_us", (self,))
+
+    def make_date(self, month: IntoExpression, day: IntoExpression) -> Expression:
+        """The date of the parts; an error if they are not a valid date.
+
+        Null in any argument gives null.
+
+        Example: `lit(2013).make_date(3, 9)` is `date(2013, 3, 9)`.
+        """
+        return self._call("make_date", (self, month, day))
+
+    def make_timestamp(self, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression = None) -> Expression:
+        """The naive timestamp of the parts; an error if they are not a valid date and time.
+
+        Seconds may have a fraction.
+
+        Null in any argument gives null.
+
+        Example: `lit(2013).make_timestamp(3, 9, 17, 5)` is `datetime.fromisoformat("2013-03-09 17:05:00")`.
+        """
+        return self._call("make_timestamp", (self, month, day, hour, minute), (second,))
+
+    def from_epoch(self) -> Expression:
+        """The naive timestamp, in UTC, of seconds since 1970.
+
+        A fraction is rounded to microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(60.5).from_epoch()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+        """
+        return self._call("from_epoch", (self,))
+
+    def from_epoch_ms(self) -> Expression:
+        """The naive timestamp, in UTC, of whole milliseconds since 1970.
+
+        Null in any argument gives null.
+
+        Example: `lit(60500).from_epoch_ms()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+        """
+        return self._call("from_epoch_ms", (self,))
+
+    def add_days(self, n: IntoExpression) -> Expression:
+        """n days later; a date stays a date.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).add_days(-9)` is `date(2013, 2, 28)`.
+        """
+        return self._call("add_days", (self, n))
+
+    def add_months(self, n: IntoExpression) -> Expression:
+        """n months later; the month's last day if it has no such day.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 1, 31)).add_months(1)` is `date(2013, 2, 28)`.
+        """
+        return self._call("add_months", (self, n))
+
+    def date_diff(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
+        """How many units (year, quarter, month, week, day, hour, minute, second, millisecond, microsecond) begin after a and up to b: the `date_trunc` of b less that of a, in units.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).date_diff("month", date(2013, 5, 1))` is `2`.
+        """
+        return self._call("date_diff", (unit, self, b))
+
+    def date_trunc(self, unit: DateUnit | Expression) -> Expression:
+        """The start of the unit: year, quarter, month, week, day, hour, minute, second, millisecond, microsecond.
+
+        On a zone's clock a day starts with its first instant; smaller units keep the offset.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).date_trunc("month")` is `date(2013, 3, 1)`.
+        """
+        return self._call("date_trunc", (unit, self))
+
+    def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
+        """The start of the bucket.
+
+        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).time_bucket(timedelta(minutes=15))` is `datetime.fromisoformat("2013-03-09 17:00:00")`.
+        """
+        return self._call("time_bucket", (width, self), (origin,))
+
+    def days(self) -> Expression:
+        """The duration of x days.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(2).days()` is `timedelta(days=2)`.
+        """
+        return self._call("days", (self,))
+
+    def hours(self) -> Expression:
+        """The duration of x hours.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(1.5).hours()` is `timedelta(minutes=90)`.
+        """
+        return self._call("hours", (self,))
+
+    def minutes(self) -> Expression:
+        """The duration of x minutes.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(90).minutes()` is `timedelta(minutes=90)`.
+        """
+        return self._call("minutes", (self,))
+
+    def seconds(self) -> Expression:
+        """The duration of x seconds.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(0.25).seconds()` is `timedelta(seconds=0.25)`.
+        """
+        return self._call("seconds", (self,))
+
+    def milliseconds(self) -> Expression:
+        """The duration of x milliseconds.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(250).milliseconds()` is `timedelta(seconds=0.25)`.
+        """
+        return self._call("milliseconds", (self,))
+
+    def microseconds(self) -> Expression:
+        """The duration of x microseconds.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(-1).microseconds()` is `timedelta(seconds=-1e-06)`.
+        """
+        return self._call("microseconds", (self,))
+
+    def strftime(self, format: str | Expression) -> Expression:
+        """x as text; the year must have 4 digits.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).strftime("%d.%m.%Y %H:%M")` is `"09.03.2013 17:05"`.
+        """
+        return self._call("strftime", (self, format))
+
+    def strptime(self, format: str | Expression) -> Expression:
+        """The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.
+
+        Parts that the format lacks are 0; `to_date` takes the day.
+
+        Null in any argument gives null.
+
+        Example: `lit("09.03.2013 17:05").strptime("%d.%m.%Y %H:%M")` is `datetime.fromisoformat("2013-03-09 17:05:00")`.
+        """
+        return self._call("strptime", (self, format))
+
+    def try_strptime(self, format: str | Expression) -> Expression:
+        """As `strptime`, but null if there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("29.02.2013").try_strptime("%d.%m.%Y")` is `None`.
+        """
+        return self._call("try_strptime", (self, format))
+
+    def at_time_zone(self, zone: str | Expression) -> Expression:
+        """`x AT TIME ZONE zone`: the instant at which the zone's clock shows a naive x.
+
+        What it shows at a zoned x.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-07-09 12:00:00")).at_time_zone("Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 10:00:00+00:00")`.
+        """
+        return self._call("at_time_zone", (self, zone))
+
+    def assume_zone(self, zone: str | Expression, *, ambiguous: ZoneChoice | Expression | None = None, nonexistent: ZoneChoice | Expression | None = None) -> Expression:
+        """The instant at which the zone's clock shows x.
+
+        Where the clock is turned forward, 'earliest' is the last microsecond before, 'latest' the change itself.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-10-27 02:30:00")).assume_zone("Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
+        """
+        return self._call("assume_zone", (self, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+    def local_time(self) -> Expression:
+        """What the clock of x's own zone shows, as a naive timestamp.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-07-09 10:00:00+00:00")).convert_zone("Europe/Berlin").local_time()` is `datetime.fromisoformat("2013-07-09 12:00:00")`.
+        """
+        return self._call("local_time", (self,))
+
+    def convert_zone(self, zone: str | Expression) -> Expression:
+        """The same instant in another zone.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("2013-07-09 10:00:00+00:00")).convert_zone("Asia/Tokyo")` is `datetime.fromisoformat("2013-07-09 10:00:00+00:00")`.
+        """
+        return self._call("convert_zone", (self, zone))
+
+    def list_length(self) -> Expression:
+        """The number of elements, nulls included, or of entries of a map.
+
+        0 of an empty one.
+
+        Null in any argument gives null.
+
+        Example: `lit("a,b,c").split(",").list_length()` is `3`.
+        """
+        return self._call("list_length", (self,))
+
+    def list_contains(self, value: IntoExpression) -> Expression:
+        """Whether an element is `=` value; null elements are not.
+
+        Null in any argument gives null.
+
+        Example: `lit("a,b,c").split(",").list_contains("b")` is `True`.
+        """
+        return self._call("list_contains", (self, value))
+
+    def list_get(self, index: IntoExpression) -> Expression:
+        """The element at the 0-based index, from the end where it is negative.
+
+        Null beyond the list.
+
+        Null in any argument gives null.
+
+        Example: `lit("a,b,c").split(",").list_get(-1)` is `"c"`.
+        """
+        return self._call("list_get", (self, index))
+
+    def list_extract(self, index: IntoExpression) -> Expression:
+        """`x[index]`: the element at the 1-based index, from the end where it is negative.
+
+        Null beyond the list, and at 0.
+
+        Null in any argument gives null.
+
+        Example: `lit("a,b,c").split(",").list_extract(1)` is `"a"`.
+        """
+        return self._call("list_extract", (self, index))
+
+    def split(self, separator: str | Expression) -> Expression:
+        """The parts between the separators, as list<string>.
+
+        '' gives a list of ''.
+
+        Null in any argument gives null.
+
+        Example: `lit("a,b,c").split(",")` is `["a", "b", "c"]`.
+        """
+        return self._call("split", (self, separator))
+
+    def struct_extract(self, field: str | Expression) -> Expression:
+        """`x.field`: a field of a struct; null where the struct is.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b="x").struct_extract("b")` is `"x"`.
+        """
+        return self._call("struct_extract", (self, field))
+
+    def map_get(self, key: IntoExpression) -> Expression:
+        """`x[key]`: the value of the key, of equal keys the first.
+
+        Null where there is none.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_get("b")` is `2`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_get", (self, key))
+
+    def map_keys(self) -> Expression:
+        """The keys, as a list.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_keys()` is `["a", "b"]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_keys", (self,))
+
+    def map_values(self) -> Expression:
+        """The values, as a list.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_values()` is `[1, 2]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_values", (self,))
+
+    def hex(self) -> Expression:
+        """The bytes of binary or of a string in hexadecimal digits, in upper case.
+
+        Null in any argument gives null.
+
+        Example: `lit("añ").hex()` is `"61C3B1"`.
+        """
+        return self._call("hex", (self,))
+
+    def unhex(self) -> Expression:
+        """The bytes that hexadecimal digits stand for, in either case.
+
+        An error for other text.
+
+        Null in any argument gives null.
+
+        Example: `lit("61c3B1").unhex()` is `b'a\\xc3\\xb1'`.
+        """
+        return self._call("unhex", (self,))
+
+    def to_base64(self) -> Expression:
+        """The bytes of binary or of a string in base64, with padding.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").to_base64()` is `"YcOxYg=="`.
+        """
+        return self._call("to_base64", (self,))
+
+    def from_base64(self) -> Expression:
+        """The bytes of base64 with padding; an error for other text.
+
+        Null in any argument gives null.
+
+        Example: `lit("YcOxYg==").from_base64()` is `b'a\\xc3\\xb1b'`.
+        """
+        return self._call("from_base64", (self,))
+
+    def encode(self) -> Expression:
+        """The UTF-8 bytes of a string.
+
+        Null in any argument gives null.
+
+        Example: `lit("ñ").encode()` is `b'\\xc3\\xb1'`.
+        """
+        return self._call("encode", (self,))
+
+    def decode(self) -> Expression:
+        """The string of UTF-8 bytes; an error for others.
+
+        Null in any argument gives null.
+
+        Example: `lit("C3B1").unhex().decode()` is `"ñ"`.
+        """
+        return self._call("decode", (self,))
+
+    def hash(self, *more: IntoExpression) -> Expression:
+        """XXH64 of the values, in order, as int64.
+
+        Never null.
+
+        Example: `lit("a").hash()` is `-3292477735350538661`.
+        """
+        return self._call("hash", (self, *more))
+
+    def bucket(self, n: int | Expression) -> Expression:
+        """`hash(x)`, its bits unsigned, modulo n: from 0 to n - 1, never null.
+
+        Several columns: bucket(hash(a, b), n).
+
+        Example: `lit("a").bucket(16)` is `11`.
+        """
+        return self._call("bucket", (self, n))
+
+    def md5(self) -> Expression:
+        """MD5 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+        Null in any argument gives null.
+
+        Example: `lit("a").md5()` is `"0cc175b9c0f1b6a831c399e269772661"`.
+        """
+        return self._call("md5", (self,))
+
+    def sha256(self) -> Expression:
+        """SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+        Null in any argument gives null.
+
+        Example: `lit("a").sha256()` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
+        """
+        return self._call("sha256", (self,))
+
+    def count(self) -> Expression:
+        """The number of values that are not null.
+
+        NaN counts.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").count()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("count", (self,))
+
+    def count_distinct(self) -> Expression:
+        """`count(DISTINCT x)`: distinct values that are not null.
+
+        NaN is one value.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("count_distinct", (self,))
+
+    def sum(self) -> Expression:
+        """The sum: int64, float64 or decimal.
+
+        Overflow is an error.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").sum()` is `4`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("sum", (self,))
+
+    def mean(self) -> Expression:
+        """The mean in float64.
+
+        Of integers and decimals the float64 nearest to the exact mean, of durations a duration.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mean()` is `1.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mean", (self,))
+
+    def min(self) -> Expression:
+        """The least value.
+
+        NaN only if all are.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").min()` is `1`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("min", (self,))
+
+    def max(self) -> Expression:
+        """The greatest value.
+
+        NaN if any is.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").max()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("max", (self,))
+
+    def var(self) -> Expression:
+        """The sample variance (ddof 1).
+
+        Null of fewer than 2 values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").var()` is `0.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("var", (self,))
+
+    def std(self) -> Expression:
+        """The sample standard deviation (ddof 1).
+
+        Null of fewer than 2 values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").std()` is `0.5773502691896257`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("std", (self,))
+
+    def var_pop(self) -> Expression:
+        """The variance of the values themselves (ddof 0).
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").var_pop()` is `0.2222222222222222`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("var_pop", (self,))
+
+    def std_pop(self) -> Expression:
+        """The standard deviation of the values themselves (ddof 0).
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").std_pop()` is `0.4714045207910317`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("std_pop", (self,))
+
+    def covar_samp(self, y: Expression) -> Expression:
+        """The sample covariance (ddof 1) of the pairs without a null.
+
+        Null of fewer than 2.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").covar_samp(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("covar_samp", (self, y))
+
+    def covar_pop(self, y: Expression) -> Expression:
+        """The covariance (ddof 0) of the pairs without a null.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").covar_pop(lit(3).multiply(col("x")))` is `0.6666666666666666`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("covar_pop", (self, y))
+
+    def corr(self, y: Expression) -> Expression:
+        """Pearson's correlation of the pairs without a null.
+
+        NaN where x or y is constant, null of fewer than 2 pairs.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").corr(col("x").negate())` is `-1.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("corr", (self, y))
+
+    def median(self) -> Expression:
+        """The exact median, linear between the middle two.
+
+        NaN is the greatest value.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").median()` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("median", (self,))
+
+    def quantile(self, q: float | Expression) -> Expression:
+        """The exact quantile, linear between the two values next to q·(count - 1).
+
+        NaN is the greatest value.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").quantile(0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("quantile", (self, q))
+
+    def mode(self) -> Expression:
+        """The most frequent value, the least of those that tie.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mode()` is `1`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mode", (self,))
+
+    def first(self, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+        """x of the group's first row in the order of order_by.
+
+        Of the rows where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.
+
+        An aggregate, and a window function.
+
+        Example: `col("x").first()` is `1`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("first", (self,), ignore_nulls=ignore_nulls, only=only)
+
+    def last(self, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+        """x of the group's last row, as in first.
+
+        An aggregate, and a window function.
+
+        Example: `col("x").last(ignore_nulls=True)` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("last", (self,), ignore_nulls=ignore_nulls, only=only)
+
+    def min_by(self, y: Expression) -> Expression:
+        """x of the row where y is least, null or not.
+
+        Of rows that tie, the least x.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").min_by(col("x").negate())` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("min_by", (self, y))
+
+    def max_by(self, y: Expression) -> Expression:
+        """x of the row where y is greatest, null or not.
+
+        Of rows that tie, the least x.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").max_by(col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("max_by", (self, y))
+
+    def count_if(self) -> Expression:
+        """The number of rows where the condition is true.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").equal(1).count_if()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("count_if", (self,))
+
+    def any(self) -> Expression:
+        """Whether any value is true.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").greater(1).any()` is `True`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("any", (self,))
+
+    def all(self) -> Expression:
+        """Whether all values are true.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").greater(1).all()` is `False`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("all", (self,))
+
+    def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+        """x of the row `offset` (1) rows before, `default` (null) where there is none.
+
+        Nulls are kept, or, with `ignore_nulls`, their rows not counted.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").lag()` is `[None, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("lag", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+    def lead(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+        """x of the row `offset` (1) rows after, as in lag.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").lead(ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("lead", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+    def ffill(self) -> Expression:
+        """The last x up to here that is not null.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").ffill()` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("ffill", (self,))
+
+    def bfill(self) -> Expression:
+        """The next x from here on that is not null.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").bfill()` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("bfill", (self,))
+
+    def diff(self, offset: int | Expression | None = None) -> Expression:
+        """x minus the x of `offset` (1) rows before.
+
+        Of times, a duration.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").diff()` is `[None, 1, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("diff", (self,), (offset,))
+
+    def pct_change(self, offset: int | Expression | None = None) -> Expression:
+        """x / x' - 1 in float64, with the x' of `offset` (1) rows before.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").pct_change()` is `[None, 1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("pct_change", (self,), (offset,))
+
+    def cum_count(self) -> Expression:
+        """The number of values so far.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").cum_count()` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("cum_count", (self,))
+
+    def cum_sum(self) -> Expression:
+        """The sum so far.
+
+        Overflow is an error.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").cum_sum()` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("cum_sum", (self,))
+
+    def cum_prod(self) -> Expression:
+        """The product so far: int64 or float64.
+
+        Overflow of int64 is an error.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").cum_prod()` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("cum_prod", (self,))
+
+    def cum_mean(self) -> Expression:
+        """The mean so far, as of `mean`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").cum_mean()` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("cum_mean", (self,))
+
+    def cum_min(self) -> Expression:
+        """The least value so far.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").cum_min()` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("cum_min", (self,))
+
+    def cum_max(self) -> Expression:
+        """The greatest value so far.
+
+        NaN once one is NaN.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").cum_max()` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("cum_max", (self,))
+
+    def rolling_sum(self, frame: int | timedelta | Expression) -> Expression:
+        """The sum over the frame.
+
+        Overflow is an error.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_sum(2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_sum", (self, frame))
+
+    def rolling_mean(self, frame: int | timedelta | Expression) -> Expression:
+        """The mean over the frame, as of `mean`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_mean(2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_mean", (self, frame))
+
+    def rolling_min(self, frame: int | timedelta | Expression) -> Expression:
+        """The least value of the frame.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_min(2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_min", (self, frame))
+
+    def rolling_max(self, frame: int | timedelta | Expression) -> Expression:
+        """The greatest value of the frame.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_max(2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_max", (self, frame))
+
+    def rolling_count(self, frame: int | timedelta | Expression) -> Expression:
+        """The number of values in the frame.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_count(2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_count", (self, frame))
+
+    def rolling_std(self, frame: int | timedelta | Expression) -> Expression:
+        """The sample standard deviation (ddof 1) over the frame.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_std(2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_std", (self, frame))
+
+    def rolling_var(self, frame: int | timedelta | Expression) -> Expression:
+        """The sample variance (ddof 1) over the frame.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_var", (self, frame))
+
+    def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+        """y = (1 - a)·y' + a·x; the first y is x.
+
+        With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a
+        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").ewm_mean(half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("ewm_mean", (self,), half_life=half_life, span=span, alpha=alpha)
+
+    def decayed_sum(self, half_life: float | timedelta | Expression) -> Expression:
+        """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").decayed_sum(half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("decayed_sum", (self, half_life))

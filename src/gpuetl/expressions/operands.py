@@ -1,0 +1,28 @@
+"""What functions and steps take in Python, in types that editors and checkers read.
+
+A constant is a Python value.  A string is a constant: a column is `col("name")`, and SQL text is `expr("a + b")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from gpuetl.expressions.expression import Expression
+
+Scalar: TypeAlias = bool | int | float | str | bytes | Decimal | date | time | timedelta
+"""A constant that is not null; a `datetime` is a `date`."""
+IntoExpression: TypeAlias = "Expression | Scalar | None"
+"""An expression, or a constant; None is NULL."""
+Names: TypeAlias = str | Iterable[str]
+"""One name, or several."""
+
+DateUnit = Literal[
+    "year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"
+]  # fmt: skip
+"""A unit of `date_trunc` and `date_diff`."""
+ZoneChoice = Literal["earliest", "latest", "raise"]
+"""What becomes of a time that a zone's clock shows twice, or never."""

@@ -1,0 +1,2340 @@
+"""The functions of the table as functions of expressions: `import gpuetl.functions as f`.
+
+Written by `make docs` (tools/generate_functions.py) from the table in `expressions/functions`: do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from gpuetl.expressions.build import struct
+from gpuetl.expressions.expression import Expression, call, function_call
+from gpuetl.expressions.operands import DateUnit, IntoExpression, Scalar, ZoneChoice
+
+__all__ = [
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "asin", "asinh", "assume_zone",
+    "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bucket",
+    "byte_length", "case", "cbrt", "ceil", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone",
+    "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count",
+    "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name",
+    "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff",
+    "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill",
+    "first", "floor", "from_base64", "from_epoch", "from_epoch_ms", "greater", "greater_equal", "greatest", "hash",
+    "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in",
+    "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "lag", "last",
+    "last_day", "lead", "least", "left", "length", "less", "less_equal", "like", "list_contains", "list_extract",
+    "list_get", "list_length", "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date",
+    "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "median", "microsecond",
+    "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month",
+    "month_name", "multiply", "negate", "not_", "not_equal", "ntile", "nullif", "or_", "pct_change", "percent_rank",
+    "pi", "power", "quantile", "quarter", "radians", "rank", "regexp_count", "regexp_extract", "regexp_full_match",
+    "regexp_like", "regexp_replace", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
+    "row_number", "rpad", "rtrim", "second", "seconds", "session_id", "sha256", "shift_left", "shift_right", "sign",
+    "sin", "sinh", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime", "strpos", "strptime",
+    "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket", "to_base64",
+    "to_date", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex",
+    "upper", "var", "var_pop", "week", "year",
+]  # fmt: skip
+
+
+def is_in(x: Expression, values: Iterable[Expression | Scalar | None]) -> Expression:
+    """`x IN (…)`: null if x is null, or if it is not found and a value is null."""
+    return x.is_in(values)
+
+
+def count(x: Expression | None = None) -> Expression:
+    """The number of values of `x` that are not null; without x, `count(*)`, the number of rows."""
+    return call("count_rows", ()) if x is None else function_call("count", (x,))
+
+
+def struct_pack(**fields: IntoExpression) -> Expression:
+    """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
+    return struct(**fields)
+
+
+def add(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x + y`; of decimals, exactly.
+
+    Null in any argument gives null.
+
+    Example: `add(lit(1), 2)` is `3`.
+    """
+    return function_call("add", (x, y))
+
+
+def subtract(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x - y`; of two timestamps, a duration.
+
+    Null in any argument gives null.
+
+    Example: `subtract(lit(1), 2)` is `-1`.
+    """
+    return function_call("subtract", (x, y))
+
+
+def multiply(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x * y`; of decimals, exactly.
+
+    Null in any argument gives null.
+
+    Example: `multiply(lit(3), 4)` is `12`.
+    """
+    return function_call("multiply", (x, y))
+
+
+def divide(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x / y` in float64: 1/0 is inf, 0/0 is NaN.
+
+    Null in any argument gives null.
+
+    Example: `divide(lit(7), 2)` is `3.5`.
+    """
+    return function_call("divide", (x, y))
+
+
+def int_divide(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x // y`, truncated toward zero; null where y is 0.
+
+    Null in any argument gives null.
+
+    Example: `int_divide(lit(-7), 2)` is `-3`.
+    """
+    return function_call("int_divide", (x, y))
+
+
+def modulo(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x % y` with the sign of x; null where y is 0.
+
+    Null in any argument gives null.
+
+    Example: `modulo(lit(-7), 2)` is `-1`.
+    """
+    return function_call("modulo", (x, y))
+
+
+def negate(x: IntoExpression) -> Expression:
+    """`-x`.
+
+    Null in any argument gives null.
+
+    Example: `negate(lit(1).add(1))` is `-2`.
+    """
+    return function_call("negate", (x,))
+
+
+def abs(x: IntoExpression) -> Expression:
+    """The absolute value.
+
+    Null in any argument gives null.
+
+    Example: `abs(lit(-3))` is `3`.
+    """
+    return function_call("abs", (x,))
+
+
+def sign(x: IntoExpression) -> Expression:
+    """-1, 0 or 1; NaN of NaN; int64 of a decimal.
+
+    Null in any argument gives null.
+
+    Example: `sign(lit(-3))` is `-1`.
+    """
+    return function_call("sign", (x,))
+
+
+def round(x: IntoExpression, digits: int | Expression | None = None) -> Expression:
+    """To `digits` places after the point (0), half to even.
+
+    A decimal may get a digit more.
+
+    Null in any argument gives null.
+
+    Example: `round(lit(2.5))` is `2.0`.
+    """
+    return function_call("round", (x,), (digits,))
+
+
+def floor(x: IntoExpression) -> Expression:
+    """The greatest whole number not above x, in x's type.
+
+    A decimal may get a digit more.
+
+    Null in any argument gives null.
+
+    Example: `floor(lit(-1.5))` is `-2.0`.
+    """
+    return function_call("floor", (x,))
+
+
+def ceil(x: IntoExpression) -> Expression:
+    """The least whole number not below x, in x's type.
+
+    A decimal may get a digit more.
+
+    Null in any argument gives null.
+
+    Example: `ceil(lit(-1.5))` is `-1.0`.
+    """
+    return function_call("ceil", (x,))
+
+
+def trunc(x: IntoExpression) -> Expression:
+    """x without its fraction, in x's type.
+
+    Null in any argument gives null.
+
+    Example: `trunc(lit(-1.5))` is `-1.0`.
+    """
+    return function_call("trunc", (x,))
+
+
+def try_add(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x + y`; null where integers overflow.
+
+    Null in any argument gives null.
+
+    Example: `try_add(lit(9223372036854775807), 1)` is `None`.
+    """
+    return function_call("try_add", (x, y))
+
+
+def try_subtract(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x - y`; null where integers overflow.
+
+    Null in any argument gives null.
+
+    Example: `try_subtract(lit(1), 2)` is `-1`.
+    """
+    return function_call("try_subtract", (x, y))
+
+
+def try_multiply(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x * y`; null where integers overflow.
+
+    Null in any argument gives null.
+
+    Example: `try_multiply(lit(9223372036854775807), 2)` is `None`.
+    """
+    return function_call("try_multiply", (x, y))
+
+
+def bit_and(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The bits that are set in both integers.
+
+    Null in any argument gives null.
+
+    Example: `bit_and(lit(12), 10)` is `8`.
+    """
+    return function_call("bit_and", (x, y))
+
+
+def bit_or(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The bits that are set in either integer.
+
+    Null in any argument gives null.
+
+    Example: `bit_or(lit(12), 10)` is `14`.
+    """
+    return function_call("bit_or", (x, y))
+
+
+def bit_xor(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The bits that are set in one of the integers only.
+
+    Null in any argument gives null.
+
+    Example: `bit_xor(lit(12), 10)` is `6`.
+    """
+    return function_call("bit_xor", (x, y))
+
+
+def bit_not(x: IntoExpression) -> Expression:
+    """Every bit of the int64 turned over: -x - 1.
+
+    Null in any argument gives null.
+
+    Example: `bit_not(lit(12))` is `-13`.
+    """
+    return function_call("bit_not", (x,))
+
+
+def shift_left(x: IntoExpression, bits: IntoExpression) -> Expression:
+    """The bits of the int64 moved up, those that leave lost.
+
+    Null unless 0 <= `bits` <= 63.
+
+    Null in any argument gives null.
+
+    Example: `shift_left(lit(3), 2)` is `12`.
+    """
+    return function_call("shift_left", (x, bits))
+
+
+def shift_right(x: IntoExpression, bits: IntoExpression) -> Expression:
+    """The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.
+
+    Null in any argument gives null.
+
+    Example: `shift_right(lit(-8), 1)` is `-4`.
+    """
+    return function_call("shift_right", (x, bits))
+
+
+def clip(x: IntoExpression, low: IntoExpression, high: IntoExpression) -> Expression:
+    """x limited to the range from `low` to `high`; NaN stays NaN.
+
+    Null in any argument gives null.
+
+    Example: `clip(lit(7), 1, 5)` is `5`.
+    """
+    return function_call("clip", (x, low, high))
+
+
+def sqrt(x: IntoExpression) -> Expression:
+    """The square root; NaN of a negative number.
+
+    Null in any argument gives null.
+
+    Example: `sqrt(lit(9))` is `3.0`.
+    """
+    return function_call("sqrt", (x,))
+
+
+def exp(x: IntoExpression) -> Expression:
+    """e to the power of x.
+
+    Null in any argument gives null.
+
+    Example: `exp(lit(0))` is `1.0`.
+    """
+    return function_call("exp", (x,))
+
+
+def ln(x: IntoExpression) -> Expression:
+    """The natural logarithm; -inf of 0, NaN of a negative number.
+
+    Null in any argument gives null.
+
+    Example: `ln(lit(1))` is `0.0`.
+    """
+    return function_call("ln", (x,))
+
+
+def log10(x: IntoExpression) -> Expression:
+    """The logarithm to base 10.
+
+    Null in any argument gives null.
+
+    Example: `log10(lit(1000))` is `3.0`.
+    """
+    return function_call("log10", (x,))
+
+
+def log2(x: IntoExpression) -> Expression:
+    """The logarithm to base 2.
+
+    Null in any argument gives null.
+
+    Example: `log2(lit(8))` is `3.0`.
+    """
+    return function_call("log2", (x,))
+
+
+def power(x: IntoExpression, y: IntoExpression) -> Expression:
+    """x to the power of y, in floating point.
+
+    Null in any argument gives null.
+
+    Example: `power(lit(2), 10)` is `1024.0`.
+    """
+    return function_call("power", (x, y))
+
+
+def sin(x: IntoExpression) -> Expression:
+    """The sine of x radians.
+
+    Null in any argument gives null.
+
+    Example: `sin(lit(0))` is `0.0`.
+    """
+    return function_call("sin", (x,))
+
+
+def cos(x: IntoExpression) -> Expression:
+    """The cosine of x radians.
+
+    Null in any argument gives null.
+
+    Example: `cos(lit(0))` is `1.0`.
+    """
+    return function_call("cos", (x,))
+
+
+def tan(x: IntoExpression) -> Expression:
+    """The tangent of x radians.
+
+    Null in any argument gives null.
+
+    Example: `tan(lit(0))` is `0.0`.
+    """
+    return function_call("tan", (x,))
+
+
+def cot(x: IntoExpression) -> Expression:
+    """The cotangent of x radians, 1 / tan(x).
+
+    Null in any argument gives null.
+
+    Example: `cot(pi().divide(4))` is `1.0`.
+    """
+    return function_call("cot", (x,))
+
+
+def asin(x: IntoExpression) -> Expression:
+    """The arc sine in radians; NaN outside [-1, 1].
+
+    Null in any argument gives null.
+
+    Example: `asin(lit(0))` is `0.0`.
+    """
+    return function_call("asin", (x,))
+
+
+def acos(x: IntoExpression) -> Expression:
+    """The arc cosine in radians; NaN outside [-1, 1].
+
+    Null in any argument gives null.
+
+    Example: `acos(lit(1))` is `0.0`.
+    """
+    return function_call("acos", (x,))
+
+
+def atan(x: IntoExpression) -> Expression:
+    """The arc tangent in radians.
+
+    Null in any argument gives null.
+
+    Example: `atan(lit(0))` is `0.0`.
+    """
+    return function_call("atan", (x,))
+
+
+def atan2(y: IntoExpression, x: IntoExpression) -> Expression:
+    """The angle of the point (x, y) in radians.
+
+    Null in any argument gives null.
+
+    Example: `atan2(lit(0), 1)` is `0.0`.
+    """
+    return function_call("atan2", (y, x))
+
+
+def radians(x: IntoExpression) -> Expression:
+    """Degrees to radians.
+
+    Null in any argument gives null.
+
+    Example: `radians(lit(180))` is `3.141592653589793`.
+    """
+    return function_call("radians", (x,))
+
+
+def degrees(x: IntoExpression) -> Expression:
+    """Radians to degrees.
+
+    Null in any argument gives null.
+
+    Example: `degrees(lit(0))` is `0.0`.
+    """
+    return function_call("degrees", (x,))
+
+
+def cbrt(x: IntoExpression) -> Expression:
+    """The cube root.
+
+    Null in any argument gives null.
+
+    Example: `cbrt(lit(-27))` is `-3.0`.
+    """
+    return function_call("cbrt", (x,))
+
+
+def hypot(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The length of the vector (x, y), without overflow on the way.
+
+    Null in any argument gives null.
+
+    Example: `hypot(lit(3), 4)` is `5.0`.
+    """
+    return function_call("hypot", (x, y))
+
+
+def expm1(x: IntoExpression) -> Expression:
+    """e to the power of x, less 1; exact near 0.
+
+    Null in any argument gives null.
+
+    Example: `expm1(lit(0))` is `0.0`.
+    """
+    return function_call("expm1", (x,))
+
+
+def log1p(x: IntoExpression) -> Expression:
+    """The natural logarithm of 1 + x; exact near 0.
+
+    Null in any argument gives null.
+
+    Example: `log1p(lit(0))` is `0.0`.
+    """
+    return function_call("log1p", (x,))
+
+
+def sinh(x: IntoExpression) -> Expression:
+    """The hyperbolic sine.
+
+    Null in any argument gives null.
+
+    Example: `sinh(lit(0))` is `0.0`.
+    """
+    return function_call("sinh", (x,))
+
+
+def cosh(x: IntoExpression) -> Expression:
+    """The hyperbolic cosine.
+
+    Null in any argument gives null.
+
+    Example: `cosh(lit(0))` is `1.0`.
+    """
+    return function_call("cosh", (x,))
+
+
+def tanh(x: IntoExpression) -> Expression:
+    """The hyperbolic tangent.
+
+    Null in any argument gives null.
+
+    Example: `tanh(lit(0))` is `0.0`.
+    """
+    return function_call("tanh", (x,))
+
+
+def asinh(x: IntoExpression) -> Expression:
+    """The inverse hyperbolic sine.
+
+    Null in any argument gives null.
+
+    Example: `asinh(lit(0))` is `0.0`.
+    """
+    return function_call("asinh", (x,))
+
+
+def acosh(x: IntoExpression) -> Expression:
+    """The inverse hyperbolic cosine; NaN below 1.
+
+    Null in any argument gives null.
+
+    Example: `acosh(lit(1))` is `0.0`.
+    """
+    return function_call("acosh", (x,))
+
+
+def atanh(x: IntoExpression) -> Expression:
+    """The inverse hyperbolic tangent; NaN outside [-1, 1].
+
+    Null in any argument gives null.
+
+    Example: `atanh(lit(0))` is `0.0`.
+    """
+    return function_call("atanh", (x,))
+
+
+def pi() -> Expression:
+    """The ratio of a circle's circumference to its diameter.
+
+    Example: `pi()` is `3.141592653589793`.
+    """
+    return call("pi", ())
+
+
+def is_finite(x: IntoExpression) -> Expression:
+    """Whether x is neither infinite nor NaN.
+
+    Null in any argument gives null.
+
+    Example: `is_finite(lit(1.5))` is `True`.
+    """
+    return function_call("is_finite", (x,))
+
+
+def is_infinite(x: IntoExpression) -> Expression:
+    """Whether x is inf or -inf.
+
+    Null in any argument gives null.
+
+    Example: `is_infinite(lit(1).divide(0))` is `True`.
+    """
+    return function_call("is_infinite", (x,))
+
+
+def is_nan(x: IntoExpression) -> Expression:
+    """Whether x is NaN.
+
+    Null in any argument gives null.
+
+    Example: `is_nan(lit(0.0).divide(0.0))` is `True`.
+    """
+    return function_call("is_nan", (x,))
+
+
+def equal(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x = y`.
+
+    Null in any argument gives null.
+
+    Example: `equal(lit(1), 1)` is `True`.
+    """
+    return function_call("equal", (x, y))
+
+
+def not_equal(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x <> y`.
+
+    Null in any argument gives null.
+
+    Example: `not_equal(lit(1), 1)` is `False`.
+    """
+    return function_call("not_equal", (x, y))
+
+
+def less(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x < y`.
+
+    Null in any argument gives null.
+
+    Example: `less(lit(1), 2)` is `True`.
+    """
+    return function_call("less", (x, y))
+
+
+def less_equal(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x <= y`.
+
+    Null in any argument gives null.
+
+    Example: `less_equal(lit(2), 1)` is `False`.
+    """
+    return function_call("less_equal", (x, y))
+
+
+def greater(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x > y`.
+
+    Null in any argument gives null.
+
+    Example: `greater(lit(2), 1)` is `True`.
+    """
+    return function_call("greater", (x, y))
+
+
+def greater_equal(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x >= y`.
+
+    Null in any argument gives null.
+
+    Example: `greater_equal(lit(1), 2)` is `False`.
+    """
+    return function_call("greater_equal", (x, y))
+
+
+def is_distinct(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x IS DISTINCT FROM y`: `<>` where null is a value.
+
+    Never null.
+
+    Example: `is_distinct(lit(1), None)` is `True`.
+    """
+    return function_call("is_distinct", (x, y))
+
+
+def is_not_distinct(x: IntoExpression, y: IntoExpression) -> Expression:
+    """`x IS NOT DISTINCT FROM y`: `=` where null is a value.
+
+    Never null.
+
+    Example: `is_not_distinct(lit(None), None)` is `True`.
+    """
+    return function_call("is_not_distinct", (x, y))
+
+
+def and_(x: IntoExpression, y: IntoExpression, *more: IntoExpression) -> Expression:
+    """Kleene AND: false and null is false.
+
+    Both sides are computed for every row: an error in one is not hidden by the other. To guard a cast, write `CASE` or
+    `TRY_CAST`.
+
+    Example: `and_(lit(False), None)` is `False`.
+    """
+    return function_call("and", (x, y, *more))
+
+
+def or_(x: IntoExpression, y: IntoExpression, *more: IntoExpression) -> Expression:
+    """Kleene OR: true or null is true.
+
+    Both sides are computed for every row, as of `and`.
+
+    Example: `or_(lit(True), None)` is `True`.
+    """
+    return function_call("or", (x, y, *more))
+
+
+def not_(x: IntoExpression) -> Expression:
+    """Kleene NOT: null of null.
+
+    Null in any argument gives null.
+
+    Example: `not_(lit(False))` is `True`.
+    """
+    return function_call("not", (x,))
+
+
+def is_null(x: IntoExpression) -> Expression:
+    """`x IS NULL`.
+
+    NaN is not null.
+
+    Example: `is_null(lit(None))` is `True`.
+    """
+    return function_call("is_null", (x,))
+
+
+def case(condition: IntoExpression, value: IntoExpression, *more: IntoExpression) -> Expression:
+    """`CASE WHEN condition THEN value … ELSE value END`: the first branch whose condition is true, else null.
+
+    `if(condition, value, otherwise)` is short for it.
+
+    Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
+    """
+    return function_call("case", (condition, value, *more))
+
+
+def coalesce(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The first value that is not null.
+
+    What can fail is computed only for rows that are still null.
+
+    Example: `coalesce(lit(None), 2, 3)` is `2`.
+    """
+    return function_call("coalesce", (x, *more))
+
+
+def nullif(x: IntoExpression, y: IntoExpression) -> Expression:
+    """Null where x equals y, else x.
+
+    Example: `nullif(lit(1), 1)` is `None`.
+    """
+    return function_call("nullif", (x, y))
+
+
+def greatest(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The greatest value that is not null.
+
+    NaN is the greatest.
+
+    Example: `greatest(lit(1), None, 3)` is `3`.
+    """
+    return function_call("greatest", (x, *more))
+
+
+def least(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The least value that is not null.
+
+    NaN is the greatest.
+
+    Example: `least(lit(1), None, 3)` is `1`.
+    """
+    return function_call("least", (x, *more))
+
+
+def concat(x: IntoExpression, y: IntoExpression, *more: IntoExpression) -> Expression:
+    """`x || y`; null if any is.
+
+    Null in any argument gives null.
+
+    Example: `concat(lit("ab"), "cd")` is `"abcd"`.
+    """
+    return function_call("concat", (x, y, *more))
+
+
+def concat_ws(separator: str | Expression, x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The strings that are not null, with the separator between them.
+
+    Never null.
+
+    Example: `concat_ws("-", lit("a"), None, "b")` is `"a-b"`.
+    """
+    return function_call("concat_ws", (separator, x, *more))
+
+
+def length(text: IntoExpression) -> Expression:
+    """The number of code points.
+
+    Null in any argument gives null.
+
+    Example: `length(lit("añb"))` is `3`.
+    """
+    return function_call("length", (text,))
+
+
+def byte_length(text: IntoExpression) -> Expression:
+    """The number of bytes of binary, or of a string in UTF-8.
+
+    Null in any argument gives null.
+
+    Example: `byte_length(lit("añb"))` is `4`.
+    """
+    return function_call("byte_length", (text,))
+
+
+def upper(text: IntoExpression) -> Expression:
+    """In upper case, code point by code point.
+
+    What has no upper case of one code point stays: `ß`.
+
+    Null in any argument gives null.
+
+    Example: `upper(lit("añb"))` is `"AÑB"`.
+    """
+    return function_call("upper", (text,))
+
+
+def lower(text: IntoExpression) -> Expression:
+    """In lower case, code point by code point.
+
+    What has no lower case of one code point stays.
+
+    Null in any argument gives null.
+
+    Example: `lower(lit("AÑB"))` is `"añb"`.
+    """
+    return function_call("lower", (text,))
+
+
+def initcap(text: IntoExpression) -> Expression:
+    """Each word's first letter in upper case, the rest in lower case.
+
+    Words are runs of letters, digits and marks.
+
+    Null in any argument gives null.
+
+    Example: `initcap(lit("JEAN-luc"))` is `"Jean-Luc"`.
+    """
+    return function_call("initcap", (text,))
+
+
+def trim(text: IntoExpression, characters: str | Expression | None = None) -> Expression:
+    """Without white space (of ASCII) at both ends, or without any of `characters`.
+
+    Null in any argument gives null.
+
+    Example: `trim(lit("  ab "))` is `"ab"`.
+    """
+    return function_call("trim", (text,), (characters,))
+
+
+def ltrim(text: IntoExpression, characters: str | Expression | None = None) -> Expression:
+    """Without white space, or any of `characters`, at the start.
+
+    Null in any argument gives null.
+
+    Example: `ltrim(lit("007"), "0")` is `"7"`.
+    """
+    return function_call("ltrim", (text,), (characters,))
+
+
+def rtrim(text: IntoExpression, characters: str | Expression | None = None) -> Expression:
+    """Without white space, or any of `characters`, at the end.
+
+    Null in any argument gives null.
+
+    Example: `rtrim(lit("1.500"), "0")` is `"1.5"`.
+    """
+    return function_call("rtrim", (text,), (characters,))
+
+
+def substring(text: IntoExpression, start: int | Expression, length: int | Expression | None = None) -> Expression:
+    """`length` code points (all) from the 1-based `start`; a negative one counts from the end.
+
+    Positions before the text count, but hold nothing.
+
+    Null in any argument gives null.
+
+    Example: `substring(lit("gpuetl"), 2, 3)` is `"pue"`.
+    """
+    return function_call("substring", (text, start), (length,))
+
+
+def left(text: IntoExpression, count: int | Expression) -> Expression:
+    """The first `count` code points.
+
+    All but the last -`count` where it is negative.
+
+    Null in any argument gives null.
+
+    Example: `left(lit("gpuetl"), 3)` is `"gpu"`.
+    """
+    return function_call("left", (text, count))
+
+
+def right(text: IntoExpression, count: int | Expression) -> Expression:
+    """The last `count` code points.
+
+    All but the first -`count` where it is negative.
+
+    Null in any argument gives null.
+
+    Example: `right(lit("gpuetl"), 3)` is `"etl"`.
+    """
+    return function_call("right", (text, count))
+
+
+def replace(text: IntoExpression, old: str | Expression, new: str | Expression) -> Expression:
+    """Every `old` replaced by `new`, from the left.
+
+    Null in any argument gives null.
+
+    Example: `replace(lit("a-b-c"), "-", "+")` is `"a+b+c"`.
+    """
+    return function_call("replace", (text, old, new))
+
+
+def translate(text: IntoExpression, old: str | Expression, new: str | Expression) -> Expression:
+    """Each character of `old` replaced by the one in its place in `new`, or taken out where `new` is shorter.
+
+    Null in any argument gives null.
+
+    Example: `translate(lit("1.234,5"), ",.", ".")` is `"1234.5"`.
+    """
+    return function_call("translate", (text, old, new))
+
+
+def remove_prefix(text: IntoExpression, prefix: str | Expression) -> Expression:
+    """Without `prefix`, where text begins with it.
+
+    Null in any argument gives null.
+
+    Example: `remove_prefix(lit("ORD-7"), "ORD-")` is `"7"`.
+    """
+    return function_call("remove_prefix", (text, prefix))
+
+
+def remove_suffix(text: IntoExpression, suffix: str | Expression) -> Expression:
+    """Without `suffix`, where text ends with it.
+
+    Null in any argument gives null.
+
+    Example: `remove_suffix(lit("a.csv"), ".csv")` is `"a"`.
+    """
+    return function_call("remove_suffix", (text, suffix))
+
+
+def repeat(text: IntoExpression, count: int | Expression) -> Expression:
+    """The text `count` times in a row, 1,000,000 at most.
+
+    Null in any argument gives null.
+
+    Example: `repeat(lit("ab"), 3)` is `"ababab"`.
+    """
+    return function_call("repeat", (text, count))
+
+
+def split_part(text: IntoExpression, separator: str | Expression, index: int | Expression) -> Expression:
+    """The part at `index` between separators: from 1, or from -1 at the end.
+
+    Empty where there is none.
+
+    Null in any argument gives null.
+
+    Example: `split_part(lit("a/b/c"), "/", 2)` is `"b"`.
+    """
+    return function_call("split_part", (text, separator, index))
+
+
+def strpos(text: IntoExpression, part: str | Expression) -> Expression:
+    """Where `part` begins, in code points from 1; 0 where it is not found.
+
+    Null in any argument gives null.
+
+    Example: `strpos(lit("añb"), "b")` is `3`.
+    """
+    return function_call("strpos", (text, part))
+
+
+def reverse(text: IntoExpression) -> Expression:
+    """The code points in reverse order.
+
+    Null in any argument gives null.
+
+    Example: `reverse(lit("abc"))` is `"cba"`.
+    """
+    return function_call("reverse", (text,))
+
+
+def lpad(text: IntoExpression, length: int | Expression, fill: str | Expression | None = None) -> Expression:
+    """Filled at the start (with spaces) to `length` code points, 1,000,000 at most.
+
+    Longer text is kept whole.
+
+    Null in any argument gives null.
+
+    Example: `lpad(lit("7"), 3, "0")` is `"007"`.
+    """
+    return function_call("lpad", (text, length), (fill,))
+
+
+def rpad(text: IntoExpression, length: int | Expression, fill: str | Expression | None = None) -> Expression:
+    """Filled at the end (with spaces) to `length` code points, 1,000,000 at most.
+
+    Longer text is kept whole.
+
+    Null in any argument gives null.
+
+    Example: `rpad(lit("7"), 3, "0")` is `"700"`.
+    """
+    return function_call("rpad", (text, length), (fill,))
+
+
+def starts_with(text: IntoExpression, prefix: str | Expression) -> Expression:
+    """Whether text begins with `prefix`.
+
+    Null in any argument gives null.
+
+    Example: `starts_with(lit("gpuetl"), "gpu")` is `True`.
+    """
+    return function_call("starts_with", (text, prefix))
+
+
+def ends_with(text: IntoExpression, suffix: str | Expression) -> Expression:
+    """Whether text ends with `suffix`.
+
+    Null in any argument gives null.
+
+    Example: `ends_with(lit("gpuetl"), "etl")` is `True`.
+    """
+    return function_call("ends_with", (text, suffix))
+
+
+def contains(text: IntoExpression, part: str | Expression) -> Expression:
+    """Whether text contains `part`.
+
+    Null in any argument gives null.
+
+    Example: `contains(lit("gpuetl"), "ue")` is `True`.
+    """
+    return function_call("contains", (text, part))
+
+
+def like(text: IntoExpression, pattern: str | Expression, escape: str | Expression | None = None) -> Expression:
+    """`text LIKE pattern`: % is any text, _ one code point.
+
+    After `ESCAPE '!'`, !% and !_ are themselves.
+
+    Null in any argument gives null.
+
+    Example: `like(lit("gpuetl"), "g%l")` is `True`.
+    """
+    return function_call("like", (text, pattern), (escape,))
+
+
+def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Expression | None = None) -> Expression:
+    """`text ILIKE pattern`: LIKE of both in lower case.
+
+    Null in any argument gives null.
+
+    Example: `ilike(lit("GPUetl"), "g%L")` is `True`.
+    """
+    return function_call("ilike", (text, pattern), (escape,))
+
+
+def regexp_like(text: IntoExpression, pattern: str | Expression) -> Expression:
+    """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
+
+    Null in any argument gives null.
+
+    Example: `regexp_like(lit("order 66"), "[0-9]+$")` is `True`.
+    """
+    return function_call("regexp_like", (text, pattern))
+
+
+def regexp_full_match(text: IntoExpression, pattern: str | Expression) -> Expression:
+    """Whether the pattern matches the whole text.
+
+    Null in any argument gives null.
+
+    Example: `regexp_full_match(lit("order 66"), r"\\d+")` is `False`.
+    """
+    return function_call("regexp_full_match", (text, pattern))
+
+
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
+    """What the first match's group matched (0, the whole match).
+
+    Null without a match, empty if the group took no part.
+
+    Null in any argument gives null.
+
+    Example: `regexp_extract(lit("a=1, b=2"), r"b=(\\d+)", 1)` is `"2"`.
+    """
+    return function_call("regexp_extract", (text, pattern), (group,))
+
+
+def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression) -> Expression:
+    """Every match replaced, from the left.
+
+    `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+    Null in any argument gives null.
+
+    Example: `regexp_replace(lit("2024-03-09"), r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
+    """
+    return function_call("regexp_replace", (text, pattern, replacement))
+
+
+def regexp_count(text: IntoExpression, pattern: str | Expression) -> Expression:
+    """How many matches there are, none overlapping another.
+
+    Null in any argument gives null.
+
+    Example: `regexp_count(lit("a1b22"), r"\\d+")` is `2`.
+    """
+    return function_call("regexp_count", (text, pattern))
+
+
+def year(x: IntoExpression) -> Expression:
+    """The year.
+
+    Null in any argument gives null.
+
+    Example: `year(lit(date(2013, 3, 9)))` is `2013`.
+    """
+    return function_call("year", (x,))
+
+
+def quarter(x: IntoExpression) -> Expression:
+    """The quarter, 1 to 4.
+
+    Null in any argument gives null.
+
+    Example: `quarter(lit(date(2013, 3, 9)))` is `1`.
+    """
+    return function_call("quarter", (x,))
+
+
+def month(x: IntoExpression) -> Expression:
+    """The month, 1 to 12.
+
+    Null in any argument gives null.
+
+    Example: `month(lit(date(2013, 3, 9)))` is `3`.
+    """
+    return function_call("month", (x,))
+
+
+def week(x: IntoExpression) -> Expression:
+    """The ISO week, 1 to 53.
+
+    Null in any argument gives null.
+
+    Example: `week(lit(date(2013, 3, 9)))` is `10`.
+    """
+    return function_call("week", (x,))
+
+
+def iso_year(x: IntoExpression) -> Expression:
+    """The year to which the ISO week belongs.
+
+    Null in any argument gives null.
+
+    Example: `iso_year(lit(date(2012, 12, 31)))` is `2013`.
+    """
+    return function_call("iso_year", (x,))
+
+
+def day(x: IntoExpression) -> Expression:
+    """The day of the month.
+
+    Null in any argument gives null.
+
+    Example: `day(lit(date(2013, 3, 9)))` is `9`.
+    """
+    return function_call("day", (x,))
+
+
+def dayofweek(x: IntoExpression) -> Expression:
+    """The day of the week: Sunday is 0, Saturday 6.
+
+    Null in any argument gives null.
+
+    Example: `dayofweek(lit(date(2013, 3, 9)))` is `6`.
+    """
+    return function_call("dayofweek", (x,))
+
+
+def isodow(x: IntoExpression) -> Expression:
+    """The ISO day of the week: Monday is 1, Sunday 7.
+
+    Null in any argument gives null.
+
+    Example: `isodow(lit(date(2013, 3, 9)))` is `6`.
+    """
+    return function_call("isodow", (x,))
+
+
+def dayofyear(x: IntoExpression) -> Expression:
+    """The day of the year, from 1.
+
+    Null in any argument gives null.
+
+    Example: `dayofyear(lit(date(2013, 3, 9)))` is `68`.
+    """
+    return function_call("dayofyear", (x,))
+
+
+def hour(x: IntoExpression) -> Expression:
+    """The hour, 0 to 23.
+
+    Null in any argument gives null.
+
+    Example: `hour(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `17`.
+    """
+    return function_call("hour", (x,))
+
+
+def minute(x: IntoExpression) -> Expression:
+    """The minute.
+
+    Null in any argument gives null.
+
+    Example: `minute(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `5`.
+    """
+    return function_call("minute", (x,))
+
+
+def second(x: IntoExpression) -> Expression:
+    """The second, whole.
+
+    Null in any argument gives null.
+
+    Example: `second(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `30`.
+    """
+    return function_call("second", (x,))
+
+
+def millisecond(x: IntoExpression) -> Expression:
+    """The whole milliseconds of the second, 0 to 999.
+
+    Null in any argument gives null.
+
+    Example: `millisecond(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `250`.
+    """
+    return function_call("millisecond", (x,))
+
+
+def microsecond(x: IntoExpression) -> Expression:
+    """The microseconds of the second, 0 to 999,999 (of the millisecond in Arrow).
+
+    Null in any argument gives null.
+
+    Example: `microsecond(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `250000`.
+    """
+    return function_call("microsecond", (x,))
+
+
+def day_name(x: IntoExpression) -> Expression:
+    """The English name of the day of the week.
+
+    Null in any argument gives null.
+
+    Example: `day_name(lit(date(2013, 3, 9)))` is `"Saturday"`.
+    """
+    return function_call("day_name", (x,))
+
+
+def month_name(x: IntoExpression) -> Expression:
+    """The English name of the month.
+
+    Null in any argument gives null.
+
+    Example: `month_name(lit(date(2013, 3, 9)))` is `"March"`.
+    """
+    return function_call("month_name", (x,))
+
+
+def last_day(x: IntoExpression) -> Expression:
+    """The last day of the month.
+
+    Null in any argument gives null.
+
+    Example: `last_day(lit(date(2013, 3, 9)))` is `date(2013, 3, 31)`.
+    """
+    return function_call("last_day", (x,))
+
+
+def days_in_month(x: IntoExpression) -> Expression:
+    """How many days the month has.
+
+    Null in any argument gives null.
+
+    Example: `days_in_month(lit(date(2013, 3, 9)))` is `31`.
+    """
+    return function_call("days_in_month", (x,))
+
+
+def is_leap_year(x: IntoExpression) -> Expression:
+    """Whether the year has 366 days.
+
+    Null in any argument gives null.
+
+    Example: `is_leap_year(lit(date(2013, 3, 9)))` is `False`.
+    """
+    return function_call("is_leap_year", (x,))
+
+
+def to_date(x: IntoExpression) -> Expression:
+    """The day of a timestamp.
+
+    Null in any argument gives null.
+
+    Example: `to_date(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `date(2013, 3, 9)`.
+    """
+    return function_call("to_date", (x,))
+
+
+def epoch(x: IntoExpression) -> Expression:
+    """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+
+    Null in any argument gives null.
+
+    Example: `epoch(lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")))` is `60.5`.
+    """
+    return function_call("epoch", (x,))
+
+
+def epoch_ms(x: IntoExpression) -> Expression:
+    """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+
+    Null in any argument gives null.
+
+    Example: `epoch_ms(lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")))` is `60500`.
+    """
+    return function_call("epoch_ms", (x,))
+
+
+def epoch_us(x: IntoExpression) -> Expression:
+    """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+
+    Null in any argument gives null.
+
+    Example: `epoch_us(lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")))` is `60500000`.
+    """
+    return function_call("epoch_us", (x,))
+
+
+def make_date(year: IntoExpression, month: IntoExpression, day: IntoExpression) -> Expression:
+    """The date of the parts; an error if they are not a valid date.
+
+    Null in any argument gives null.
+
+    Example: `make_date(lit(2013), 3, 9)` is `date(2013, 3, 9)`.
+    """
+    return function_call("make_date", (year, month, day))
+
+
+def make_timestamp(year: IntoExpression, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression = None) -> Expression:
+    """The naive timestamp of the parts; an error if they are not a valid date and time.
+
+    Seconds may have a fraction.
+
+    Null in any argument gives null.
+
+    Example: `make_timestamp(lit(2013), 3, 9, 17, 5)` is `datetime.fromisoformat("2013-03-09 17:05:00")`.
+    """
+    return function_call("make_timestamp", (year, month, day, hour, minute), (second,))
+
+
+def from_epoch(seconds: IntoExpression) -> Expression:
+    """The naive timestamp, in UTC, of seconds since 1970.
+
+    A fraction is rounded to microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `from_epoch(lit(60.5))` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+    """
+    return function_call("from_epoch", (seconds,))
+
+
+def from_epoch_ms(milliseconds: IntoExpression) -> Expression:
+    """The naive timestamp, in UTC, of whole milliseconds since 1970.
+
+    Null in any argument gives null.
+
+    Example: `from_epoch_ms(lit(60500))` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+    """
+    return function_call("from_epoch_ms", (milliseconds,))
+
+
+def add_days(x: IntoExpression, n: IntoExpression) -> Expression:
+    """n days later; a date stays a date.
+
+    Null in any argument gives null.
+
+    Example: `add_days(lit(date(2013, 3, 9)), -9)` is `date(2013, 2, 28)`.
+    """
+    return function_call("add_days", (x, n))
+
+
+def add_months(x: IntoExpression, n: IntoExpression) -> Expression:
+    """n months later; the month's last day if it has no such day.
+
+    Null in any argument gives null.
+
+    Example: `add_months(lit(date(2013, 1, 31)), 1)` is `date(2013, 2, 28)`.
+    """
+    return function_call("add_months", (x, n))
+
+
+def date_diff(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression) -> Expression:
+    """How many units (year, quarter, month, week, day, hour, minute, second, millisecond, microsecond) begin after a and up to b: the `date_trunc` of b less that of a, in units.
+
+    Null in any argument gives null.
+
+    Example: `date_diff("month", lit(date(2013, 3, 9)), date(2013, 5, 1))` is `2`.
+    """
+    return function_call("date_diff", (unit, a, b))
+
+
+def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
+    """The start of the unit: year, quarter, month, week, day, hour, minute, second, millisecond, microsecond.
+
+    On a zone's clock a day starts with its first instant; smaller units keep the offset.
+
+    Null in any argument gives null.
+
+    Example: `date_trunc("month", lit(date(2013, 3, 9)))` is `date(2013, 3, 1)`.
+    """
+    return function_call("date_trunc", (unit, x))
+
+
+def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
+    """The start of the bucket.
+
+    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).
+
+    Null in any argument gives null.
+
+    Example: `time_bucket(timedelta(minutes=15), lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `datetime.fromisoformat("2013-03-09 17:00:00")`.
+    """
+    return function_call("time_bucket", (width, x), (origin,))
+
+
+def days(x: IntoExpression) -> Expression:
+    """The duration of x days.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `days(lit(2))` is `timedelta(days=2)`.
+    """
+    return function_call("days", (x,))
+
+
+def hours(x: IntoExpression) -> Expression:
+    """The duration of x hours.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `hours(lit(1.5))` is `timedelta(minutes=90)`.
+    """
+    return function_call("hours", (x,))
+
+
+def minutes(x: IntoExpression) -> Expression:
+    """The duration of x minutes.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `minutes(lit(90))` is `timedelta(minutes=90)`.
+    """
+    return function_call("minutes", (x,))
+
+
+def seconds(x: IntoExpression) -> Expression:
+    """The duration of x seconds.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `seconds(lit(0.25))` is `timedelta(seconds=0.25)`.
+    """
+    return function_call("seconds", (x,))
+
+
+def milliseconds(x: IntoExpression) -> Expression:
+    """The duration of x milliseconds.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `milliseconds(lit(250))` is `timedelta(seconds=0.25)`.
+    """
+    return function_call("milliseconds", (x,))
+
+
+def microseconds(x: IntoExpression) -> Expression:
+    """The duration of x microseconds.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `microseconds(lit(-1))` is `timedelta(seconds=-1e-06)`.
+    """
+    return function_call("microseconds", (x,))
+
+
+def strftime(x: IntoExpression, format: str | Expression) -> Expression:
+    """x as text; the year must have 4 digits.
+
+    Null in any argument gives null.
+
+    Example: `strftime(lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")), "%d.%m.%Y %H:%M")` is `"09.03.2013 17:05"`.
+    """
+    return function_call("strftime", (x, format))
+
+
+def strptime(text: IntoExpression, format: str | Expression) -> Expression:
+    """The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.
+
+    Parts that the format lacks are 0; `to_date` takes the day.
+
+    Null in any argument gives null.
+
+    Example: `strptime(lit("09.03.2013 17:05"), "%d.%m.%Y %H:%M")` is `datetime.fromisoformat("2013-03-09 17:05:00")`.
+    """
+    return function_call("strptime", (text, format))
+
+
+def try_strptime(text: IntoExpression, format: str | Expression) -> Expression:
+    """As `strptime`, but null if there is none.
+
+    Null in any argument gives null.
+
+    Example: `try_strptime(lit("29.02.2013"), "%d.%m.%Y")` is `None`.
+    """
+    return function_call("try_strptime", (text, format))
+
+
+def at_time_zone(x: IntoExpression, zone: str | Expression) -> Expression:
+    """`x AT TIME ZONE zone`: the instant at which the zone's clock shows a naive x.
+
+    What it shows at a zoned x.
+
+    Null in any argument gives null.
+
+    Example: `at_time_zone(lit(datetime.fromisoformat("2013-07-09 12:00:00")), "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 10:00:00+00:00")`.
+    """
+    return function_call("at_time_zone", (x, zone))
+
+
+def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneChoice | Expression | None = None, nonexistent: ZoneChoice | Expression | None = None) -> Expression:
+    """The instant at which the zone's clock shows x.
+
+    Where the clock is turned forward, 'earliest' is the last microsecond before, 'latest' the change itself.
+
+    Null in any argument gives null.
+
+    Example: `assume_zone(lit(datetime.fromisoformat("2013-10-27 02:30:00")), "Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
+    """
+    return function_call("assume_zone", (x, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+
+def local_time(x: IntoExpression) -> Expression:
+    """What the clock of x's own zone shows, as a naive timestamp.
+
+    Null in any argument gives null.
+
+    Example: `local_time(lit(datetime.fromisoformat("2013-07-09 10:00:00+00:00")).convert_zone("Europe/Berlin"))` is `datetime.fromisoformat("2013-07-09 12:00:00")`.
+    """
+    return function_call("local_time", (x,))
+
+
+def convert_zone(x: IntoExpression, zone: str | Expression) -> Expression:
+    """The same instant in another zone.
+
+    Null in any argument gives null.
+
+    Example: `convert_zone(lit(datetime.fromisoformat("2013-07-09 10:00:00+00:00")), "Asia/Tokyo")` is `datetime.fromisoformat("2013-07-09 10:00:00+00:00")`.
+    """
+    return function_call("convert_zone", (x, zone))
+
+
+def list_length(x: IntoExpression) -> Expression:
+    """The number of elements, nulls included, or of entries of a map.
+
+    0 of an empty one.
+
+    Null in any argument gives null.
+
+    Example: `list_length(lit("a,b,c").split(","))` is `3`.
+    """
+    return function_call("list_length", (x,))
+
+
+def list_contains(x: IntoExpression, value: IntoExpression) -> Expression:
+    """Whether an element is `=` value; null elements are not.
+
+    Null in any argument gives null.
+
+    Example: `list_contains(lit("a,b,c").split(","), "b")` is `True`.
+    """
+    return function_call("list_contains", (x, value))
+
+
+def list_get(x: IntoExpression, index: IntoExpression) -> Expression:
+    """The element at the 0-based index, from the end where it is negative.
+
+    Null beyond the list.
+
+    Null in any argument gives null.
+
+    Example: `list_get(lit("a,b,c").split(","), -1)` is `"c"`.
+    """
+    return function_call("list_get", (x, index))
+
+
+def list_extract(x: IntoExpression, index: IntoExpression) -> Expression:
+    """`x[index]`: the element at the 1-based index, from the end where it is negative.
+
+    Null beyond the list, and at 0.
+
+    Null in any argument gives null.
+
+    Example: `list_extract(lit("a,b,c").split(","), 1)` is `"a"`.
+    """
+    return function_call("list_extract", (x, index))
+
+
+def split(text: IntoExpression, separator: str | Expression) -> Expression:
+    """The parts between the separators, as list<string>; '' gives a list of ''.
+
+    Null in any argument gives null.
+
+    Example: `split(lit("a,b,c"), ",")` is `["a", "b", "c"]`.
+    """
+    return function_call("split", (text, separator))
+
+
+def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
+    """`x.field`: a field of a struct; null where the struct is.
+
+    Null in any argument gives null.
+
+    Example: `struct_extract(struct(a=1, b="x"), "b")` is `"x"`.
+    """
+    return function_call("struct_extract", (x, field))
+
+
+def map_get(x: IntoExpression, key: IntoExpression) -> Expression:
+    """`x[key]`: the value of the key, of equal keys the first.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `map_get(col("m"), "b")` is `2`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_get", (x, key))
+
+
+def map_keys(x: IntoExpression) -> Expression:
+    """The keys, as a list.
+
+    Null in any argument gives null.
+
+    Example: `map_keys(col("m"))` is `["a", "b"]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_keys", (x,))
+
+
+def map_values(x: IntoExpression) -> Expression:
+    """The values, as a list.
+
+    Null in any argument gives null.
+
+    Example: `map_values(col("m"))` is `[1, 2]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_values", (x,))
+
+
+def hex(x: IntoExpression) -> Expression:
+    """The bytes of binary or of a string in hexadecimal digits, in upper case.
+
+    Null in any argument gives null.
+
+    Example: `hex(lit("añ"))` is `"61C3B1"`.
+    """
+    return function_call("hex", (x,))
+
+
+def unhex(text: IntoExpression) -> Expression:
+    """The bytes that hexadecimal digits stand for, in either case.
+
+    An error for other text.
+
+    Null in any argument gives null.
+
+    Example: `unhex(lit("61c3B1"))` is `b'a\\xc3\\xb1'`.
+    """
+    return function_call("unhex", (text,))
+
+
+def to_base64(x: IntoExpression) -> Expression:
+    """The bytes of binary or of a string in base64, with padding.
+
+    Null in any argument gives null.
+
+    Example: `to_base64(lit("añb"))` is `"YcOxYg=="`.
+    """
+    return function_call("to_base64", (x,))
+
+
+def from_base64(text: IntoExpression) -> Expression:
+    """The bytes of base64 with padding; an error for other text.
+
+    Null in any argument gives null.
+
+    Example: `from_base64(lit("YcOxYg=="))` is `b'a\\xc3\\xb1b'`.
+    """
+    return function_call("from_base64", (text,))
+
+
+def encode(text: IntoExpression) -> Expression:
+    """The UTF-8 bytes of a string.
+
+    Null in any argument gives null.
+
+    Example: `encode(lit("ñ"))` is `b'\\xc3\\xb1'`.
+    """
+    return function_call("encode", (text,))
+
+
+def decode(x: IntoExpression) -> Expression:
+    """The string of UTF-8 bytes; an error for others.
+
+    Null in any argument gives null.
+
+    Example: `decode(lit("C3B1").unhex())` is `"ñ"`.
+    """
+    return function_call("decode", (x,))
+
+
+def hash(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """XXH64 of the values, in order, as int64.
+
+    Never null.
+
+    Example: `hash(lit("a"))` is `-3292477735350538661`.
+    """
+    return function_call("hash", (x, *more))
+
+
+def bucket(x: IntoExpression, n: int | Expression) -> Expression:
+    """`hash(x)`, its bits unsigned, modulo n: from 0 to n - 1, never null.
+
+    Several columns: bucket(hash(a, b), n).
+
+    Example: `bucket(lit("a"), 16)` is `11`.
+    """
+    return function_call("bucket", (x, n))
+
+
+def md5(text: IntoExpression) -> Expression:
+    """MD5 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+    Null in any argument gives null.
+
+    Example: `md5(lit("a"))` is `"0cc175b9c0f1b6a831c399e269772661"`.
+    """
+    return function_call("md5", (text,))
+
+
+def sha256(text: IntoExpression) -> Expression:
+    """SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+    Null in any argument gives null.
+
+    Example: `sha256(lit("a"))` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
+    """
+    return function_call("sha256", (text,))
+
+
+def count_distinct(x: Expression) -> Expression:
+    """`count(DISTINCT x)`: distinct values that are not null.
+
+    NaN is one value.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("count_distinct", (x,))
+
+
+def sum(x: Expression) -> Expression:
+    """The sum: int64, float64 or decimal.
+
+    Overflow is an error.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `sum(col("x"))` is `4`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("sum", (x,))
+
+
+def mean(x: Expression) -> Expression:
+    """The mean in float64.
+
+    Of integers and decimals the float64 nearest to the exact mean, of durations a duration.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mean(col("x"))` is `1.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mean", (x,))
+
+
+def min(x: Expression) -> Expression:
+    """The least value.
+
+    NaN only if all are.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `min(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("min", (x,))
+
+
+def max(x: Expression) -> Expression:
+    """The greatest value.
+
+    NaN if any is.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `max(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("max", (x,))
+
+
+def var(x: Expression) -> Expression:
+    """The sample variance (ddof 1).
+
+    Null of fewer than 2 values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `var(col("x"))` is `0.3333333333333333`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("var", (x,))
+
+
+def std(x: Expression) -> Expression:
+    """The sample standard deviation (ddof 1).
+
+    Null of fewer than 2 values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `std(col("x"))` is `0.5773502691896257`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("std", (x,))
+
+
+def var_pop(x: Expression) -> Expression:
+    """The variance of the values themselves (ddof 0).
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `var_pop(col("x"))` is `0.2222222222222222`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("var_pop", (x,))
+
+
+def std_pop(x: Expression) -> Expression:
+    """The standard deviation of the values themselves (ddof 0).
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `std_pop(col("x"))` is `0.4714045207910317`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("std_pop", (x,))
+
+
+def covar_samp(x: Expression, y: Expression) -> Expression:
+    """The sample covariance (ddof 1) of the pairs without a null.
+
+    Null of fewer than 2.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `covar_samp(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("covar_samp", (x, y))
+
+
+def covar_pop(x: Expression, y: Expression) -> Expression:
+    """The covariance (ddof 0) of the pairs without a null.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `covar_pop(col("x"), lit(3).multiply(col("x")))` is `0.6666666666666666`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("covar_pop", (x, y))
+
+
+def corr(x: Expression, y: Expression) -> Expression:
+    """Pearson's correlation of the pairs without a null.
+
+    NaN where x or y is constant, null of fewer than 2 pairs.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `corr(col("x"), col("x").negate())` is `-1.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("corr", (x, y))
+
+
+def median(x: Expression) -> Expression:
+    """The exact median, linear between the middle two.
+
+    NaN is the greatest value.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `median(col("x"))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("median", (x,))
+
+
+def quantile(x: Expression, q: float | Expression) -> Expression:
+    """The exact quantile, linear between the two values next to q·(count - 1).
+
+    NaN is the greatest value.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `quantile(col("x"), 0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("quantile", (x, q))
+
+
+def mode(x: Expression) -> Expression:
+    """The most frequent value, the least of those that tie.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mode(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mode", (x,))
+
+
+def first(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the group's first row in the order of order_by.
+
+    Of the rows where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.
+
+    An aggregate, and a window function.
+
+    Example: `first(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("first", (x,), ignore_nulls=ignore_nulls, only=only)
+
+
+def last(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the group's last row, as in first.
+
+    An aggregate, and a window function.
+
+    Example: `last(col("x"), ignore_nulls=True)` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("last", (x,), ignore_nulls=ignore_nulls, only=only)
+
+
+def min_by(x: Expression, y: Expression) -> Expression:
+    """x of the row where y is least, null or not.
+
+    Of rows that tie, the least x.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `min_by(col("x"), col("x").negate())` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("min_by", (x, y))
+
+
+def max_by(x: Expression, y: Expression) -> Expression:
+    """x of the row where y is greatest, null or not.
+
+    Of rows that tie, the least x.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `max_by(col("x"), col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("max_by", (x, y))
+
+
+def count_if(condition: Expression) -> Expression:
+    """The number of rows where the condition is true.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `count_if(col("x").equal(1))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("count_if", (condition,))
+
+
+def any(x: Expression) -> Expression:
+    """Whether any value is true.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `any(col("x").greater(1))` is `True`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("any", (x,))
+
+
+def all(x: Expression) -> Expression:
+    """Whether all values are true.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `all(col("x").greater(1))` is `False`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("all", (x,))
+
+
+def row_number() -> Expression:
+    """The row's place in its group, from 1.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `row_number()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("row_number", ())
+
+
+def rank() -> Expression:
+    """1 more than the rows before it in order.
+
+    Rows that tie share it.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rank()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("rank", ())
+
+
+def dense_rank() -> Expression:
+    """1 more than the distinct keys of order_by before it.
+
+    Rows that tie share it.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `dense_rank()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("dense_rank", ())
+
+
+def percent_rank() -> Expression:
+    """(rank - 1) / (rows - 1), 0 in a group of 1 row.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `percent_rank()` is `[0.0, 0.3333333333333333, 0.6666666666666666, 1.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("percent_rank", ())
+
+
+def cume_dist() -> Expression:
+    """The share of the group's rows that come no later in order.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cume_dist()` is `[0.25, 0.5, 0.75, 1.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("cume_dist", ())
+
+
+def ntile(n: int | Expression) -> Expression:
+    """The tile, from 1, when the group's rows are dealt to n equal tiles.
+
+    The first ones get the rest.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `ntile(3)` is `[1, 1, 2, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("ntile", (n,))
+
+
+def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+    """x of the row `offset` (1) rows before, `default` (null) where there is none.
+
+    Nulls are kept, or, with `ignore_nulls`, their rows not counted.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `lag(col("x"))` is `[None, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("lag", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+
+def lead(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+    """x of the row `offset` (1) rows after, as in lag.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `lead(col("x"), ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("lead", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+
+def ffill(x: Expression) -> Expression:
+    """The last x up to here that is not null.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `ffill(col("x"))` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("ffill", (x,))
+
+
+def bfill(x: Expression) -> Expression:
+    """The next x from here on that is not null.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `bfill(col("x"))` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("bfill", (x,))
+
+
+def diff(x: Expression, offset: int | Expression | None = None) -> Expression:
+    """x minus the x of `offset` (1) rows before.
+
+    Of times, a duration.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `diff(col("x"))` is `[None, 1, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("diff", (x,), (offset,))
+
+
+def pct_change(x: Expression, offset: int | Expression | None = None) -> Expression:
+    """x / x' - 1 in float64, with the x' of `offset` (1) rows before.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `pct_change(col("x"))` is `[None, 1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("pct_change", (x,), (offset,))
+
+
+def cum_count(x: Expression) -> Expression:
+    """The number of values so far.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cum_count(col("x"))` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("cum_count", (x,))
+
+
+def cum_sum(x: Expression) -> Expression:
+    """The sum so far.
+
+    Overflow is an error.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cum_sum(col("x"))` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("cum_sum", (x,))
+
+
+def cum_prod(x: Expression) -> Expression:
+    """The product so far: int64 or float64.
+
+    Overflow of int64 is an error.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cum_prod(col("x"))` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("cum_prod", (x,))
+
+
+def cum_mean(x: Expression) -> Expression:
+    """The mean so far, as of `mean`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cum_mean(col("x"))` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("cum_mean", (x,))
+
+
+def cum_min(x: Expression) -> Expression:
+    """The least value so far.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cum_min(col("x"))` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("cum_min", (x,))
+
+
+def cum_max(x: Expression) -> Expression:
+    """The greatest value so far.
+
+    NaN once one is NaN.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `cum_max(col("x"))` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("cum_max", (x,))
+
+
+def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The sum over the frame.
+
+    Overflow is an error.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_sum(col("x"), 2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_sum", (x, frame))
+
+
+def rolling_mean(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The mean over the frame, as of `mean`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_mean(col("x"), 2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_mean", (x, frame))
+
+
+def rolling_min(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The least value of the frame.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_min(col("x"), 2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_min", (x, frame))
+
+
+def rolling_max(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The greatest value of the frame.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_max(col("x"), 2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_max", (x, frame))
+
+
+def rolling_count(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The number of values in the frame.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_count(col("x"), 2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_count", (x, frame))
+
+
+def rolling_std(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The sample standard deviation (ddof 1) over the frame.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_std(col("x"), 2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_std", (x, frame))
+
+
+def rolling_var(x: Expression, frame: int | timedelta | Expression) -> Expression:
+    """The sample variance (ddof 1) over the frame.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_var", (x, frame))
+
+
+def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+    """y = (1 - a)·y' + a·x; the first y is x.
+
+    With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a timestamp,
+    else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `ewm_mean(col("x"), half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("ewm_mean", (x,), half_life=half_life, span=span, alpha=alpha)
+
+
+def decayed_sum(x: Expression, half_life: float | timedelta | Expression) -> Expression:
+    """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `decayed_sum(col("x"), half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("decayed_sum", (x, half_life))
+
+
+def session_id(gap: timedelta | Expression) -> Expression:
+    """How many gaps longer than `gap` the group has had so far.
+
+    Needs order_by to begin with a timestamp.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `session_id(gap=timedelta(hours=1))` is `[0, 0, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return call("session_id", (gap,))

@@ -1,0 +1,100 @@
+"""The steps of a `Table` that run kernels of the user: docs/kernels.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+from gpuetl.column_arguments import formulas, names_of, order_of
+from gpuetl.expressions.expression import Expression
+from gpuetl.expressions.operands import Names, Scalar
+from gpuetl.spec import steps as verbs
+from gpuetl.spec.fields import read_plain
+from gpuetl.spec.forms import TYPES
+from gpuetl.spec.values import Formula, Text
+from gpuetl.types.data_types import DataType
+
+if TYPE_CHECKING:
+    from gpuetl.table import Table
+
+Nulls: TypeAlias = Literal["propagate", "forbid", "masks"]
+KernelArguments: TypeAlias = Mapping[str, Expression | Scalar]
+
+
+class TableKernels:
+    """The part of a `Table` that runs kernels."""
+
+    if TYPE_CHECKING:
+
+        def step(self, step: verbs.Step) -> Table: ...  # noqa: D102
+
+    def kernel(
+        self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
+        kind: Literal["", "rows", "groups", "elementwise", "reduction", "scan"] = "",
+        args: KernelArguments | None = None, nulls: Nulls = "propagate",
+        by: Names = (), order_by: Names = (), block: int = 256,
+    ) -> Table:  # fmt: skip
+        """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
+        return self.step(
+            verbs.Kernel(
+                cuda=cuda, entry=entry, block=block, order_by=order_of("kernel", order_by), kind=kind,
+                **_kernel_keys(inputs, outputs, reference, args, nulls, by),
+            )
+        )  # fmt: skip
+
+    def elementwise_kernel(
+        self, body: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
+        args: KernelArguments | None = None, nulls: Nulls = "propagate",
+    ) -> Table:  # fmt: skip
+        """Add columns that C++ statements compute from a row's inputs, such as `y = x * scale;`."""
+        keys = _kernel_keys(inputs, outputs, reference, args, nulls, ())
+        return self.step(verbs.Kernel(body=body, kind="elementwise", **keys))
+
+    def reduction_kernel(
+        self, inputs: Names, outputs: Mapping[str, str], reference: str, *, reduce: str, identity: str | float,
+        map: str = "", post: str = "", by: Names = (), args: KernelArguments | None = None,  # noqa: A002
+        nulls: Nulls = "propagate",
+    ) -> Table:  # fmt: skip
+        """One row a group: C++ expressions `map` its rows, `reduce` values `a` and `b` to one, and end by `post`."""
+        keys = _kernel_keys(inputs, outputs, reference, args, nulls, by)
+        return self.step(
+            verbs.Kernel(reduce=reduce, identity=str(identity), map=map, post=post, kind="reduction", **keys)
+        )
+
+    def scan_kernel(
+        self, inputs: Names, outputs: Mapping[str, str], reference: str, *, combine: str, identity: str,
+        order_by: Names, by: Names = (), map: str = "", post: str = "", state: Mapping[str, str] | None = None,  # noqa: A002
+        args: KernelArguments | None = None, nulls: Nulls = "propagate",
+    ) -> Table:  # fmt: skip
+        """Add columns from what the rows of a group up to each one `combine` to, states `a` and `b` to one, in order.
+
+        `map` sets the fields of a row's `state`, by default the outputs; `post` sets the outputs of them.
+        """
+        keys = _kernel_keys(inputs, outputs, reference, args, nulls, by)
+        fields = read_plain(TYPES, state, "kernel: state") if state else {}
+        return self.step(
+            verbs.Kernel(
+                combine=combine, identity=identity, map=map, post=post, state=fields, kind="scan",
+                order_by=order_of("kernel", order_by), **keys,
+            )
+        )  # fmt: skip
+
+
+class KernelKeys(TypedDict):
+    """The keys that kernels of all kinds have."""
+
+    inputs: tuple[Text, ...]
+    outputs: Mapping[str, DataType]
+    reference: str
+    args: Mapping[str, Formula]
+    nulls: str
+    by: tuple[Text, ...]
+
+
+def _kernel_keys(
+    inputs: Names, outputs: Mapping[str, str], reference: str, args: KernelArguments | None, nulls: str, by: Names
+) -> KernelKeys:
+    return {
+        "inputs": names_of("kernel: inputs", inputs), "outputs": read_plain(TYPES, outputs, "kernel"),
+        "reference": reference, "args": formulas(args or {}), "nulls": nulls, "by": names_of("kernel: by", by),
+    }  # fmt: skip

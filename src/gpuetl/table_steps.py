@@ -1,0 +1,256 @@
+"""The steps of a `Table`: every verb of the language is a method, with its keys as keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, Never, ParamSpec, TypeAlias, TypeVar, cast, overload
+
+from gpuetl.column_arguments import (
+    IntoColumn,
+    calls,
+    flat,
+    formula,
+    formulas,
+    named_formulas,
+    names_of,
+    order_of,
+    selected,
+)
+from gpuetl.errors import InvalidPipeline, UnknownMethod
+from gpuetl.expressions.expression import Expression, NamedExpression, apply
+from gpuetl.expressions.operands import IntoExpression, Names, Scalar
+from gpuetl.expressions.selector import Selector
+from gpuetl.expressions.syntax import Name
+from gpuetl.messages import coded
+from gpuetl.over_columns import lift_overs
+from gpuetl.records import dataclass
+from gpuetl.selected_columns import schema_of
+from gpuetl.spec import steps as verbs
+from gpuetl.spec.expect.rules import RULES, Rule, rule_of
+from gpuetl.spec.fields import read_plain
+from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
+from gpuetl.spec.steps.join import PAIRS
+from gpuetl.spec.values import Formula, Text, as_names
+from gpuetl.types.schema import Schema
+
+if TYPE_CHECKING:
+    from gpuetl.table import Table
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Validate: TypeAlias = Literal["one_to_one", "many_to_one", "one_to_many", "many_to_many"]
+KeyedJoin: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
+OnFail: TypeAlias = Literal["fail", "warn", "drop", "quarantine"]
+
+
+class TableSteps:
+    """The part of a `Table` that adds steps."""
+
+    if TYPE_CHECKING:
+        expectations: tuple[Rule, ...]
+
+        def step(self, step: verbs.Step) -> Table: ...  # noqa: D102
+
+        def beside(self, verb: str, other: object) -> Text: ...  # noqa: D102
+
+    @property
+    def _table(self) -> Table:
+        return cast("Table", self)
+
+    def _schema(self) -> Schema:
+        return schema_of(self._table)
+
+    def pipe(self, function: Callable[Concatenate[Table, P], T], *args: P.args, **keywords: P.kwargs) -> T:
+        """Return `function(table, *args, **keywords)`, so that a chain has functions of yours."""
+        return function(self._table, *args, **keywords)
+
+    def filter(self, predicate: Expression | bool, *more: Expression | bool) -> Table:
+        """Keep the rows where `predicate` is true, and all `more` are; null is not."""
+        whole = apply("and", predicate, *more) if more else predicate
+        table, columns, added = lift_overs(self._table, {"": formula(whole)})
+        filtered = table.step(verbs.Filter(columns[""]))
+        return filtered.drop(*added) if added else filtered
+
+    def select(self, *columns: Names | IntoColumn | Iterable[str | IntoColumn], **more: IntoExpression) -> Table:
+        """Keep the named columns, and compute others: `select("a", (col("b") + 1).alias("c"), d=col("e") * 2)`."""
+        given = flat(columns)
+        if all(not isinstance(column, Expression | NamedExpression) for column in given):
+            kept: dict[str, Formula] = {name: Formula(Name(str(name))) for name in names_of("select", *given)}
+            found = {**kept, **formulas(more)}
+        else:
+            as_columns = [Expression(Name(str(c))) if isinstance(c, str) else c for c in given]
+            found = named_formulas("select", self._schema, as_columns, more)
+        table, found, _ = lift_overs(self._table, found)
+        return table.step(verbs.Select(found))
+
+    def with_columns(self, *columns: IntoColumn | Iterable[IntoColumn], **more: IntoExpression) -> Table:
+        """Add or replace columns; all see the input, none each other.  A text is a constant; SQL is `expr("a + b")`.
+
+        `with_columns((col("a") + 1).alias("b"))` is `with_columns(b=col("a") + 1)`.
+        """
+        found = named_formulas("with_columns", self._schema, columns, more)
+        table, found, added = lift_overs(self._table, found, names_stay=True)
+        changed = table.step(verbs.WithColumns(found)) if found or (not more and not columns) else table
+        return changed.drop(*added) if added else changed
+
+    def fill_null(self, **values: IntoExpression) -> Table:
+        """Put values, constants or expressions, in place of nulls; columns keep their types.  NaN is not null."""
+        return self.step(verbs.FillNull(formulas(values)))
+
+    def drop(self, *names: Names | Selector) -> Table:
+        """Leave columns out."""
+        each = [one for name in names for one in selected(name, self._schema)]
+        return self.step(verbs.Drop(names_of("drop", *(c.name if isinstance(c, NamedExpression) else c for c in each))))
+
+    def rename(self, names: Mapping[str, str]) -> Table:
+        """Give columns other names, old to new."""
+        return self.step(verbs.Rename(read_plain(RENAMES, names, "rename")))
+
+    def cast(self, **types: str) -> Table:
+        """Change columns' types, exactly or with an error."""
+        return self.step(verbs.CastColumns(read_plain(TYPES, types, "cast")))
+
+    @overload
+    def join(
+        self, other: Table, on: Names | Mapping[str, str], how: KeyedJoin = "inner", *,
+        validate: Validate = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+    ) -> Table: ...  # fmt: skip
+
+    @overload
+    def join(
+        self, other: Table, *, left_on: Names, right_on: Names, how: KeyedJoin = "inner",
+        validate: Validate = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+    ) -> Table: ...  # fmt: skip
+
+    @overload
+    def join(self, other: Table, *, how: Literal["cross"], suffix: str = "") -> Table: ...
+
+    def join(
+        self, other: Table, on: Names | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
+        *, left_on: Names | None = None, right_on: Names | None = None, validate: Validate = "many_to_many",
+        suffix: str = "", nulls_equal: bool = False,
+    ) -> Table:  # fmt: skip
+        """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
+
+        `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
+        `left_on` and `right_on` are the keys of each side, in place of `on`.
+        """
+        if left_on is not None or right_on is not None:
+            on = _pairs(on, left_on, right_on)
+        keys = on if on is None or isinstance(on, Mapping) else as_names(on)
+        pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
+        return self.step(verbs.Join(self.beside("join", other), pairs, how, validate, suffix, nulls_equal))
+
+    def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
+        """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
+        return self.step(verbs.Union(tuple(self.beside("union", other) for other in flat(others)), missing))
+
+    def explode(self, column: str, *, keep_empty: bool = True, index: str = "") -> Table:
+        """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
+        return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index))
+
+    def unnest(self, column: str, *, prefix: str = "") -> Table:
+        """The fields of a struct in columns of their own, in its place, their names after `prefix`."""
+        return self.step(verbs.Unnest(read_plain(NAME, column, "unnest: column"), prefix))
+
+    def aggregate(self, by: Names = (), order_by: Names = (), **columns: Expression) -> Table:
+        """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
+        keys, order = names_of("aggregate: by", by), order_of("aggregate", order_by)
+        return self.step(verbs.Aggregate(calls("aggregate", columns), keys, order))
+
+    def group_by(self, *by: Names) -> GroupBy:
+        """Group rows by columns: `group_by("k").agg(col("x").sum().alias("total"))` is an `aggregate`."""
+        return GroupBy(self._table, names_of("group_by", *by))
+
+    def window(self, by: Names = (), order_by: Names = (), **columns: Expression) -> Table:
+        """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
+        found = calls("window", columns)
+        return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by)))
+
+    def sort(self, *by: Names, **unknown: Never) -> Table:
+        """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
+        if unknown:
+            message = coded("GE1006", f"unknown key '{next(iter(unknown))}'")
+            raise InvalidPipeline.because(message, "Write sort('a desc'), or sort('a desc nulls first').", "sort")
+        return self.step(verbs.Sort(order_of("sort", *by)))
+
+    def distinct(self, *on: Names, keep: Literal["any", "first"] = "any", order_by: Names = ()) -> Table:
+        """Keep one row for each value of the columns, of all where none is given."""
+        names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
+        return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
+
+    def limit(self, count: int) -> Table:
+        """Keep the first rows."""
+        return self.step(verbs.Limit(count))
+
+    @overload
+    def sample(self, fraction: float, *, by: Names = (), seed: int = 0) -> Table: ...
+
+    @overload
+    def sample(self, *, rows: int, by: Names = (), seed: int = 0) -> Table: ...
+
+    def sample(
+        self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
+    ) -> Table:  # fmt: skip
+        """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
+        return self.step(verbs.Sample(fraction, rows, names_of("sample: by", by), seed))
+
+    def expect(
+        self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Iterable[Scalar]] | None = None,
+        range: Mapping[str, Sequence[Scalar | None]] | None = None, matches: Mapping[str, str] | None = None,  # noqa: A002
+        references: Mapping[str, str] | None = None, rows: tuple[int | None, int | None] | None = None,
+        that: Expression | None = None, name: str = "", on_fail: OnFail = "fail", max_fraction: float = 0.0,
+    ) -> Table:  # fmt: skip
+        """Expect something of the rows so far: rules as in YAML, all with this `name`, `on_fail` and `max_fraction`.
+
+        The stage that is named next ends here, and checks them; a step after this begins another one.
+        """
+        bounds = None if rows is None else {"min": rows[0], "max": rows[1]}
+        given: dict[str, Any] = {
+            "not_null": flat([not_null]), "unique": flat([unique]), "in": in_, "range": range, "matches": matches,
+            "references": references, "rows": bounds,
+        }  # fmt: skip
+        common = {"name": name, "on_fail": on_fail, "max_fraction": max_fraction}
+        rules = [rule_of(verb, value, common) for verb, value in given.items() if value]
+        if that is not None:
+            rules.append(rule_of("that", formula(that), common))
+        if not rules:
+            message = coded("GE1604", "expect takes a rule")
+            raise InvalidPipeline.because(message, f"rules: {', '.join(RULES)}.", "expect")
+        return replace(self._table, expectations=(*self.expectations, *rules))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBy:
+    """The rows of a table in groups: `agg` makes one row of each."""
+
+    table: Table
+    by: tuple[str, ...]
+
+    def agg(self, *columns: IntoColumn | Iterable[IntoColumn], order_by: Names = (), **more: Expression) -> Table:
+        """Return one row a group, the keys and `columns`; `order_by` is the order of the rows for `first` and `last`.
+
+        `group_by("k").agg(col("x").sum().alias("total"), n=count())` is
+        `aggregate("k", total=col("x").sum(), n=count())`.
+        """
+        found = named_formulas("agg", lambda: schema_of(self.table), columns, more)
+        calls("agg", more)
+        return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by)))
+
+    if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+        def __getattr__(self, name: str) -> Never:
+            raise UnknownMethod("a group", name, f"Write agg(col('x').{name}().alias('name')).")
+
+
+def _pairs(on: Names | Mapping[str, str] | None, left_on: Names | None, right_on: Names | None) -> dict[str, str]:
+    """Return the keys of a join that are given for each side."""
+    left, right = (() if side is None else as_names(side) for side in (left_on, right_on))
+    if on is not None or not left or len(left) != len(right):
+        message = coded("GE1201", f"left_on has {len(left)} and right_on {len(right)} columns, on is {on!r}")
+        raise InvalidPipeline.because(message, "Give on, or as many columns in left_on as in right_on.", "join")
+    if len(set(left)) < len(left):
+        message = coded("GE1201", "a column is named twice in left_on")
+        raise InvalidPipeline.because(message, "Name each key once.", "join")
+    return dict(zip(left, right, strict=True))

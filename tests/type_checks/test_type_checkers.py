@@ -1,0 +1,117 @@
+"""Type checkers and editors know the Python interface: they find typos, and complete public names."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jedi
+import pytest
+
+import gpuetl
+import gpuetl.functions
+from gpuetl import Expression, Table, col
+from gpuetl.expressions.functions import FUNCTIONS
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src"
+TYPOS, RIGHT = HERE / "twenty_typos.py", HERE / "right.py"
+PYTHON_NAMES = {"and": "and_", "or": "or_", "not": "not_", "in": "is_in", "count_rows": "count"}
+
+
+def typo_lines():
+    lines = TYPOS.read_text().splitlines()
+    return set(range(lines.index("# one typo a line") + 2, len(lines) + 1))
+
+
+def lines_by_mypy(folder):
+    """Return the lines of both files in which mypy finds errors, as a user of the installed package sees them."""
+    (folder / "mypy.ini").write_text(
+        "[mypy]\nstrict = True\n[mypy-pyarrow.*,pandas.*]\nignore_missing_imports = True\n"
+    )
+    command = ["mypy", "--config-file", folder / "mypy.ini", "--output", "json", "--cache-dir", folder / "cache"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command, TYPOS, RIGHT], env={**os.environ, "MYPYPATH": str(SOURCE)}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert not done.stderr, done.stderr
+    errors = [json.loads(line) for line in done.stdout.splitlines()]
+    return by_file((error["file"], error["line"]) for error in errors if error["severity"] == "error")
+
+
+def lines_by_pyright(folder):
+    """Return the same of pyright."""
+    for file in (TYPOS, RIGHT):
+        shutil.copy(file, folder)
+    settings = {"extraPaths": [str(SOURCE)], "typeCheckingMode": "standard"}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "--project", folder],
+        capture_output=True, text=True, cwd=folder, check=False,
+    )  # fmt: skip
+    report = json.loads(done.stdout)
+    errors = [each for each in report["generalDiagnostics"] if each["severity"] == "error"]
+    return by_file((error["file"], error["range"]["start"]["line"] + 1) for error in errors)
+
+
+def by_file(places):
+    found = {"twenty_typos.py": set(), "right.py": set()}
+    for file, line in places:
+        found.setdefault(Path(file).name, set()).add(line)
+    return found
+
+
+@pytest.mark.parametrize("lines_of", [lines_by_mypy, lines_by_pyright])
+def test_all_twenty_typos_are_found_and_nothing_else(lines_of, tmp_path):
+    found = lines_of(tmp_path)
+    assert len(typo_lines()) == 20
+    assert found["twenty_typos.py"] == typo_lines()
+    assert found["right.py"] == set()
+
+
+def completions(code):
+    return {completion.name for completion in jedi.Script(code).complete()}
+
+
+def test_editors_complete_all_functions_of_an_expression():
+    """Of those that take a value of a row; the others are functions alone."""
+    names = {
+        PYTHON_NAMES.get(name, name)
+        for (_, name), function in FUNCTIONS.items()
+        if any(not argument.constant for argument in function.arguments) and name not in ("struct_pack", "count_rows")
+    }
+    found = completions('from gpuetl import col\ncol("x").')
+    assert names <= found
+    assert names <= set(dir(col("x")))
+
+
+def test_every_function_is_one_of_the_module():
+    names = {PYTHON_NAMES.get(name, name) for _, name in FUNCTIONS}
+    assert names == set(gpuetl.functions.__all__)
+    assert names <= completions("import gpuetl.functions as f\nf.")
+
+
+def test_editors_complete_public_names_of_the_package_only():
+    public = {*gpuetl.__all__, "functions", "selectors", "__version__"}
+    assert set(dir(gpuetl)) == public
+    assert {name for name in completions("import gpuetl\ngpuetl.row") if name} == {"row_number"}
+    for name in gpuetl.__all__:
+        assert getattr(gpuetl, name) is not None
+
+
+@pytest.mark.parametrize("of", [Table, Expression])
+def test_dir_lists_what_has_a_docstring(of):
+    """Names without an underscore are for users: each says what it does."""
+    public = [name for name in dir(of) if not name.startswith("_")]
+    assert [name for name in public if not getattr(of, name).__doc__] == []
+
+
+def test_files_that_are_written_from_the_tables_are_up_to_date():
+    import generate_formats
+    import generate_functions
+
+    for module in (generate_functions, generate_formats):
+        for path, text in module.sources().items():
+            assert path.read_text(encoding="utf-8") == text, f"run make docs: {path}"
