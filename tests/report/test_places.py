@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def reports(tmp_path, monkeypatch):
 def test_every_run_writes_a_report_to_the_folder_of_all_reports(file, reports):
     done = gpuetl("run", file, "--engine", "pandas")
     assert done.exit_code == 0, done.output
+    assert stat.S_IMODE(reports.stat().st_mode) == 0o700  # reports show rows
     (report,) = reports.iterdir()
     assert report.name.startswith("small_old_new-2")
     assert done.stdout.splitlines()[-1] == f"report: {report}"

@@ -36,8 +36,7 @@ def prepared_folder() -> Path:
         Where it cannot be made.
     """
     folder = reports_folder()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     forget_oldest(folder, MOST_REPORTS - 1)
     return folder
 
