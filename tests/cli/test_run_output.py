@@ -70,17 +70,18 @@ def drawn(view, width, height=24):
 
 
 def test_the_live_view_has_a_line_for_each_source_stage_and_sink():
-    view = LiveView()
+    view = LiveView("run of sales")
     view(Origin("source", "orders"), 2, 8)
     view(Origin("stage", "clean", 1), 1, 1)
     view(Origin("stage", "clean", 2), 0, 4)
     view(Origin("sink", "out"), 1, 1)
     lines = drawn(view, 100)
-    assert len(lines) == 3
-    assert "source orders" in lines[0]
-    assert "2/8" in lines[0]
-    assert "0/4" in lines[1]
-    assert lines[2].startswith("✓")
+    assert len(lines) == 4
+    assert "run of sales" in lines[0]
+    assert "source orders" in lines[1]
+    assert "2/8" in lines[1]
+    assert "0/4" in lines[2]
+    assert lines[3].startswith("✓")
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 200])
@@ -99,5 +100,5 @@ def test_of_more_lines_than_there_is_room_for_the_unfinished_ones_stay():
     for place in range(30):
         view(Origin("stage", f"s{place}", 1), 1, 1 if place else 2)
     lines = drawn(view, 100, height=10)
-    assert "stage s0" in lines[0]
-    assert lines[-1].strip() == "… and 24 more"
+    assert "stage s0" in lines[1]
+    assert lines[-1].strip() == "… and 25 more"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 REFRESHES_PER_S = 8
 NAME_WIDTH, BAR_WIDTH = 40, 24
-MARGIN_LINES = 3
-"""Of the terminal, that the view leaves alone."""
+MARGIN_LINES = 4
+"""Of the terminal, for the title, and some that the view leaves alone."""
 
 
 @dataclass
@@ -55,8 +55,9 @@ class Line:
 
 @dataclass
 class LiveView:
-    """Draws the lines; called with the progress of a run, from any thread."""
+    """Draws the lines below the time since the start; called with the progress of a run, from any thread."""
 
+    title: str = "running"
     lines: dict[tuple[str, str], Line] = field(default_factory=dict)
     spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
     lock: Lock = field(default_factory=Lock)
@@ -87,19 +88,22 @@ class LiveView:
         table = Table.grid(padding=(0, 2))
         for side in ("left", "left", "left", "right", "right"):
             table.add_column(justify="right" if side == "right" else "left", no_wrap=True)
+        spinner = self.spinner.render(console.get_time())
+        table.add_row(spinner, cut(printable(self.title), NAME_WIDTH), "", "", duration(now - self.begun_s))
         for line in lines:
-            mark = Text("✓", style="green") if line.is_done else self.spinner.render(console.get_time())
+            mark = Text("✓", style="green") if line.is_done else spinner
             bar = ProgressBar(max(line.of, 1), line.done if line.of else 1, width=BAR_WIDTH)
             seconds = (line.ended_s or now) - line.begun_s
-            table.add_row(mark, line.title, bar, f"{line.done:,}/{line.of:,}", duration(seconds))
+            time_text = duration(seconds) if seconds else ""  # it was done when it was first heard of
+            table.add_row(mark, line.title, bar, f"{line.done:,}/{line.of:,}", time_text)
         if hidden:
             table.add_row("", f"… and {hidden:,} more")
         yield table
 
 
 @contextmanager
-def live_view(console: Console) -> Iterator[LiveView]:
+def live_view(console: Console, title: str) -> Iterator[LiveView]:
     """Show a view of a run while the block lasts, and take it away at the end."""
-    view = LiveView()
+    view = LiveView(title)
     with Live(view, console=console, refresh_per_second=REFRESHES_PER_S, transient=True):
         yield view

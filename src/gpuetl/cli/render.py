@@ -36,14 +36,14 @@ class Screen:
         self.out.print(f"engine: {choice.name} ({choice.reason})")
 
     @contextmanager
-    def progress(self) -> Iterator[OnProgress]:
+    def progress(self, title: str = "running") -> Iterator[OnProgress]:
         """Show the sources, stages and sinks as they work, on a terminal; nothing elsewhere."""
         if self.quiet or not self.err.is_terminal:
             yield silent
             return
         from gpuetl.cli.live_view import live_view
 
-        with live_view(self.err.rich) as view:
+        with live_view(self.err.rich, title) as view:
             yield view
 
     def report(self, report: RunReport, steps: bool = False) -> None:

@@ -116,7 +116,7 @@ def run(
 
     collect_garbage()
     try:
-        with screen.progress() as progress:
+        with screen.progress(f"run of {pipeline.spec.name}") as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
             wanted = RunRequest(keep, write, unused=write)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
