@@ -37,6 +37,15 @@ def test_memory_that_cannot_be_asked_for_ends_the_samples():
     assert [count for _, count in sampler.curve("GPU").samples] == [1]
 
 
+def test_memory_that_cannot_be_asked_for_at_all_fails_no_run():
+    def use():
+        raise OSError("lost")
+
+    with MemorySampler(use, time.perf_counter()) as sampler:
+        pass
+    assert sampler.curve("GPU") is None
+
+
 def test_a_run_has_its_memory_against_the_plan(source, pipeline, local_engine):
     source(table({"x": "int64"}, (1,), (2,))).filter(col("x") > 1).stage("kept")
     report = pipeline.run(engine=local_engine, options=RunOptions()).report

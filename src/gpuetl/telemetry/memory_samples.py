@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import field
 from threading import Event, Lock, Thread
 from types import TracebackType
@@ -74,12 +75,10 @@ class MemorySampler:
                 self.samples, self.period_s = thinned(self.samples), 2 * self.period_s
 
     def work(self) -> None:
-        """Take samples until the block ends, or memory cannot be asked for: a lost device must not fail the run."""
-        try:
+        """Take samples until the block ends, or memory cannot be asked for: that must not fail the run."""
+        with suppress(Exception):
             while not self.stop.wait(self.period_s):
                 self.look()
-        except Exception:
-            return
 
     def curve(self, where: str) -> MemoryCurve | None:
         """Return the samples so far; None without any."""
@@ -88,7 +87,8 @@ class MemorySampler:
 
     def __enter__(self) -> Self:
         """Begin."""
-        self.look()
+        with suppress(Exception):
+            self.look()
         self.thread = Thread(target=self.work, name="gpuetl-memory", daemon=True)
         self.thread.start()
         return self
@@ -98,4 +98,5 @@ class MemorySampler:
         self.stop.set()
         if error is None and self.thread is not None:
             self.thread.join()
-            self.look()
+            with suppress(Exception):
+                self.look()
