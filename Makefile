@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help browser demo check test test-all lint coverage gpu fuzz bench compare docs kernels clean
+.PHONY: help browser demo demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -36,9 +36,16 @@ browser: $(VENV)/.dev ## Chromium for tests/report/test_browser.py, whose screen
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation > /dev/null; \
 	else $(BIN)/playwright install chromium; fi
 
-demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data
+demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data; on a GPU where the GPU engine is installed
 	$(BIN)/gpuetl test pipelines/flights.yaml
 	$(BIN)/gpuetl run pipelines/flights.yaml
+
+CUDA ?= 12
+demo-gpu: $(VENV)/.base ## the same on a GPU: installs the GPU engine and builds its kernels (CUDA=13 for CUDA 13)
+	$(PIP) --editable '.[cu$(CUDA)]'
+	$(BIN)/gpuetl kernel build pipelines/flights.yaml
+	$(BIN)/gpuetl test pipelines/flights.yaml --engine cudf
+	$(BIN)/gpuetl run pipelines/flights.yaml --engine cudf
 
 lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/ruff check

@@ -22,10 +22,10 @@ The way of the data, and of a reader through the code:
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.uncaught import show_short_tracebacks
+from gpuetl.uncaught import show_short_tracebacks as _show_short_tracebacks
 from gpuetl.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ __all__ += [
     "year",
 ]  # fmt: skip
 
-show_short_tracebacks()
+_show_short_tracebacks()
 
 _MODULES = ("errors", "expressions.build", "functions", "options", "pipeline", "sandbox", "table")
 _SUBMODULES = ("functions", "selectors")
@@ -117,9 +117,9 @@ if not TYPE_CHECKING:  # to a type checker, what is not here is an error
     def __getattr__(name: str) -> Any:
         """Import the public names when they are first used: `gpuetl --help` needs none of them."""
         if name in _SUBMODULES:
-            return import_module(f"{__name__}.{name}")
+            return _import_module(f"{__name__}.{name}")
         if name in __all__:
-            for module in map(import_module, (f"{__name__}.{module}" for module in _MODULES)):
+            for module in map(_import_module, (f"{__name__}.{module}" for module in _MODULES)):
                 if name in vars(module):
                     return vars(module)[name]
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

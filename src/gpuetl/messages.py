@@ -59,7 +59,7 @@ class Message(str):
     code: str
     __slots__ = ("code",)
 
-    def __new__(cls, code: str, text: str) -> Message:
+    def __new__(cls, code: str, text: str) -> Self:
         """Keep the code beside the text."""
         self = super().__new__(cls, text)
         self.code = code

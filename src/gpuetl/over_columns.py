@@ -18,7 +18,10 @@ from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.syntax import Apply, Name, Over, Syntax, parts, rebuilt
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
+from gpuetl.plan.node import Node
+from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs
+from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import Formula
 
 if TYPE_CHECKING:
@@ -102,14 +105,28 @@ class Lifted:
                     else self.table.join(groups, how="cross")
                 )
         for spec, calls in self.windows.items():
-            self.table = window_step(self.table, spec, calls)
+            self.table = window_step(self.table, spec, calls, WindowOfNewColumns)
 
 
-def window_step(table: Table, spec: Spec, columns: Mapping[str, Syntax]) -> Table:
+@dataclass(frozen=True)
+class WindowOfNewColumns(verbs.Window):
+    """A window step whose columns are dropped later, and so must not be columns of the table."""
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Report a column that the table has; else build as a window step does."""
+        for name in (name for name in self.columns if name in source.schema):
+            message = coded("GE1023", f"over adds a column '{name}', and the table has one of this name")
+            context.problem(message, "Rename it in a step before.")
+        return super().build(context, source)
+
+
+def window_step(
+    table: Table, spec: Spec, columns: Mapping[str, Syntax], kind: type[verbs.Window] = verbs.Window
+) -> Table:
     """Add a window step."""
     by, order = spec
     formulas = {name: Formula(syntax) for name, syntax in columns.items()}
-    return table.step(verbs.Window(formulas, names_of("over: by", by), order_of("over", order)))
+    return table.step(kind(formulas, names_of("over: by", by), order_of("over", order)))
 
 
 def spec_of(over: Over) -> Spec:

@@ -76,7 +76,7 @@ class Table(TableSteps, TableKernels, SinkMethods):
             return Text(self.origin)
         return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
 
-    def beside(self, verb: str, other: Any) -> Text:
+    def _beside(self, verb: str, other: Any) -> Text:
         """Return the name of another table for a step; raise `InvalidPipeline` unless it is one of this pipeline."""
         if not isinstance(other, Table):
             hint = "pipeline.table('name') is the table of a source or stage."

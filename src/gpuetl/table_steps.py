@@ -52,7 +52,7 @@ class TableSteps:
 
         def step(self, step: verbs.Step) -> Table: ...  # noqa: D102
 
-        def beside(self, verb: str, other: object) -> Text: ...  # noqa: D102
+        def _beside(self, verb: str, other: object) -> Text: ...
 
     @property
     def _table(self) -> Table:
@@ -140,15 +140,18 @@ class TableSteps:
             on = _pairs(on, left_on, right_on)
         keys = on if on is None or isinstance(on, Mapping) else as_names(on)
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
-        return self.step(verbs.Join(self.beside("join", other), pairs, how, validate, suffix, nulls_equal))
+        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
 
     def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
-        return self.step(verbs.Union(tuple(self.beside("union", other) for other in flat(others)), missing))
+        return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
 
-    def explode(self, column: str, *, keep_empty: bool = True, index: str = "") -> Table:
-        """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
-        return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index))
+    def explode(self, column: str, *, keep_empty: bool = True, index: str = "", prefix: str = "") -> Table:
+        """One row for each element of a list or map; null or empty ones give a null, unless not `keep_empty`.
+
+        A map gives the columns `key` and `value`, with `prefix` before these names.
+        """
+        return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index, prefix))
 
     def unnest(self, column: str, *, prefix: str = "") -> Table:
         """The fields of a struct in columns of their own, in its place, their names after `prefix`."""

@@ -1,6 +1,6 @@
 """Reading CSV: gpuetl on each engine that runs here, next to cuDF, Polars, DuckDB and Arrow.
 
-python tests/benchmarks/csv_read.py FOLDER [--rows 20000000] [--runs 3] [--quoted] [--readers NAMES]
+python tests/benchmarks/csv_read.py FOLDER [--rows 20000000] [--runs 3] [--quoted] [--readers NAMES] [--results FILE]
 
 Writes a file of integers, floats, strings and timestamps into the folder, once.  Prints the least time of some runs, and
 the bytes of text per second; each reader gives the same rows and the same sums.  The page cache holds the file.
@@ -9,16 +9,19 @@ the bytes of text per second; each reader gives the same rows and the same sums.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
+from environment import described
 
 from gpuetl import Pipeline
 from gpuetl.errors import GpuetlError
@@ -127,12 +130,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--quoted", action="store_true")
     parser.add_argument("--readers", default=",".join(READERS), help="names, with commas between them")
+    parser.add_argument("--results", type=Path, help="a file to write what was measured to")
     given = parser.parse_args()
     path = given.folder / f"csv-{given.rows}{'-quoted' * given.quoted}.csv"
     if not path.exists():
         write(path, given.rows, given.quoted)
     size = path.stat().st_size
     print(f"{size / 1e9:.2f} GB, {given.rows:,} rows, {'with' if given.quoted else 'no'} quotes")
+    found = dict[str, list[float]]()
     for name, make in READERS.items():
         if name not in given.readers.split(","):
             continue
@@ -145,7 +150,19 @@ def main() -> None:
                 start = time.perf_counter()
                 read()
                 seconds.append(time.perf_counter() - start)
+            found[name] = seconds
             print(f"{name:14} {min(seconds):7.3f} s  {size / min(seconds) / 1e9:6.2f} GB/s", flush=True)
+    if given.results:
+        write_results(given.results, found, {"rows": given.rows, "bytes": size, "quoted": given.quoted})
+
+
+def write_results(path: Path, found: dict[str, list[float]], data: dict[str, Any]) -> None:
+    """Write the seconds of all runs."""
+    where = described(["gpuetl", "cudf-cu12", "pylibcudf-cu12", "pyarrow", "polars", "duckdb"])
+    if "gpuetl cudf" in found:
+        properties = import_module("cupy").cuda.runtime.getDeviceProperties(0)
+        where["hardware"]["gpu"] = properties["name"].decode()
+    path.write_text(json.dumps({"benchmark": "csv", **where, "input": data, "seconds": found}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -106,11 +106,13 @@ class MeteredMachine(TracedMachine):
         with self.launched(f"sort of {texts.rows:,} texts", "libcudf", bytes=texts.nbytes):
             return self.machine.string_ranks(texts)
 
-    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(
+        self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], fields: Container[str] = ()
+    ) -> dict[str, Vector]:
         """Trace the reading; its bytes are those of the columns."""
         details: dict[str, Any] = {}
         with self.launched("read Parquet", "libcudf", details=details):
-            columns = self.machine.read_parquet(files, types)
+            columns = self.machine.read_parquet(files, types, fields)
             details["bytes"] = sum(column.nbytes for column in columns.values())
         return columns
 

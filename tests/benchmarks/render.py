@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from render_first_runs import edits_section, first_runs_section, flights_section, process_start_section, suites_of
-from render_gpu import cluster_section, compression_note, gpu_section, kernel_section, large_section, operations_section
+from render_gpu import (
+    cluster_section,
+    compression_note,
+    csv_readers_section,
+    gpu_section,
+    kernel_section,
+    large_section,
+    operations_section,
+)
 from render_host import (
     expectations_section,
     peers_section,
@@ -27,7 +35,7 @@ PAGE = HERE.parents[1] / "docs" / "performance.md"
 BENCHMARKS = (
     "gpu", "first-runs", "edited-expression", "process-start", "large", "operations", "kernels", "memory-cudf",
     "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "memory-csv-pandas", "scaling", "cluster", "peers", "startup", "planning",
-    "expectations", "sync", "pipeline-zstd", "object-stores",
+    "expectations", "sync", "pipeline-zstd", "object-stores", "csv",
 )  # fmt: skip
 """Those of the page, in its order."""
 
@@ -73,6 +81,7 @@ def page() -> str:
         "## One GPU", "",
         *gpu_section(gpu, again),
         *compression_note(results["pipeline-zstd"]),
+        *csv_readers_section(results["csv"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),
         *edits_section(results["edited-expression"]),

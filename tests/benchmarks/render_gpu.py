@@ -30,6 +30,23 @@ def gpu_section(result: dict[str, Any], left_out: Collection[str] = ()) -> list[
     ]  # fmt: skip
 
 
+def csv_readers_section(result: dict[str, Any]) -> list[str]:
+    """Render readers of one CSV file beside each other."""
+    data = result["input"]
+    rows = [
+        f"| {name} | {min(seconds):.3f} | {data['bytes'] / min(seconds) / 1e9:.1f} "
+        f"| {min(seconds) / min(result['seconds']['gpuetl cudf']):.1f} |"
+        for name, seconds in result["seconds"].items()
+    ]
+    return [
+        "### CSV", "",
+        f"One file of {data['rows']:,} rows and {data['bytes'] / 1e9:.2f} GB: integers, floats, strings and timestamps, in a warm page cache",
+        "(`tests/benchmarks/csv_read.py`). gpuetl's times are those of whole runs that keep the rows, with planning; others' are those of a",
+        f"call. The best of {len(next(iter(result['seconds'].values())))} runs after a first one. {conditions(result)}.", "",
+        *lines_of_table(("reader", "best, s", "GB/s", "× gpuetl"), rows),
+    ]  # fmt: skip
+
+
 def compression_note(result: dict[str, Any]) -> list[str]:
     """Say what the libraries wrote in the pipeline, and what it costs gpuetl to compress that on the host."""
     peers = result["jobs"]["events/pipeline"]["peers"]

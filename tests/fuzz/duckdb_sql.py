@@ -17,6 +17,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.types.data_types import DATE, is_floating, is_temporal
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_map
 from gpuetl.types.schema import Schema
 
 KEPT, CHECK, NUMBER = '":kept"', '":check"', '":number"'
@@ -133,7 +134,8 @@ def united(node: nodes.Union, left: str, right: str) -> str:
 @select.register
 def exploded(node: nodes.Explode, source: str) -> str:
     """Elements and places are unnested side by side; DuckDB gives no row of an empty list, nor of null."""
-    values = quoted(node.column)
+    is_entries = is_map(node.source.schema[node.column])
+    values = f"map_entries({quoted(node.column)})" if is_entries else quoted(node.column)
     made = {node.column: values, node.index: f"range(len({values}))"}
     if node.keep_empty:
         null = {name: f"CAST([NULL] AS {sql_type(node.schema[name])}[])" for name in node.new_columns}

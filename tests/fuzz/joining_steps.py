@@ -9,7 +9,7 @@ from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.join import meeting_type
 from gpuetl.table_steps import KeyedJoin, Validate
 from gpuetl.types.data_types import STRING, can_be_key, common_type
-from gpuetl.types.nested_types import is_list, is_struct
+from gpuetl.types.nested_types import is_list, is_map, is_struct
 
 MOST_ROWS = 4000
 """No join is drawn whose result could have more rows."""
@@ -80,7 +80,7 @@ def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict[str
 
 
 def exploded(builder: Builder, relation: Relation) -> Table | None:
-    """A list's elements, or the words of a text."""
+    """A list's elements, a map's entries, or the words of a text."""
     draws, schema, table = builder.draws, relation.node.schema, relation.table
     if relation.facts.most_rows > MOST_ROWS // 4:
         return None
@@ -92,6 +92,10 @@ def exploded(builder: Builder, relation: Relation) -> Table | None:
     if not lists:
         return None
     index = f"at{len(table.steps)}" * draws.chance(50)
+    maps = [name for name, dtype in schema.items() if is_map(dtype)]
+    if maps and draws.chance(50):
+        prefix = f"m{len(table.steps)}_"
+        return table.explode(draws.one_of(maps), keep_empty=draws.chance(50), index=index, prefix=prefix)
     return table.explode(draws.one_of(lists), keep_empty=draws.chance(50), index=index)
 
 
@@ -102,8 +106,13 @@ def unnested(builder: Builder, relation: Relation) -> Table | None:
     if not structs:
         name, fields = builder.new_name(relation), draws.some_of(schema.names, 1, 3)
         table = table.with_columns(**{name: apply("struct_pack", **{f"f{i}": col(n) for i, n in enumerate(fields)})})
-        structs = [name]
-    return table.unnest(draws.one_of(structs), prefix=f"u{len(table.steps)}_" * draws.chance(80))
+        return table.unnest(name, prefix=f"u{len(table.steps)}_" * draws.chance(80))
+    struct = draws.one_of(structs)
+    if draws.chance(40):  # with all fields by a star, where their names are new
+        others = [name for name in schema if name != struct]
+        if not {field.name for field in schema[struct]} & set(others):
+            return table.select(*others, f"{struct}.*")
+    return table.unnest(struct, prefix=f"u{len(table.steps)}_" * draws.chance(80))
 
 
 def sampled(builder: Builder, relation: Relation) -> Table | None:

@@ -30,7 +30,7 @@ from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.engines.cudf.io.parquet_reader import type_as_read
+from gpuetl.engines.cudf.io.parquet_reader import column_paths, type_as_read
 from gpuetl.engines.cudf.io.threaded_file import (
     Chunk,
     Copies,
@@ -46,6 +46,7 @@ from gpuetl.engines.cudf.io.threaded_file import (
 )
 from gpuetl.engines.cudf.machine import KernelSource, Struct
 from gpuetl.engines.registry import ENGINES, register
+from gpuetl.formats.nested_arrays import in_type
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
@@ -263,14 +264,14 @@ class HostMachine:
         """None, so that tests read as a GPU does."""
         return 0
 
-    def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
+    def read_parquet(self, files: Any, types: Any, fields: Any = ()) -> dict[str, Vector]:
         """Read by pyarrow."""
         tables = []
         for path, groups in files.items():
             with pq.ParquetFile(path) as parquet:
-                tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
+                tables.append(parquet.read_row_groups(list(groups), columns=column_paths(types, fields)))
         whole = pa.concat_tables(tables)
-        return {name: from_arrow(whole.column(name).cast(type_as_read(t)), self) for name, t in types.items()}
+        return {name: from_arrow(in_type(whole.column(name), type_as_read(t)), self) for name, t in types.items()}
 
     def read_orc(self, path: Any, stripes: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""

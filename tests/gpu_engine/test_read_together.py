@@ -23,14 +23,14 @@ class Strict(HostMachine):
     def __init__(self, refuses=lambda files: False):
         self.refuses, self.reads = refuses, []
 
-    def read_parquet(self, files, types):
+    def read_parquet(self, files, types, fields=()):
         self.reads.append(len(files))
         if isinstance(self.refuses, str):
             raise RuntimeError(self.refuses)
         first, *others = [pq.read_metadata(path).schema for path in files]
         if self.refuses(files) or any(other != first for other in others):
             raise RuntimeError("All sources must have the same schema")
-        return super().read_parquet(files, types)
+        return super().read_parquet(files, types, fields)
 
 
 def read(folder, machine):

@@ -23,9 +23,9 @@ class CountingMachine(HostMachine):
     def host_values(self):
         return self.values
 
-    def read_parquet(self, files, types):
+    def read_parquet(self, files, types, fields=()):
         self.files += len(files)
-        return super().read_parquet(files, types)
+        return super().read_parquet(files, types, fields)
 
 
 def read(folder, machine, **keys):

@@ -82,6 +82,14 @@ def test_types_of_the_first_lines_are_read(engine, tmp_path, partition_rows):
     assert run(tmp_path, engine=engine, partition_rows=partition_rows) == expected
 
 
+def test_an_inferred_schema_may_be_asked_for(engine, tmp_path):
+    written(tmp_path, '{"a":1,"b":["x"]}', '{"a":null}')
+    assert run(tmp_path, "schema: infer", engine=engine) == [{"a": 1, "b": ["x"]}, {"a": None, "b": None}]
+    assert run(tmp_path, "schema: infer, exclude: [b]", engine=engine) == [{"a": 1}, {"a": None}]
+    source = ge.Pipeline("p", root=tmp_path).read_json("t", "t.jsonl", schema="infer")
+    assert source.select("a").stage("r") is not None
+
+
 @LAYOUTS
 def test_objects_without_keys_are_maps(engine, tmp_path, partition_rows):
     """A struct without fields has no place in a schema, nor in a Parquet file."""
@@ -178,6 +186,8 @@ def test_a_value_of_another_kind_is_an_error(tmp_path, dtype, value, message):
         ("decimal(4,2)", "1.500", Decimal("1.50")),
         ("decimal(4,2)", "15e-1", Decimal("1.50")),
         ("decimal(4,2)", '"-1.5"', Decimal("-1.50")),
+        ("decimal(4,2)", '"+.5"', Decimal("0.50")),
+        ("decimal(4,2)", '"5."', Decimal("5.00")),
         ("int64", "-0", 0),
         ("timestamp", '"2020-01-01"', dt.datetime(2020, 1, 1)),
         ("timestamp[UTC]", '"2020-01-01T01:00:00+01:00"', dt.datetime(2020, 1, 1, tzinfo=dt.UTC)),

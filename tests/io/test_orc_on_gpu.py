@@ -5,6 +5,7 @@ import random
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 from pyarrow import orc
 
@@ -12,6 +13,7 @@ import gpuetl as ge
 from gpu_engine.host_machine import ON_CPU
 from gpuetl.options import RunOptions
 
+ROW = pa.struct([("a", pa.int64()), ("b", pa.float64()), ("c", pa.list_(pa.string()))])
 DEVICES = [ON_CPU, pytest.param("cudf", marks=pytest.mark.gpu)]
 
 
@@ -35,6 +37,9 @@ def table_of(rows, seed=0):
         "m": pa.array(values(lambda: Decimal(draws.randrange(10**9)).scaleb(-2)), pa.decimal128(12, 2)),
         "t": pa.array(values(lambda: dt.datetime(2020, 1, 1) + dt.timedelta(microseconds=draws.randrange(10**15))), pa.timestamp("us")),
         "l": pa.array(values(lambda: [draws.randrange(5), None]), pa.list_(pa.int64())),
+        "r": pa.array(values(lambda: {"a": draws.randrange(5), "b": None, "c": ["x", None]}), ROW),
+        "k": pa.array(values(lambda: [("x", draws.randrange(5)), ("", None)]), pa.map_(pa.string(), pa.int32())),
+        "lm": pa.array(values(lambda: [None, Decimal("0.5")]), pa.list_(pa.decimal128(9, 1))),
         "a.b": pa.array(values(lambda: 1), pa.int64()),
     })  # fmt: skip
 
@@ -63,7 +68,7 @@ def test_rows_are_those_of_the_cpu(written, device, partition_rows):
     rows, notes = run(written, device, partition_rows=partition_rows)
     assert rows.to_pylist() == run(written, "pandas")[0].to_pylist()
     on_cpu = {note.split("'")[3] for note in notes if "was read on the CPU: " in note}
-    assert on_cpu == {"m", "t", "l", "a.b"}
+    assert on_cpu == {"m", "t", "lm", "a.b"}
     assert any(
         "column 'm' was read on the CPU: libcudf may read decimal128(12, 2) of ORC otherwise than Arrow" in n
         for n in notes
@@ -87,10 +92,15 @@ def test_a_string_that_is_not_utf8_is_an_error(tmp_path, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_report_says_why_the_cpu_reads_a_format(tmp_path, device):
-    (tmp_path / "t.jsonl").write_text('{"a":1}\n')
+    pa.feather.write_feather(pa.table({"a": [1]}), str(tmp_path / "t.arrow"))
+    text = "gpuetl: 1\nname: p\nsources: {t: {arrow: t.arrow}}\nstages: {s: {from: t, steps: [{limit: 9}]}}"
+    notes = ge.loads(text, tmp_path).run(engine=device).report.notes
+    assert "source 't': Arrow IPC files were read on the CPU: libcudf has no reader of them" in notes
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_report_says_which_column_of_json_the_cpu_reads(tmp_path, device):
+    (tmp_path / "t.jsonl").write_text('{"a":{}}\n')
     text = "gpuetl: 1\nname: p\nsources: {t: {json: t.jsonl}}\nstages: {s: {from: t, steps: [{limit: 9}]}}"
     notes = ge.loads(text, tmp_path).run(engine=device).report.notes
-    assert (
-        "source 't': JSON files were read on the CPU: libcudf has other rules for bad lines, large numbers and keys that stand twice"
-        in notes
-    )
+    assert "source 't': JSON files were read on the CPU: column a is map<string, string>" in notes

@@ -1,5 +1,7 @@
 """Options of Parquet sinks: the same file on every engine, whoever writes it."""
 
+import uuid
+
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -162,3 +164,24 @@ def test_options_are_keys_in_python_too(tmp_path):
     }
     assert "compression: lz4" in pipeline.to_yaml()
     assert "bloom_filters: k" in pipeline.to_yaml()
+
+
+@pytest.mark.parametrize("partition_rows", [2, None])
+def test_values_of_16_bytes_are_uuids_for_other_readers(engine, tmp_path, partition_rows):
+    values = [bytes(range(16)), None, b"\xff" * 16]
+    rows = pa.table(
+        {"u": pa.array(values, pa.binary(16)), "l": pa.array([[values[0]], None, [None]], pa.list_(pa.binary(16)))}
+    )
+    pq.write_table(rows, tmp_path / "in.parquet")
+    pipeline = ge.Pipeline("p", root=tmp_path)
+    source = pipeline.read_parquet("t", "in.parquet").filter(
+        ge.expr("u IS NULL OR u = CAST('00010203-0405-0607-0809-0a0b0c0d0e0f' AS uuid)")
+    )
+    source.write_parquet("out", "out.parquet")
+    pipeline.run(engine=engine, options=ge.RunOptions(partition_rows=partition_rows))
+    assert pq.read_schema(tmp_path / "out.parquet").types == [pa.uuid(), pa.list_(pa.uuid())]
+    kinds = duckdb.sql(f"SELECT typeof(u), typeof(l), u FROM '{tmp_path}/out.parquet' WHERE u IS NOT NULL").fetchall()
+    assert kinds == [("UUID", "UUID[]", uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f"))]
+    again = ge.Pipeline("q", root=tmp_path)
+    again.read_parquet("t", "out.parquet").filter(ge.expr("u IS NOT NULL")).select("u").stage("r")
+    assert again.run(engine=engine, keep=["r"])["r"].to_arrow().to_pylist() == [{"u": values[0]}]

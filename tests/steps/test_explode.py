@@ -207,7 +207,7 @@ def test_a_csv_source_has_no_lists(pipeline, problem):
 
 def test_other_columns_are_not_exploded(t, problem):
     text = problem(t.explode("k"))
-    assert "step 1: explode takes a list, and 'k' is int64\nsplit(text, ',') makes a list of strings." in text
+    assert "step 1: explode takes a list or a map, and 'k' is int64\nsplit(text, ',') makes a list of strings." in text
     assert "unknown column 'tag'" in problem(t.explode("tag"))
     assert "there is a column 'k' already" in problem(t.explode("tags", index="k"))
 

@@ -167,6 +167,20 @@ def test_what_means_something_else_in_polars_is_an_error(t, call, message):
 
 
 @pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        (row_number().over("k", order_by="i"), "over adds a column 'over_1', and the table has one of this name"),
+        (col("i").sum().over("k"), "both sides have over_1"),
+    ],
+)
+def test_a_column_that_over_would_replace_is_an_error(t, over, message):
+    """The columns that it adds are dropped again."""
+    t.with_columns(over_1=col("i")).filter(over > 1).stage("s")
+    with pytest.raises(InvalidPipeline, match=message):
+        t.pipeline.plan()
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda t: t.aggregate("k", n=col("x").sum().over("k")), "over cannot stand here"),

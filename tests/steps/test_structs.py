@@ -102,6 +102,35 @@ def test_unnest_puts_the_fields_in_the_place_of_the_struct(t, check):
     )
 
 
+def test_select_takes_all_fields_of_a_struct(t, check):
+    fields = table({"x": "int64", "name": "string", "k": "int64"},
+                   (10, "a", 1), (None, None, 2), (None, "", 3), (-4, None, None), (10, "e", 5))  # fmt: skip
+    check(t.select("p.*", "k"), fields)
+    inner = table({"k": "int64", "x": "int64", "name": "string"},
+                  (1, 1, "q"), (2, None, None), (3, None, None), (None, None, None), (5, 5, "r"))  # fmt: skip
+    check(t.select("k", "deep.p.*"), inner)
+
+
+def test_a_column_whose_name_ends_with_a_star_is_itself(t, check):
+    named = t.select("k", **{"p.*": expr("k + 1")})
+    expected = table({"k": "int64", "p.*": "int64"}, (1, 2), (2, 3), (3, 4), (None, None), (5, 6))
+    check(named.select("p.*", "k").select("k", "p.*"), expected)
+
+
+def test_a_map_gives_a_row_for_each_key(t, check):
+    rows = [(1, "a", 1), (1, "b", None), (None, "b", 2), (None, "a", 3), (5, "c", 5)]
+    types = {"k": "int64", "key": "string", "value": "int64"}
+    check(t.select("k", "m").explode("m", keep_empty=False), table(types, *rows))
+    check(t.select("k", "m").explode("m"), table(types, *rows, (2, None, None), (3, None, None)))
+
+
+def test_keys_of_maps_have_a_prefix_and_an_index(t, check):
+    exploded = t.select("places", "k").explode("places", keep_empty=False, index="i", prefix="p_")
+    types = {"p_key": "int64", "k": "int64", "i": "int64", "x": "int64"}
+    expected = table(types, (7, 1, 0, 70), (8, None, 0, None), (7, None, 1, 71), (7, 5, 0, None))
+    check(exploded.select("p_key", "k", "i", x=expr("p_value.x")), expected)
+
+
 def test_explode_of_structs_and_unnest(t, check):
     exploded = t.select("k", "points").explode("points", keep_empty=False, index="i").unnest("points")
     check(exploded, table({"k": "int64", "x": "int64", "name": "string", "i": "int64"},
@@ -168,6 +197,14 @@ stages:
         (lambda t: t.select(out=expr("struct_pack(k)")).select(x=expr("out.z")), "no field 'z' in struct<k: int64>"),
         (lambda t: t.select(out=expr("struct(k, k)")), "struct_pack has two fields named 'k'"),
         (lambda t: t.unnest("k"), "unnest takes a struct, and 'k' is int64"),
+        (lambda t: t.select("k.*"), "'k.*' takes a struct, and 'k' is int64"),
+        (lambda t: t.select("p.x.*"), "'p.x.*' takes a struct, and 'p.x' is int64"),
+        (lambda t: t.select("p.z.*"), "'p.z.*' takes a struct, and there is no 'p.z'"),
+        (lambda t: t.select("q.*"), "unknown column 'q'"),
+        (lambda t: t.select("p.*", "deep.p.*"), "select gives two columns the name 'x'"),
+        (lambda t: t.with_columns(key="k").explode("m"), "explode gives two columns the name 'key'"),
+        (lambda t: t.explode("p"), "explode takes a list or a map, and 'p' is struct<x: int64, name: string>"),
+        (lambda t: t.explode("points", prefix="p_"), "prefix is for a map, and 'points' is list<"),
         (lambda t: t.select("p", x="k").unnest("p"), "unnest gives two columns the name 'x'"),
         (lambda t: t.select(out=expr("CAST(p AS string)")), "cannot cast struct<x: int64, name: string> to string"),
         (lambda t: t.select(out=expr("CASE WHEN k = 1 THEN p ELSE m END")), "cannot mix"),

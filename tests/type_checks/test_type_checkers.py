@@ -75,6 +75,18 @@ def completions(code):
     return {completion.name for completion in jedi.Script(code).complete()}
 
 
+def live(code):
+    """Return what IPython completes, which knows the objects."""
+    return {completion.name for completion in jedi.Interpreter(code, [{"gpuetl": gpuetl}]).complete()}
+
+
+def test_editors_complete_steps_and_keys_of_formats():
+    begin = 'from gpuetl import Pipeline\ntable = Pipeline("p").read_parquet("a", "b")\n'
+    assert {"filter", "join", "group_by", "pipe", "write_parquet"} <= completions(f"{begin}table.limit(1).")
+    assert {"delimiter=", "on_bad_row="} <= completions(f'{begin}table.pipeline.read_csv("a", "b", {{}}, ')
+    assert {"nulls_equal=", "validate="} <= completions(f'{begin}table.join(table, "a", ')
+
+
 def test_editors_complete_all_functions_of_an_expression():
     """Of those that take a value of a row; the others are functions alone."""
     names = {
@@ -96,7 +108,8 @@ def test_every_function_is_one_of_the_module():
 def test_editors_complete_public_names_of_the_package_only():
     public = {*gpuetl.__all__, "functions", "selectors", "__version__"}
     assert set(dir(gpuetl)) == public
-    assert {name for name in completions("import gpuetl\ngpuetl.row") if name} == {"row_number"}
+    assert {name for name in live("gpuetl.") if not name.startswith("__")} == public - {"__version__"}
+    assert public - {"__version__"} <= completions("import gpuetl\ngpuetl.")
     for name in gpuetl.__all__:
         assert getattr(gpuetl, name) is not None
 

@@ -129,12 +129,12 @@ Write sample: {fraction: 0.1}, or sample: {rows: 1000}.""",
     ),
     ErrorPage(
         code="GE1210",
-        title="explode needs a list column",
-        cause="An explode step names a column that is not a list.",
+        title="explode needs a list or map column",
+        cause="An explode step names a column that is not a list or a map, or has a prefix for a list.",
         fix="Name a list column.  split makes a list of strings from a string.",
         example="- explode: day",
         message="""\
-example.yaml:9:18: stage 'result', step 1: explode takes a list, and 'day' is date  [GE1210]
+example.yaml:9:18: stage 'result', step 1: explode takes a list or a map, and 'day' is date  [GE1210]
     - explode: day
                ^^^
 split(text, ',') makes a list of strings.""",
@@ -144,8 +144,8 @@ split(text, ',') makes a list of strings.""",
     ),
     ErrorPage(
         code="GE1211",
-        title="unnest needs a struct column",
-        cause="An unnest step names a column that is not a struct.",
+        title="unnest and .* need a struct",
+        cause="An unnest step names a column that is not a struct, or a select has `.*` behind one.",
         fix="Name a struct column.  An explode step gives each element of a list a row.",
         example="- unnest: day",
         message="""\

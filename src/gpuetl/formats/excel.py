@@ -81,6 +81,7 @@ class ExcelFormat(Format):
     title = "Excel"
     suffixes = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
     read_options = ExcelOptions
+    infers_columns = True
     holds_lists = False
     writes = False
 

@@ -58,7 +58,7 @@ class Group:
 
     def __init__(self, rows: int, chunks: Chunks, schema: StoredSchema) -> None:
         self.rows = rows
-        self.file_bytes = FileBytes(chunks, schema.places)
+        self.file_bytes = FileBytes(chunks, schema)
         self._chunks, self._schema = chunks, schema
         self._limits: dict[str, Limits | None] = {}
 
@@ -92,13 +92,17 @@ class Group:
 
 
 class FileBytes(Mapping[str, int]):
-    """The bytes of each column of a row group in the file, added up when they are asked for."""
+    """The bytes of each column of a row group in the file, added up when they are asked for.
 
-    def __init__(self, chunks: Chunks, places: Mapping[str, Sequence[int]]) -> None:
-        self._chunks, self._places = chunks, places
+    Those of a field of a struct are asked for by its path, as `s.a`.
+    """
+
+    def __init__(self, chunks: Chunks, schema: StoredSchema) -> None:
+        self._chunks, self._schema, self._places = chunks, schema, schema.places
 
     def __getitem__(self, name: str) -> int:
-        return sum(map(self._chunks.compressed_bytes, self._places[name]))
+        places = self._places[name] if name in self._places else self._schema.field_places[name]
+        return sum(map(self._chunks.compressed_bytes, places))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -108,7 +112,7 @@ class FileBytes(Mapping[str, int]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process as a dict: the footer stays here."""
-        return dict, (dict(self),)
+        return dict, ({name: self[name] for name in (*self._schema.field_places, *self._places)},)
 
 
 class Footer:

@@ -76,6 +76,8 @@ class Format(ABC):
         The classes whose fields are the options of a source and of a sink.
     states_types
         Whether files state the types of their columns.  If not, a source needs a schema.
+    infers_columns
+        Whether the columns of a source without a schema are those of a file's first rows.
     holds_lists
         Whether a column can have lists.
     writes
@@ -84,6 +86,8 @@ class Format(ABC):
         Whether the rows are in memory instead of in files.
     keeps_plans
         Whether `planned_state` tells in which state of a file it was planned, so that the plan can serve again.
+    reads_fields
+        Whether the engines read only some fields of structs, those of `Read.fields`.
     encoding
         The memory that Arrow takes to write it.
     """
@@ -94,10 +98,12 @@ class Format(ABC):
     read_options: ClassVar[type[FormatOptions]] = FormatOptions
     write_options: ClassVar[type[FormatOptions]] = FormatOptions
     states_types: ClassVar[bool] = True
+    infers_columns: ClassVar[bool] = False
     holds_lists: ClassVar[bool] = True
     writes: ClassVar[bool] = True
     in_memory: ClassVar[bool] = False
     keeps_plans: ClassVar[bool] = False
+    reads_fields: ClassVar[bool] = False
     encoding: ClassVar[Encoding] = Encoding(1.0, 0, 1.1)
 
     # Described: columns, row groups, values.

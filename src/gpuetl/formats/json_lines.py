@@ -45,6 +45,7 @@ class JsonFormat(Format):
     read_options = JsonReadOptions
     write_options = JsonWriteOptions
     encoding = Encoding(2.0, 0, 1.1)
+    infers_columns = True
 
     def metadata(self) -> InferredTypes:
         """Return the inferred types."""

@@ -36,6 +36,7 @@ class ParquetFormat(Format):
     read_options = ParquetReadOptions
     write_options = ParquetWriteOptions
     keeps_plans = True
+    reads_fields = True
     encoding = Encoding(0.5, 24 << 20, 1.1)
 
     def holds(self, dtype: DataType) -> bool:
@@ -88,11 +89,21 @@ class ParquetFormat(Format):
 
     def read(self, dataset: Dataset, file: DataFile, pieces: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """Read columns of row groups."""
+        return self.read_fields(dataset, file, pieces, columns, {})
+
+    def read_fields(
+        self,
+        dataset: Dataset,
+        file: DataFile,
+        pieces: Sequence[int],
+        columns: Sequence[str],
+        fields: Mapping[str, DataType],
+    ) -> pa.Table:
+        """Read columns of row groups, of structs in `fields` only the fields that they have there."""
         from gpuetl.formats.parquet_rows import read_columns
 
-        return read_columns(
-            file, footers_of(dataset).footer(file), pieces, columns, parquet_options(dataset).verify_checksums
-        )
+        verify = parquet_options(dataset).verify_checksums
+        return read_columns(file, footers_of(dataset).footer(file), pieces, columns, verify, fields)
 
     def sink_problems(self, options: FormatOptions, columns: Mapping[str, DataType]) -> Iterator[tuple[str, str]]:
         """Yield columns of `bloom_filters` that are not written, or that have no Bloom filters."""

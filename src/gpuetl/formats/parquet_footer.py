@@ -103,6 +103,16 @@ class StoredSchema:
             found.setdefault(self.names[leaf.column], []).append(place)
         return {name: tuple(each) for name, each in found.items()}
 
+    @cached_property
+    def field_places(self) -> dict[str, tuple[int, ...]]:
+        """The places of the leaves of fields, by their paths with dots, as `s.a`."""
+        found: dict[str, list[int]] = {}
+        for place, leaf in enumerate(self.leaves):
+            inner = [name.decode(errors="replace") for name in leaf.path[1:]]
+            for depth in range(1, len(inner) + 1):
+                found.setdefault(".".join((self.names[leaf.column], *inner[:depth])), []).append(place)
+        return {path: tuple(each) for path, each in found.items()}
+
 
 class FileMetadata(NamedTuple):
     """What a footer says; `stored` is equal for files whose columns are stored alike."""

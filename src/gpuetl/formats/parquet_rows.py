@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl.formats.footers import Footer
-from gpuetl.formats.nested_arrays import child_arrays, rebuilt
+from gpuetl.formats.nested_arrays import child_arrays, rebuilt, with_leaves
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
-from gpuetl.formats.parquet_parts import chunks_in_memory
+from gpuetl.formats.parquet_parts import chunks_in_memory, leaf_places
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.registry import local_path
-from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct
+from gpuetl.types.data_types import UUID, DataType
+from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct, narrowed_type, type_parts
 
+NO_FIELDS: Mapping[str, DataType] = {}
 NANOSECONDS = 1_000_000
 """In a millisecond."""
 MOST_MILLISECONDS = (1 << 63) // 1000 - 1
@@ -31,9 +33,16 @@ MOST_MILLISECONDS = (1 << 63) // 1000 - 1
 
 
 def read_columns(
-    file: DataFile, footer: Footer, groups: Sequence[int], names: Sequence[str], verify_checksums: bool = False
+    file: DataFile,
+    footer: Footer,
+    groups: Sequence[int],
+    names: Sequence[str],
+    verify_checksums: bool = False,
+    fields: Mapping[str, DataType] = NO_FIELDS,
 ) -> pa.Table:
     """Read those of the columns that a file has of row groups, in the types in which they are stored.
+
+    Of structs in `fields` only the fields are read that the types there have.
 
     Arrow decodes columns on several threads.  Times that are stored as INT96 come in microseconds.
 
@@ -49,9 +58,10 @@ def read_columns(
     wanted = [name for name in names if name in footer.stored]
     if not wanted:
         return pa.table({":row": pa.nulls(rows)})
+    types = {name: narrowed_type(footer.stored[name], fields.get(name, footer.stored[name])) for name in wanted}
     old_times = [name for name in wanted if has_int96(footer, name)]
-    with opened(file.path, file.state) as stored, arrow_source(stored, footer, groups, wanted) as source:
-        reader = Reader(source, footer, groups, verify_checksums)
+    with opened(file.path, file.state) as stored, arrow_source(stored, footer, groups, types) as source:
+        reader = Reader(source, footer, groups, types, verify_checksums)
         columns = reader.columns([name for name in wanted if name not in old_times])
         coarse, fine = (reader.columns(old_times, unit) for unit in ("ms", "ns"))
     for name in old_times:
@@ -63,21 +73,28 @@ def read_columns(
 
 
 @contextmanager
-def arrow_source(file: OpenFile, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Iterator[Any]:
+def arrow_source(file: OpenFile, footer: Footer, groups: Sequence[int], types: Mapping[str, DataType]) -> Iterator[Any]:
     """Give a file of Arrow with columns of row groups; of a file of a store, these parts in memory."""
     if local_path(file.path) is not None:
         with file.for_arrow() as source:
             yield source
         return
-    with chunks_in_memory(file, footer, groups, names) as source:
+    with chunks_in_memory(file, footer, groups, types) as source:
         yield source
 
 
 class Reader:
     """Row groups of one file that is read by Arrow."""
 
-    def __init__(self, source: Any, footer: Footer, groups: Sequence[int], verify_checksums: bool) -> None:
-        self.source, self.footer, self.groups = source, footer, list(groups)
+    def __init__(
+        self,
+        source: Any,
+        footer: Footer,
+        groups: Sequence[int],
+        types: Mapping[str, DataType],
+        verify_checksums: bool,
+    ) -> None:
+        self.source, self.footer, self.groups, self.types = source, footer, list(groups), types
         self.options: dict[str, Any] = {"page_checksum_verification": verify_checksums}
         if footer.metadata.schema.other_names:  # pyarrow decodes all names, also those of columns that are not read
             self.options["metadata"] = renamed(footer_bytes(source), footer.metadata)
@@ -87,7 +104,7 @@ class Reader:
         if not names:
             return {}
         schema = self.footer.metadata.schema
-        places = [place for place, leaf in enumerate(schema.leaves) if schema.arrow.names[leaf.column] in names]
+        places = leaf_places(self.footer, {name: self.types[name] for name in names})
         with pq.ParquetFile(self.source, coerce_int96_timestamp_unit=int96_unit, **self.options) as parquet:
             table = parquet.reader.read_row_groups(self.groups, column_indices=places)
         in_order = dict.fromkeys(schema.arrow.names[schema.leaves[place].column] for place in places)
@@ -162,7 +179,7 @@ Its allocator does not give these back.
 
 
 def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PARQUET_DEFAULTS) -> None:
-    """Write Parquet, with dictionaries where values repeat."""
+    """Write Parquet, with dictionaries where values repeat; values of 16 bytes are marked as UUIDs."""
     own = table.schema if options.dictionary else ()
     repeating = [field for field in own if repeats(table.column(field.name))]
     dictionaries = [place for field in repeating for place in leaves(field.name, field.type)]
@@ -170,7 +187,7 @@ def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PA
     distinct = max(1, min(table.num_rows, options.row_group_rows))
     filters = {name: {"ndv": distinct, "fpp": BLOOM_ERRORS} for name in options.bloom_filters}
     pq.write_table(
-        table,
+        with_uuids(table),
         path,
         compression=codec,
         compression_level=level,
@@ -180,6 +197,22 @@ def write_parquet(table: pa.Table, path: Path, options: ParquetWriteOptions = PA
         write_page_index=options.page_index,
         bloom_filter_options=filters or None,
     )
+
+
+def with_uuids(table: pa.Table) -> pa.Table:
+    """Return a table with Arrow's type of UUIDs for values of 16 bytes, at any depth."""
+    for place, field in enumerate(table.schema):
+        if UUID in type_parts(field.type):
+            own = table.column(place).chunks or [pa.array([], field.type)]
+            table = table.set_column(
+                place, field.name, pa.chunked_array([with_leaves(each, marked_uuids) for each in own])
+            )
+    return table
+
+
+def marked_uuids(leaf: Any) -> Any:
+    """Return a flat array, of values of 16 bytes as UUIDs."""
+    return pa.ExtensionArray.from_storage(pa.uuid(), leaf) if leaf.type == UUID else leaf
 
 
 def leaves(path: str, dtype: pa.DataType) -> list[str]:

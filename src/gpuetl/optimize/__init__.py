@@ -12,6 +12,7 @@ from gpuetl.errors import InvalidPipeline, suggestion
 from gpuetl.messages import coded
 from gpuetl.optimize.fold_expressions import fold_expressions
 from gpuetl.optimize.prune_columns import prune_columns
+from gpuetl.optimize.prune_fields import prune_fields
 from gpuetl.optimize.push_filters import push_filters
 from gpuetl.optimize.push_limits import push_limits
 from gpuetl.optimize.reduce_groups import reduce_groups
@@ -22,8 +23,8 @@ from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 
 PASSES: tuple[Callable[[Plan], Plan], ...] = (
-    fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, select_row_groups, shorten_keys,
-    share_sorts,
+    fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, prune_fields, select_row_groups,
+    shorten_keys, share_sorts,
 )  # fmt: skip
 NAMES = tuple(rewrite.__name__ for rewrite in PASSES)
 

@@ -106,7 +106,7 @@ def describe_scan(scan: Scan, rows: int) -> str:
     read = scan.read
     groups = sum(map(len, scan.parts))
     return (
-        f"Read {read.dataset.name}: {len(read.columns)} of {len(read.dataset.schema)} columns, "
+        f"Read {read.dataset.name}: {read.counted}, "
         f"{groups} of {groups + scan.skipped} row groups, {scan.partitions} partition{'s' * (scan.partitions != 1)}  "
         f"~{rows:,} rows, {size(file_bytes(scan))} of file, {size(estimated_bytes(scan))} in memory"
     )

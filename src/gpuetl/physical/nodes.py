@@ -42,7 +42,7 @@ class Scan:
     @cached_property
     def part_file_bytes(self) -> tuple[int, ...]:
         """The compressed bytes in files of the columns of each partition: one look at the footers for all runs."""
-        wanted = (*self.read.columns, "")
+        wanted = (*self.read.paths, "")
         return tuple(sum(group.file_bytes.get(name, 0) for group in part for name in wanted) for part in self.parts)
 
     @property

@@ -288,7 +288,7 @@ class _Binder:
         if spec.options.quarantines:
             self.relations[f"{name}{REJECTED}"] = _Unread()
         path, form = self.path("source", name, spec.path), format_named(spec.format)
-        infers = isinstance(spec.schema, InferredSchema)
+        infers = isinstance(spec.schema, InferredSchema) and not form.infers_columns  # these do without it
         states_all = spec.schema and spec.extra_columns != "add"
         if infers and form.states_types:
             message = coded("GE1402", f"schema: infer is for files that state no types, and {form.title} files do")
@@ -311,7 +311,7 @@ class _Binder:
         filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
         in_paths = {**spec.partitions, **({str(spec.filename): STRING} if spec.filename else {})}
         dataset = Dataset(
-            name, spec.format, path or self.folder, spec.schema, in_paths,
+            name, spec.format, path or self.folder, spec.schema or {}, in_paths,
             filtered.union(spec.columns) if spec.columns else frozenset(),
             spec.extra_columns, spec.missing_columns, spec.options,
             excluded=frozenset(map(str, spec.exclude)) - filtered, filename=str(spec.filename),

@@ -64,9 +64,10 @@ as their values.  A schema is known before a row is read.
 
 A struct has named fields: `s.a` is one, also of a struct in a struct, `s.a.b`.  A name that is not a word stands in
 double quotes, in a type as in an expression: `struct<"first name": string>`, `s."first name"`.
-`struct_pack(a := x)` or `struct(x AS a)` makes a struct, and an unnest step puts its fields in columns.  `x[1]` is the
-first element of a list, and `m['key']` the value of a map's key.  Structs, lists and maps are not compared: they cannot
-be keys, and most functions take their parts only.
+`struct_pack(a := x)` or `struct(x AS a)` makes a struct.  An unnest step puts its fields in columns in the place of the
+struct, and `select: [id, s.*]` in the order of the list.  `x[1]` is the first element of a list, and `m['key']` the
+value of a map's key.  An explode step gives each element of a list a row, and each entry of a map, with its `key` and
+its `value`.  Structs, lists and maps are not compared: they cannot be keys, and most functions take their parts only.
 
 `binary` holds bytes, `binary(n)` n bytes, and `uuid` is `binary(16)`.  They compare by their bytes, also as keys.
 `time` is a time of day.  `timestamp_ns` counts nanoseconds: a schema that names it keeps them, and a CAST to

@@ -63,6 +63,23 @@ def struct_of(fields: dict[str, pa.DataType]) -> pa.DataType:
     return pa.struct(list(fields.items()))
 
 
+def leaf_paths(path: str, dtype: pa.DataType) -> list[str]:
+    """Return the paths of what structs in a column hold, with dots: `s.a`, `s.b.c`; a list is not taken apart."""
+    if not is_struct(dtype):
+        return [path]
+    return [leaf for field in dtype for leaf in leaf_paths(f"{path}.{field.name}", field.type)]
+
+
+def narrowed_type(stored: pa.DataType, planned: pa.DataType) -> pa.DataType:
+    """Return a stored struct with only the fields of the planned one, at any depth; any other type as it is."""
+    if not (is_struct(stored) and is_struct(planned)):
+        return stored
+    own = {field.name: field for field in stored}
+    if any(field.name not in own for field in planned):
+        return stored
+    return pa.struct([(field.name, narrowed_type(own[field.name].type, field.type)) for field in planned])
+
+
 def split_arguments(text: str) -> list[str]:
     """Split what stands in the brackets of a type's name at its commas: `a: int64, b: map<string, int64>` is two.
 

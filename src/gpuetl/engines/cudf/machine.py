@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, overload
@@ -297,11 +297,14 @@ class Machine(Protocol):
     def host_values(self) -> int:
         """Return how many values of Parquet files Arrow reads, and copies, sooner than `read_parquet` reads them."""
 
-    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(
+        self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], fields: Container[str] = ()
+    ) -> dict[str, Vector]:
         """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.
 
         Times are still in the unit in which they are stored: see `sources.units`.
-        `types` are the stored Arrow types of the columns, which are the same in all files.
+        `types` are the stored Arrow types of the columns, which are the same in all files; of the structs in `fields`
+        those of the fields that are read.
 
         Raises
         ------

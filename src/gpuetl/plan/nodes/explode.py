@@ -1,4 +1,4 @@
-"""Explode: a row for each element of a list."""
+"""Explode: a row for each element of a list, or for each entry of a map."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from typing import Self
 
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import INT64, NULL
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import INT64, NULL, DataType
+from gpuetl.types.nested_types import is_list, is_map, struct_of
 from gpuetl.types.schema import Schema
+
+
+def element_type(dtype: DataType) -> DataType:
+    """Return the type of the elements of a list, or of the entries of a map; null for other types."""
+    if is_map(dtype):
+        return struct_of({"key": dtype.key_type, "value": dtype.item_type})
+    return dtype.value_type if is_list(dtype) else NULL
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explode(SingleInput):
     """Put each element of the list `column` in a row of its own; the other columns repeat.
 
-    Elements keep their order, in place of their row.  With `keep_empty` a null or empty list gives one row with
-    null, else none.  `index`, where it is not empty, names a column for the element's place, from 0.
+    The entries of a map are structs of `key` and `value`.  Elements keep their order, in place of their row.  With
+    `keep_empty` a null or empty list gives one row with null, else none.  `index`, where it is not empty, names a
+    column for the element's place, from 0.
     """
 
     column: str
@@ -35,7 +43,7 @@ class Explode(SingleInput):
         """Return the input's columns, the list's with the type of its elements, and the index."""
         dtype = schemas[0][self.column]
         index = {self.index: INT64} if self.index else {}
-        return schemas[0].updated({self.column: dtype.value_type if is_list(dtype) else NULL, **index})
+        return schemas[0].updated({self.column: element_type(dtype), **index})
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return the wanted columns and the list."""

@@ -15,13 +15,19 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, Unknown
-from gpuetl.spec.values import Formula
-from gpuetl.types.data_types import DataType, can_cast, type_name
+from gpuetl.spec.steps.struct_fields import ALL_FIELDS, fields_of, inner_struct, report_twice
+from gpuetl.spec.values import Formula, Text, node_of
+from gpuetl.types.data_types import UNKNOWN, DataType, can_cast, type_name
+from gpuetl.types.nested_types import is_struct
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)
 class Select(Step):
-    """Keep and compute exactly these columns: `select: [a, b]`, or `select: {a: a, c: a + b}`."""
+    """Keep and compute exactly these columns: `select: [a, b]`, or `select: {a: a, c: a + b}`.
+
+    In a list, `s.*` stands for all fields of the struct `s`, and `s.b.*` for those of a struct in it.
+    """
 
     verb: ClassVar[str] = "select"
     main: ClassVar[str] = "columns"
@@ -31,13 +37,45 @@ class Select(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Project to the columns."""
         schema = source.schema
-        columns = {
-            str(name): context.expression(formula, schema, outputs=SiblingColumns(self.columns, name))
-            for name, formula in self.columns.items()
-        }
+        columns, kept = dict[str, Expr](), list[str]()
+        for name, formula in self.columns.items():
+            if formula.syntax == Name(str(name)):
+                starred = name.endswith(ALL_FIELDS) and name not in schema
+                kept.append(struct_path(name, schema)[0] if starred else name)
+                if starred:
+                    new = self.fields(name, schema, context)
+                    hint = "Compute one of them under another name: select takes a map of names to expressions, too."
+                    report_twice("select", new, columns, hint, name, context)
+                    columns |= new
+                    continue
+            expr = context.expression(formula, schema, outputs=SiblingColumns(self.columns, name))
+            report_twice("select", (str(name),), columns, "Leave one of them out.", name, context)
+            columns[str(name)] = expr
         selected = Project(source=source, columns=columns, origin=context.origin)
-        kept = [name for name, formula in self.columns.items() if formula.syntax == Name(str(name))]
         return context.doubtful(selected, kept, schema)
+
+    def fields(self, name: str, schema: Schema, context: Context) -> dict[str, Expr]:
+        """Return the fields of the struct that stands before `.*`; none where it is wrong, which is reported."""
+        column, path = struct_path(name, schema)
+        if not context.known([Text(column, node_of(name))], schema):
+            return {}
+        struct = inner_struct(Column(column, schema[column]), path)
+        if struct is not None and is_struct(struct.dtype):
+            return fields_of(struct)
+        if UNKNOWN not in (schema[column], struct and struct.dtype):
+            of = name.removesuffix(ALL_FIELDS)
+            found = f"there is no '{of}'" if struct is None else f"'{of}' is {type_name(struct.dtype)}"
+            what = f"'{name}' takes a struct, and {found}"
+            context.problem(coded("GE1211", what), "", name)
+        return {}
+
+
+def struct_path(name: str, schema: Schema) -> tuple[str, list[str]]:
+    """Return the column with which `s.*` or `s.b.*` begins, and the fields that lead from it to a struct."""
+    parts = name.removesuffix(ALL_FIELDS).split(".")
+    columns = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    column = next((one for one in columns if one in schema), parts[0])
+    return column, parts[column.count(".") + 1 :]
 
 
 @dataclass(frozen=True)

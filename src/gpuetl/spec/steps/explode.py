@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
@@ -12,17 +13,22 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, NAME
 from gpuetl.spec.steps.step import Context, Step, Unknown
+from gpuetl.spec.steps.struct_fields import fields_of, report_twice
 from gpuetl.types.data_types import UNKNOWN, type_name
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.nested_types import is_list, is_map, is_struct
+
+STRINGS_HINT = "split(text, ',') makes a list of strings."
 
 
 @dataclass(frozen=True)
 class Explode(Step):
-    """One row for each element of a list: `explode: tags`, or `explode: {column: tags, index: place}`.
+    """One row for each element of a list or map: `explode: tags`, or `explode: {column: tags, index: place}`.
 
     The other columns repeat; the elements replace their row, in order.  A null or an empty list gives one
     row with null, or none where `keep_empty: false`.  `index` names a new column for the element's place in its list,
     from 0; it is null where there is no element.
+
+    A map gives two columns in its place, `key` and `value`, with `prefix` before these names.
     """
 
     verb: ClassVar[str] = "explode"
@@ -30,22 +36,39 @@ class Explode(Step):
     column: str = key(NAME)
     keep_empty: bool = key(BOOLEAN, True)
     index: str = key(NAME, "")
+    prefix: str = key(NAME, "")
 
     def build(self, context: Context, source: Node) -> Node:
-        """Explode the column, which must be a list."""
+        """Explode the column, which must be a list or a map."""
         if not context.known([self.column], source.schema):
             return context.doubtful(source, [self.column], source.schema)
         dtype = source.schema[self.column]
         if dtype == UNKNOWN:
             return Unknown(source=source, columns={str(self.column): WRONG}, origin=context.origin)
-        if not is_list(dtype):
-            message = coded("GE1210", f"explode takes a list, and '{self.column}' is {type_name(dtype)}")
-            context.problem(message, "split(text, ',') makes a list of strings.", self.column)
+        if not is_list(dtype) and not is_map(dtype):
+            message = coded("GE1210", f"explode takes a list or a map, and '{self.column}' is {type_name(dtype)}")
+            hint = "Write an unnest step: it gives each field a column." if is_struct(dtype) else STRINGS_HINT
+            context.problem(message, hint, self.column)
+        if self.prefix and is_list(dtype):
+            message = coded("GE1210", f"prefix is for a map, and '{self.column}' is {type_name(dtype)}")
+            context.problem(message, "Leave it out: the elements have the list's name.", self.prefix)
         if self.index in source.schema:
             context.problem(
                 coded("GE1023", f"there is a column '{self.index}' already"), "Give the index another name.", self.index
             )
-        return nodes.Explode(
+        exploded = nodes.Explode(
             source=source, column=str(self.column), keep_empty=self.keep_empty, index=str(self.index),
             origin=context.origin,
         )  # fmt: skip
+        return self.entries(exploded, context) if is_map(dtype) else exploded
+
+    def entries(self, exploded: Node, context: Context) -> Node:
+        """Give the keys and the values of a map columns of their own."""
+        columns: dict[str, Expr] = {}
+        for name, dtype in exploded.schema.items():
+            column = Column(name, dtype)
+            new: dict[str, Expr] = fields_of(column, self.prefix) if name == self.column else {name: column}
+            hint = "Give the key and the value a prefix, or drop one of the columns before."
+            report_twice("explode", new, columns, hint, self.column, context)
+            columns |= new
+        return nodes.Project(source=exploded, columns=columns, origin=context.origin)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
@@ -14,7 +13,8 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import NAME
 from gpuetl.spec.steps.step import Context, Step, Unknown
-from gpuetl.types.data_types import STRING, UNKNOWN, type_name
+from gpuetl.spec.steps.struct_fields import fields_of, report_twice
+from gpuetl.types.data_types import UNKNOWN, type_name
 from gpuetl.types.nested_types import is_list, is_struct
 
 
@@ -23,7 +23,7 @@ class Unnest(Step):
     """The fields of a struct in columns of their own: `unnest: address`, or `unnest: {column: address, prefix: a_}`.
 
     They stand in the place of the struct, in its order, and have the names of the fields, after `prefix`.  A null
-    struct gives nulls.
+    struct gives nulls.  `select: [id, "address.*"]` gives the same columns, and only those that it names.
     """
 
     verb: ClassVar[str] = "unnest"
@@ -45,17 +45,9 @@ class Unnest(Step):
             return Unknown(source=source, columns={str(self.column): WRONG}, origin=context.origin)
         columns: dict[str, Expr] = {}
         for name, own in source.schema.items():
-            new = {name: Column(name, own)} if name != self.column else self.fields(Column(name, own))
-            for twice in new.keys() & columns.keys():
-                hint = "Give the fields a prefix, or drop one of the columns before."
-                context.problem(coded("GE1023", f"unnest gives two columns the name '{twice}'"), hint, self.column)
+            column = Column(name, own)
+            new: dict[str, Expr] = fields_of(column, self.prefix) if name == self.column else {name: column}
+            hint = "Give the fields a prefix, or drop one of the columns before."
+            report_twice("unnest", new, columns, hint, self.column, context)
             columns |= new
         return Project(source=source, columns=columns, origin=context.origin)
-
-    def fields(self, struct: Column) -> dict[str, Expr]:
-        """Return the fields by the names of their columns."""
-        function = FUNCTIONS["scalar", "struct_extract"]
-        return {
-            f"{self.prefix}{field.name}": Call(function, (struct, Literal(field.name, STRING)), field.type)
-            for field in struct.dtype
-        }

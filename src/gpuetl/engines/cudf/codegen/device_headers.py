@@ -88,8 +88,8 @@ def closed_programs() -> list[str]:
 
 
 def common_programs() -> list[str]:
-    """Return the names of those that most plans need: not keys of many columns, Parquet encoders and measurements."""
-    others = {"deltas", "distinct_values", "pages", "stencil", "wide_keys", "wide_lookup"}
+    """Return the names of those that most plans need: not JSON, keys of many columns, encoders and measurements."""
+    others = {"deltas", "distinct_values", "json", "pages", "stencil", "wide_keys", "wide_lookup"}
     return [name for name in closed_programs() if name not in others]
 
 

@@ -16,7 +16,7 @@ in the footer, and for two kinds of column chunks in the headers of their pages.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from gpuetl.formats.footers import Footer
 from gpuetl.formats.parquet_chunks import Chunk, Leaf
-from gpuetl.formats.parquet_footer import BYTE_ARRAY, INT96
+from gpuetl.formats.parquet_footer import BYTE_ARRAY, INT96, StoredSchema
 from gpuetl.formats.parquet_pages import (
     GZIP,
     LZ4_RAW,
@@ -39,6 +39,7 @@ from gpuetl.formats.parquet_pages import (
     check_gzip_members,
 )
 from gpuetl.threads import in_threads
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested
 
 CODECS = (UNCOMPRESSED, SNAPPY, GZIP, ZSTD, LZ4_RAW)
 PLAIN, PLAIN_DICTIONARY, RLE, BIT_PACKED, RLE_DICTIONARY, BYTE_STREAM_SPLIT = 0, 2, 3, 4, 8, 9
@@ -81,10 +82,18 @@ def of_footer(footer: Footer, groups: Sequence[int], names: Sequence[str]) -> Of
         return OfFooter(dict.fromkeys(names, "the file has a column whose name is not UTF-8"), {})
     known = ENCODINGS | DELTA_ENCODINGS if footer.metadata.created_by.startswith(OWN) else ENCODINGS
     ambiguous, reasons, walked = nested_paths(schema.leaves), dict[str, str](), dict[str, list[Placed]]()
+    old = old_lists(schema)
+    decimals = decimal_leaves(schema, old)
     for name, placed in chunks_of(footer, groups, names).items():
         if name in ambiguous:
-            reasons[name] = "a list has an inner column of that path"
-        elif reason := next(filter(None, (footer_reason(*each, footer, name, known) for each in placed)), ""):
+            reasons[name] = "a nested column has an inner column of that path"
+        elif is_nested(schema.arrow.field(name).type) and any(
+            "." in name or other.startswith(f"{name}.") for other in schema.arrow.names
+        ):
+            reasons[name] = "libcudf takes a dot in a name for a field"
+        elif name in old:
+            reasons[name] = "its lists are written in an old form"
+        elif reason := next(filter(None, (footer_reason(*each, decimals, known) for each in placed)), ""):
             reasons[name] = reason
         elif any(chunk.codec == GZIP or leaf.most_repetitions for leaf, chunk, _ in placed):
             walked[name] = placed
@@ -109,7 +118,47 @@ def nested_paths(leaves: Iterable[Leaf]) -> set[str]:
     return {path.decode() for paths in nested for path in list(paths)[1:]}
 
 
-def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str, known: frozenset[int]) -> str:
+def old_lists(schema: StoredSchema) -> set[str]:
+    """Return the columns with lists or maps that are not three levels each, as Parquet has had them since 2014.
+
+    Readers have rules for older forms, which differ.
+    """
+    found = set[str]()
+    for place, leaves in leaves_of(schema).items():
+        dtype = schema.arrow.types[place]
+        if is_nested(dtype) and [len(leaf.path) for leaf in leaves] != [depth for depth, _ in typed_leaves(dtype)]:
+            found.add(schema.arrow.names[place])
+    return found
+
+
+def decimal_leaves(schema: StoredSchema, old: Container[str]) -> set[Leaf]:
+    """Return the leaves that have decimals, of columns without lists of an old form."""
+    found = set[Leaf]()
+    for place, leaves in leaves_of(schema).items():
+        types = [dtype for _, dtype in typed_leaves(schema.arrow.types[place])]
+        if schema.arrow.names[place] not in old and len(types) == len(leaves):
+            found |= {leaf for leaf, dtype in zip(leaves, types, strict=True) if pa.types.is_decimal(dtype)}
+    return found
+
+
+def leaves_of(schema: StoredSchema) -> dict[int, list[Leaf]]:
+    """Return the leaves of each column by its place."""
+    found = dict[int, list[Leaf]]()
+    for leaf in schema.leaves:
+        found.setdefault(leaf.column, []).append(leaf)
+    return found
+
+
+def typed_leaves(dtype: pa.DataType) -> Iterator[tuple[int, pa.DataType]]:
+    """Yield for each leaf of a type how many names lead to it in Parquet, and its own type."""
+    levels, children = 2 if is_list(dtype) or is_map(dtype) else 1, children_of(dtype)
+    if not children:
+        yield 1, dtype
+    for child in children:
+        yield from ((levels + depth, leaf) for depth, leaf in typed_leaves(child))
+
+
+def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, decimals: Container[Leaf], known: frozenset[int]) -> str:
     """Say why Arrow has to read a chunk, as far as the footer tells."""
     levels = leaf.most_definitions or leaf.most_repetitions
     if leaf.physical == INT96:
@@ -120,7 +169,7 @@ def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str
         BIT_PACKED in chunk.encodings and levels and RLE not in chunk.encodings
     ):
         return "libcudf does not check its encoding"
-    if leaf.physical == BYTE_ARRAY and pa.types.is_decimal(footer.stored[name]):
+    if leaf.physical == BYTE_ARRAY and leaf in decimals:
         return "its decimals have different lengths"
     if chunk.path != leaf.path or (not leaf.most_repetitions and chunk.values != rows):
         return "its metadata contradicts the schema"

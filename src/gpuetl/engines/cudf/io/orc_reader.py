@@ -20,6 +20,7 @@ from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import BOOL, DATE, STRING, DataType, is_floating, is_integer
+from gpuetl.types.nested_types import is_nested, type_parts
 
 
 def device_columns(read: Read, piece: Piece, names: Sequence[str], machine: Machine) -> dict[str, Vector]:
@@ -71,6 +72,11 @@ def reasons_for_cpu(types: Mapping[str, DataType]) -> dict[str, str]:
     for name, dtype in types.items():
         if "." in name:
             reasons[name] = "libcudf takes a dot in a name for a field"
-        elif not (is_integer(dtype) or is_floating(dtype) or dtype in (BOOL, STRING, DATE)):
-            reasons[name] = f"libcudf may read {dtype} of ORC otherwise than Arrow"
+        elif other := next((leaf for leaf in type_parts(dtype) if not is_read_alike(leaf)), None):
+            reasons[name] = f"libcudf may read {other} of ORC otherwise than Arrow"
     return reasons
+
+
+def is_read_alike(dtype: DataType) -> bool:
+    """Tell whether libcudf reads a type as Arrow does, whatever it is made of."""
+    return is_nested(dtype) or is_integer(dtype) or is_floating(dtype) or dtype in (BOOL, STRING, DATE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -36,8 +36,8 @@ from gpuetl.places.paths import FilePath
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
-from gpuetl.types.data_types import STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
-from gpuetl.types.nested_types import is_list, is_nested
+from gpuetl.types.data_types import NULL, STRING, TIME, TIMESTAMP_NS, DataType, is_opaque, language_type, type_name
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct, leaf_paths, narrowed_type
 
 # Times of files that count other units than microseconds: converted exactly, or refused with their row.
 
@@ -55,14 +55,24 @@ def type_as_read(stored: DataType) -> DataType:
     """Return the type in which a machine reads a stored one: the language's, but that times keep their unit."""
     if is_list(stored):
         return pa.list_(type_as_read(stored.value_type))
+    if is_map(stored):
+        return pa.map_(*map(type_as_read, children_of(stored)))
+    if is_struct(stored):
+        return pa.struct([(field.name, type_as_read(field.type)) for field in stored])
     return stored if counts_units(stored) else language_type(stored) or stored
 
 
 def type_reason(stored: DataType, planned: DataType) -> str:
-    """Return why Arrow reads columns of a type, empty where libcudf does: flat ones, and lists of these."""
-    flat = stored.value_type if is_list(stored) else stored
-    dtype = language_type(flat)
-    if planned == TIMESTAMP_NS or dtype == TIME or pa.types.is_float16(flat) or pa.types.is_run_end_encoded(flat):
+    """Return why Arrow reads columns of a type, empty where libcudf does."""
+    if is_nested(stored) and is_nested(planned):
+        has_parts = bool(children_of(stored)) and len(children_of(stored)) == len(children_of(planned))
+        parts = zip(children_of(stored), children_of(planned), strict=True) if has_parts else ()
+        reasons = [reason for own, wanted in parts if (reason := type_reason(own, wanted))]
+        is_read = has_parts and not reasons and not (NULL in children_of(stored) and not is_list(stored))
+        return "" if is_read else f"it has type {type_name(planned)}"
+    dtype = language_type(stored)
+    others = pa.types.is_float16(stored) or pa.types.is_run_end_encoded(stored)
+    if planned == TIMESTAMP_NS or dtype == TIME or others:
         return f"it has type {type_name(planned)}"
     if dtype is None or is_nested(dtype) or is_opaque(dtype) or (has_bytes(dtype) and dtype != STRING):
         return f"it has type {type_name(planned)}"
@@ -77,7 +87,7 @@ def as_copied(column: pa.ChunkedArray, planned: DataType) -> pa.ChunkedArray:
     pyarrow.ArrowInvalid
         For a value that the type does not hold.
     """
-    if not type_reason(column.type, planned):
+    if not type_reason(column.type, planned) and not is_nested(column.type):
         return column.cast(type_as_read(column.type))
     return in_type(column, planned if is_read_as(column.type, planned) else language_type(column.type) or column.type)
 
@@ -90,9 +100,15 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     ValueError
         With the first row whose time is no whole number of microseconds that int64 holds.
     """
-    if vector.elements is not None and not is_nested(vector.elements.dtype) and is_list(vector.dtype):
+    if vector.elements is not None:
         elements = in_microseconds(vector.elements, name, machine)
-        return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
+        inner = elements.dtype
+        dtype = pa.map_(*children_of(inner)) if is_map(vector.dtype) else pa.list_(inner)
+        return replace(vector, dtype=dtype, elements=elements)
+    if vector.fields:
+        fields = tuple([in_microseconds(field, name, machine) for field in vector.fields])
+        types = [(own.name, field.dtype) for own, field in zip(vector.dtype, fields, strict=True)]
+        return replace(vector, dtype=pa.struct(types), fields=fields)
     if not counts_units(vector.dtype) or vector.dtype.unit == "us":
         return vector
     unit = vector.dtype.unit
@@ -100,13 +116,13 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
     micros, fault = machine.arrays.empty(vector.rows, "int64"), machine.arrays.zeros(1, "uint64")
     arguments = [vector.rows, factor, micros, fault, vector.data, 0 if vector.valid is None else vector.valid]
     machine.launch(machine.closed("numbers"), f"convert_{than}", vector.rows, arguments)
-    dtype = language_type(vector.dtype)
-    assert dtype is not None
+    micro_type = language_type(vector.dtype)
+    assert micro_type is not None
     if found := int(fault[0]):
         row, _ = row_and_reason(found)
         value = f"{int(vector.data[row])} {unit}"
-        raise ValueError(f"column '{name}' in row {row}: {type_name(dtype)} does not hold {value} in microseconds")
-    return replace(vector, dtype=dtype, data=micros)
+        raise ValueError(f"column '{name}' in row {row}: {type_name(micro_type)} does not hold {value} in microseconds")
+    return replace(vector, dtype=micro_type, data=micros)
 
 
 # Texts of files are checked: readers take any bytes, and everything that follows trusts them to be UTF-8.
@@ -180,7 +196,7 @@ def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
     for name in wanted:
         if name not in stored and not read.dataset.fills:
             check_widens(file, name, None, read.schema[name])
-    return {name: stored[name] for name in wanted if name in stored}
+    return {name: narrowed_type(stored[name], read.schema[name]) for name in wanted if name in stored}
 
 
 def read_parquet(
@@ -209,7 +225,7 @@ def read_unchanged(read: Read, files: Sequence[Piece], copies: ExitStack, machin
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (parquet_options(read.dataset).verify_pages or sooner):
         return read_on_host(read, files, types, machine)
-    paths = {piece[0].path: path_here(read.dataset, piece, list(types), copies) for piece in files}
+    paths = {piece[0].path: path_here(read.dataset, piece, types, copies) for piece in files}
     reasons |= {name: reason for name, stored in types.items() if (reason := type_reason(stored, read.schema[name]))}
     others = [name for name in types if name not in reasons]
     for file, own in files:
@@ -250,19 +266,24 @@ def host_reasons(
     return reasons
 
 
-def path_here(dataset: Dataset, piece: Piece, names: Sequence[str], copies: ExitStack) -> Path:
+def path_here(dataset: Dataset, piece: Piece, types: Mapping[str, DataType], copies: ExitStack) -> Path:
     """Return the path by which libcudf reads columns of a file: of one in a store, of a copy of their chunks."""
     file, groups = piece
     if (path := local_path(file.path)) is not None:
         return path
     footer, opened_file = footers_of(dataset).footer(file), copies.enter_context(opened(file.path, file.state))
-    return copies.enter_context(chunks_here(opened_file, footer, [group.index for group in groups], names))
+    return copies.enter_context(chunks_here(opened_file, footer, [group.index for group in groups], types))
 
 
 def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
     """Word a file that cannot be read, with its row groups."""
     of = f" (row group{'s' * (len(groups) > 1)} {', '.join(map(str, groups[:SHOWN_GROUPS]))})" if any(groups) else ""
     return RunFailed.unreadable(f"{file.path}{of}", error)
+
+
+def column_paths(types: Mapping[str, DataType], fields: Container[str]) -> list[str]:
+    """Return the names of columns, and the paths of fields where only some of a struct are read."""
+    return [path for name, dtype in types.items() for path in (leaf_paths(name, dtype) if name in fields else [name])]
 
 
 def read_on_device(
@@ -276,7 +297,8 @@ def read_on_device(
         return {}
     rows = sum(group.rows for _, own in files for group in own)
     try:
-        columns = machine.read_parquet({paths[file.path]: [group.index for group in own] for file, own in files}, types)
+        groups = {paths[file.path]: [group.index for group in own] for file, own in files}
+        columns = machine.read_parquet(groups, types, read.fields)
         for name, vector in columns.items():
             check_count(name, vector.rows, rows)
         columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)
@@ -325,10 +347,11 @@ def read_on_host(
 ) -> dict[str, Vector]:
     """Let Arrow read columns of row groups, and copy them to the device."""
     tables, dataset, planned = [], read.dataset, read.schema
+    verify = parquet_options(dataset).verify_checksums
     for file, own in files:
         groups, footer = [group.index for group in own], footers_of(dataset).footer(file)
         try:
-            tables.append(read_columns(file, footer, groups, list(types), parquet_options(dataset).verify_checksums))
+            tables.append(read_columns(file, footer, groups, list(types), verify, read.fields))
         except MemoryError:
             raise
         except (OSError, ValueError, pa.ArrowException) as error:
@@ -342,7 +365,7 @@ def read_on_host(
                 vectors[name] = from_arrow(as_copied(column, planned[name]), machine)
             except pa.ArrowInvalid as error:
                 raise loses_values(files[0][0], name, error) from None
-        kept = [name for name in vectors if planned[name] == TIMESTAMP_NS]
+        kept = [name for name in vectors if planned[name] == TIMESTAMP_NS or is_nested(planned[name])]
         whole = {n: v if n in kept else in_microseconds(v, n, machine) for n, v in vectors.items()}
         return checked(whole, machine)
     except (ValueError, pa.ArrowException) as error:

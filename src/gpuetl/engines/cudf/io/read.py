@@ -16,7 +16,7 @@ from gpuetl.engines.cudf.columns.frame import Frame, check_rows
 from gpuetl.engines.cudf.columns.gather import first_rows
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.io.csv_reader import host_reason, read_csv
+from gpuetl.engines.cudf.io import csv_reader, json_reader
 from gpuetl.engines.cudf.io.orc_reader import device_columns
 from gpuetl.engines.cudf.io.parquet_reader import Piece, coded, read_parquet, stored_alike
 from gpuetl.engines.cudf.machine import Machine
@@ -100,7 +100,9 @@ def read_on_cpu(
     from gpuetl.engines.pandas.io import read as on_cpu
 
     file, groups = files[0]
-    if reason := CPU_REASONS.get(type(read.dataset.file_format)):
+    file_format = type(read.dataset.file_format)
+    reason = CPU_REASONS.get(file_format, "") or (file_format is JsonFormat and json_reader.host_reason(read.dataset))
+    if reason:
         note(f"{read.origin}: {read.dataset.file_format.title} files were read on the CPU: {reason}")
     try:
         table = on_cpu.read_table(read.dataset, file, groups, names)
@@ -132,7 +134,6 @@ class Reader(NamedTuple):
 
 
 CPU_REASONS: dict[type[Format], str] = {
-    JsonFormat: "libcudf has other rules for bad lines, large numbers and keys that stand twice",
     AvroFormat: "libcudf does not read all of its types",
     ArrowFormat: "libcudf has no reader of them",
     ExcelFormat: "libcudf has no reader of them",
@@ -144,8 +145,14 @@ READERS: dict[type[Format], Reader] = {
     ParquetFormat: Reader(read_parquet, stored_alike),
     OrcFormat: Reader(read_orc),
     FrameFormat: Reader(read_frame),
-    CsvFormat: Reader(read_csv),
+    CsvFormat: Reader(csv_reader.read_csv),
+    JsonFormat: Reader(json_reader.read_json),
 }
+HOST_REASONS: dict[type[Format], Callable[[Dataset], str]] = {
+    CsvFormat: csv_reader.host_reason,
+    JsonFormat: json_reader.host_reason,
+}
+"""Why a source of a format is read on the CPU, which the GPU reads otherwise; empty where it does."""
 
 
 def device_of(dataset: Dataset) -> Device:
@@ -155,7 +162,8 @@ def device_of(dataset: Dataset) -> Device:
 
 def reader_of(dataset: Dataset) -> Reader:
     """Return what reads the files of a source."""
-    if isinstance(dataset.file_format, CsvFormat) and host_reason(dataset):
+    reason = HOST_REASONS.get(type(dataset.file_format))
+    if reason is not None and reason(dataset):
         return ON_CPU
     return READERS.get(type(dataset.file_format), ON_CPU)
 

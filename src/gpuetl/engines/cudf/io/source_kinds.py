@@ -12,13 +12,14 @@ from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.string_codes import FEW, SAMPLE
 from gpuetl.engines.cudf.columns.string_dictionaries import MAX_DICTIONARY_STRINGS
 from gpuetl.engines.cudf.gpu_operation import Needed
-from gpuetl.engines.cudf.io.csv_reader import host_reason
+from gpuetl.engines.cudf.io import csv_reader, json_reader
 from gpuetl.engines.cudf.machine import KernelSource
 from gpuetl.expressions.ir import Cast, Column, Literal
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameDataset, FrameFormat
+from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.parquet import ParquetFormat, footers_of
 from gpuetl.formats.parquet_chunks import Chunk
 from gpuetl.io.data_file import DataFile, RowGroup
@@ -26,7 +27,8 @@ from gpuetl.physical.nodes import Scan
 from gpuetl.physical.size_estimates import most_rows
 from gpuetl.plan.nodes import Read
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import STRING, DataType, language_type
+from gpuetl.types.data_types import NULL, STRING, DataType, language_type
+from gpuetl.types.nested_types import is_nested
 
 # The kinds of a source's columns, by what the footers of its files state, or by the rows of a frame in memory.
 
@@ -76,14 +78,22 @@ def few_groups(scan: Scan) -> list[RowGroup]:
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
     """Return the types in which the columns of a file are read; nothing of those that it lacks."""
-    if isinstance(read.dataset.file_format, CsvFormat) and not host_reason(read.dataset):
+    if is_text(read.dataset):
         in_paths = read.dataset.partitions
-        return {name: dtype if name in in_paths else STRING for name, dtype in read.schema.items()}  # cast there
+        kept = {name for name, dtype in read.schema.items() if name in in_paths or is_nested(dtype) or dtype == NULL}
+        return {name: dtype if name in kept else STRING for name, dtype in read.schema.items()}  # cast there
     if not read.dataset.file_format.states_types:
         return dict(read.schema)
     stored = read.dataset.stored(file)
     names = (name for name in read.schema if name in stored and name not in read.dataset.partitions)
     return {name: language_type(stored[name]) or stored[name] for name in names}
+
+
+def is_text(dataset: Dataset) -> bool:
+    """Tell whether a source's values are strings that are cast on the device."""
+    if isinstance(dataset.file_format, JsonFormat):
+        return not json_reader.host_reason(dataset)
+    return isinstance(dataset.file_format, CsvFormat) and not csv_reader.host_reason(dataset)
 
 
 def read_kind(scan: Scan, name: str, groups: Sequence[RowGroup]) -> Kind:
@@ -157,4 +167,8 @@ def scan_programs(scan: Scan) -> Needed:
             values[name] = Literal(value, dtype, declared=True)
         else:
             casts += evaluated({"": Cast(Column(name, stored), dtype)}, Kinds({name: Kind.of(stored)})).sources
+    if isinstance(scan.read.dataset.file_format, JsonFormat) and is_text(scan.read.dataset):
+        leaves = dict.fromkeys(leaf for dtype in scan.schema.values() for leaf in json_reader.cast_types(dtype))
+        for leaf in leaves:
+            casts += evaluated({"": Cast(Column("", STRING), leaf)}, Kinds({"": Kind.of(STRING)})).sources
     return Needed([*evaluated(values, Kinds({})).sources, *casts], known.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from itertools import cycle
@@ -290,10 +290,12 @@ class GpuMachine:
         """Return what was measured: more before libcudf has read for the first time."""
         return settings.HOST_VALUES if self.has_read else settings.HOST_VALUES_AT_FIRST
 
-    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(
+        self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], fields: Container[str] = ()
+    ) -> dict[str, Vector]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         self.has_read = True
-        return read_parquet(files, types, self)
+        return read_parquet(files, types, fields, self)
 
     def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read by libcudf."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ import pylibcudf as plc
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
 from gpuetl.engines.cudf.columns.validity import words_of
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector, storage_type
-from gpuetl.engines.cudf.io.parquet_reader import counts_units
+from gpuetl.engines.cudf.io.parquet_reader import column_paths, counts_units
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.types.data_types import BOOL, DURATION, NULL, STRING, DataType, language_type
 from gpuetl.types.decimal_types import is_decimal
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.nested_types import children_of, field_names, is_list, is_map, is_nested, is_struct
 
 Id = plc.types.TypeId
 NUMBERS = {
@@ -130,7 +130,7 @@ UNITS = {
 
 
 def read_parquet(
-    files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], machine: Machine
+    files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], fields: Container[str], machine: Machine
 ) -> dict[str, Vector]:
     """Read columns of row groups of all files in one call: see `Machine.read_parquet`.
 
@@ -142,7 +142,7 @@ def read_parquet(
         return {}
     builder = plc.io.parquet.ParquetReaderOptions.builder(plc.io.SourceInfo([str(path) for path in files]))
     options = builder.use_arrow_schema(True).build()
-    options.set_column_names(list(types))
+    options.set_column_names(column_paths(types, fields))
     options.set_row_groups([list(groups) for groups in files.values()])
     read = plc.io.parquet.read_parquet(options, stream())
     found = dict(zip(read.column_names(), read.columns, strict=True))
@@ -164,12 +164,18 @@ def read_orc(path: Path, stripes: Sequence[int], types: Mapping[str, DataType], 
 
 
 def as_language(column: Any, stored: DataType, machine: Machine) -> Vector:
-    """Return a column as the language's type that is nearest to the stored one; times keep their unit."""
+    """Return a column as the language's type that is nearest to the stored one; times keep their unit.
+
+    Raises
+    ------
+    ValueError
+        For a nested column whose parts are not those of its type.
+    """
+    if is_nested(stored):
+        return nested_column(column, stored, machine)
     dtype = language_type(stored) or stored
     if dtype == NULL:
         return null_column(column.size(), machine)
-    if is_list(dtype):
-        return list_column(column, stored, machine)
     if dtype == STRING:
         return from_libcudf(column, STRING)
     if counts_units(dtype) and (unit := UNITS.get(column.type().id())):
@@ -186,11 +192,30 @@ def null_column(rows: int, machine: Machine) -> Vector:
     return Vector(NULL, rows, nothing, words_of(nothing, machine), rows)
 
 
-def list_column(column: Any, stored: DataType, machine: Machine) -> Vector:
-    """Return a column of lists, its elements converted."""
+def nested_column(column: Any, stored: DataType, machine: Machine) -> Vector:
+    """Return a column of lists, maps or structs on libcudf's memory, its parts converted: see `as_language`."""
     column = column.copy(stream()) if column.offset() else column
-    offsets, elements = column.children()
-    valid = span_array(column.null_mask(), column).view("uint32") if column.null_count() else None
+    rows, nulls = column.size(), column.null_count()
+    valid = span_array(column.null_mask(), column).view("uint32") if nulls else None
+    if is_struct(stored):
+        parts = parts_of(column, Id.STRUCT, len(field_names(stored)))
+        fields = tuple([as_language(part, field.type, machine) for part, field in zip(parts, stored, strict=True)])
+        types = [(field.name, part.dtype) for field, part in zip(stored, fields, strict=True)]
+        return Vector(pa.struct(types), rows, NO_DATA, valid, nulls, fields=fields)
+    offsets, elements = parts_of(column, Id.LIST, 2)
     places = span_array(offsets.data(), offsets).view("int32")[: offsets.size()]
+    places = places if len(places) else machine.arrays.zeros(1, "int32")
+    if is_map(stored):
+        entry = pa.struct([("key", stored.key_type), ("value", stored.item_type)])
+        inner = nested_column(elements, entry, machine)
+        return Vector(pa.map_(*children_of(inner.dtype)), rows, NO_DATA, valid, nulls, places, inner)
     inner = as_language(elements, stored.value_type, machine)
-    return Vector(pa.list_(inner.dtype), column.size(), NO_DATA, valid, column.null_count(), places, inner)
+    return Vector(pa.list_(inner.dtype), rows, NO_DATA, valid, nulls, places, inner)
+
+
+def parts_of(column: Any, kind: Any, count: int) -> Sequence[Any]:
+    """Return the children of a nested column; raise `ValueError` where it is of another kind or has others."""
+    children: Sequence[Any] = column.children()
+    if column.type().id() != kind or len(children) != count:
+        raise ValueError(f"libcudf reads a nested column as {column.type().id()} of {len(children)}")
+    return children

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -121,11 +121,13 @@ class TracedMachine:
         with self.launched("number strings", "libcudf", rows=strings.rows):
             return self.machine.string_ranks(strings)
 
-    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(
+        self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], fields: Container[str] = ()
+    ) -> dict[str, Vector]:
         """Trace the reading of files."""
         groups = sum(map(len, files.values()))
         with self.launched(f"read {len(files)} files", "libcudf", row_groups=groups, columns=len(types)):
-            return self.machine.read_parquet(files, types)
+            return self.machine.read_parquet(files, types, fields)
 
     def read_orc(self, path: Path, stripes: Sequence[int], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Trace the reading of a file."""

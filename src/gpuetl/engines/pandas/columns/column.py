@@ -78,6 +78,15 @@ def list_parts(lists: Column) -> ListParts:
     return ListParts(np.cumsum(lengths) - lengths, lengths, lists.flatten())
 
 
+def entries_list(maps: Column) -> Column:
+    """Return maps as lists of structs of keys and values, on the same memory."""
+    entries = pa.StructArray.from_arrays([maps.keys, maps.items], names=["key", "value"])
+    buffers = maps.buffers()[:2]
+    return pa.Array.from_buffers(
+        pa.list_(entries.type), len(maps), buffers, maps.null_count, maps.offset, children=[entries]
+    )
+
+
 def arange(count: int) -> NDArray[np.int64]:
     """Return the row numbers of `count` rows."""
     return np.arange(count, dtype=np.int64)

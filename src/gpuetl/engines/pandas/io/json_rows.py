@@ -41,7 +41,8 @@ SHOWN = 3
 """Bad values of a column that a warning shows."""
 VALUE_CHARACTERS = 80
 INTEGER = re.compile(r"-?[0-9]+")
-NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""A decimal as Arrow reads it of a string; numbers of JSON are a part of these."""
 MOST_EXPONENT = 100
 """Of a decimal: far more than its digits, and few enough to be computed."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -20,6 +20,7 @@ from gpuetl.formats.format import Format
 from gpuetl.formats.frames import FrameFormat
 from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.nested_arrays import in_type, leaf_arrays
+from gpuetl.formats.parquet import ParquetFormat
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
@@ -27,6 +28,9 @@ from gpuetl.types.data_types import STRING, DataType, language_type
 from gpuetl.types.nested_types import type_parts
 
 # Read: row groups of files, each by the reader of its format.
+
+
+NO_FIELDS: Mapping[str, DataType] = {}
 
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
@@ -50,7 +54,7 @@ def read_file(read: Read, file: DataFile, groups: Sequence[RowGroup]) -> pa.Tabl
     dataset = read.dataset
     stored = [name for name in read.columns if name not in dataset.partitions]
     try:
-        table = read_table(dataset, file, groups, stored)
+        table = read_table(dataset, file, groups, stored, read.fields)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     columns: dict[str, Any] = {}
@@ -66,17 +70,28 @@ def read_file(read: Read, file: DataFile, groups: Sequence[RowGroup]) -> pa.Tabl
     return pa.table(columns, schema=read.schema.to_arrow())
 
 
-def read_table(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], columns: list[str]) -> pa.Table:
+def read_table(
+    dataset: Dataset,
+    file: DataFile,
+    groups: Sequence[RowGroup],
+    columns: list[str],
+    fields: Mapping[str, DataType] = NO_FIELDS,
+) -> pa.Table:
     """Read those of the columns that a file has, of some of its row groups, in the types in which they are stored.
 
+    Of structs in `fields` only the fields are read that they have there.
     A format without a reader in `READERS` is read as it says itself, and its strings are checked to be UTF-8.
     """
     file_format = dataset.file_format
     if reader := READERS.get(type(file_format)):
         return reader(dataset, file, groups, columns)
-    table = file_format.read(dataset, file, [group.index for group in groups], columns)
+    pieces = [group.index for group in groups]
+    if fields and isinstance(file_format, ParquetFormat):
+        table = file_format.read_fields(dataset, file, pieces, columns, fields)
+    else:
+        table = file_format.read(dataset, file, pieces, columns)
     in_threads(check_text, table.columns)
-    types = dataset.schema
+    types = {**dataset.schema, **fields}
     return pa.table({name: in_language(table.column(name), name, file, types.get(name)) for name in table.column_names})
 
 

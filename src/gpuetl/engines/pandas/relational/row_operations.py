@@ -11,6 +11,7 @@ from gpuetl.engines.pandas.columns.column import (
     Masked,
     arange,
     canonical,
+    entries_list,
     from_masked,
     list_parts,
     take_or_null,
@@ -29,6 +30,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.nodes import Distinct, Explode, Filter, Limit, Project, Sort, Union
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import INT64
+from gpuetl.types.nested_types import is_map
 
 
 @run_operation.register
@@ -92,6 +94,8 @@ def explode_lists(operation: Explode, frame: pa.Table) -> pa.Table:
         Where the result would have 2^31 rows or more.
     """
     lists = frame.column(operation.column)
+    if is_map(lists.type):
+        lists = pa.chunked_array(map(entries_list, lists.chunks), pa.list_(operation.schema[operation.column]))
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64)
     repeats = np.maximum(lengths, 1) if operation.keep_empty else lengths
     total = int(repeats.sum())
