@@ -1,9 +1,10 @@
-"""How messages are worded: codes, printable and redacted text, sizes."""
+"""How messages are worded: codes, printable and redacted text."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Self
 
 # Texts for people: without control characters, not too long, errors with the code that `gpuetl explain` describes.
 
