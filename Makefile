@@ -100,11 +100,12 @@ compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this mac
 	$(BIN)/python tests/benchmarks/operations.py
 	$(BIN)/python tests/benchmarks/render.py
 
-docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/ and the Python API from the tables, docs/performance.md
+docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/, the Python API and the JSON Schema
 	$(BIN)/python tools/generate_functions.py
 	$(BIN)/python tools/generate_formats.py
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python -m gpuetl.spec.document_language docs/language.md
+	$(BIN)/python -m gpuetl.spec.json_schema src/gpuetl/schema/pipeline.schema.json
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors
 	$(BIN)/python tests/benchmarks/render.py
 

@@ -28,7 +28,13 @@ from gpuetl.engines.registry import (
     look_for_gpu,
     missing_cluster_package,
 )
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.macros import MACROS
+from gpuetl.formats.registry import FORMATS
+from gpuetl.plugin_discovery import PluginTable, plugins_of, shadowed
 from gpuetl.records import dataclass
+from gpuetl.spec.expect.rules import RULES
+from gpuetl.spec.steps import STEPS
 from gpuetl.units import size
 from gpuetl.version import __version__
 
@@ -331,3 +337,23 @@ def examine() -> Iterator[Found]:
     yield from gpu_observations(asked)
     yield from package_results(gpu_driver.installed(), gpu_driver.missing_modules(), asked)
     yield from setting_results(has_gpu=bool(asked.gpus))
+    yield from plugin_results()
+
+
+# Plugins.
+
+
+TABLES: Mapping[str, PluginTable[Any]] = {"step": STEPS, "function": MACROS, "format": FORMATS, "check": RULES}
+
+
+def plugin_results() -> Iterator[Found]:
+    """Yield the plugins that are installed, and what is wrong with them; all are imported."""
+    own = {kind: list(table) for kind, table in TABLES.items()} | {"function": [name for _, name in FUNCTIONS]}
+    for kind, table in TABLES.items():
+        for plugin in plugins_of(kind):
+            yield Observation("plugins", f"{kind} {plugin.name}", f"{plugin.package} {plugin.version}")
+        for plugin in shadowed(kind, own[kind]):
+            unused = f"{plugin.label} is never used: gpuetl has a {kind} of this name"
+            yield MachineProblem(unused, f"pip uninstall {plugin.package}")
+        for problem in table.load_all():
+            yield MachineProblem(problem.message, problem.hint)

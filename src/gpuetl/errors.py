@@ -402,13 +402,19 @@ class Problems:
             self.warnings.append(warning)
 
     def check(self) -> None:
-        """Raise `InvalidPipeline` if an error was found, with all errors in the order of the file."""
+        """Raise `InvalidPipeline` if an error was found, with all errors, file by file in their order."""
         if self.found:
             raise InvalidPipeline(self.in_order())
 
     def in_order(self) -> list[Problem]:
         """Return the problems in the order of the file; those without a place come first."""
-        return sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0))
+        files = list(dict.fromkeys(problem.place.file for problem in self.found if problem.place))
+
+        def order(problem: Problem) -> tuple[int, ...]:
+            place = problem.place
+            return (files.index(place.file), place.line, place.column) if place else (-1,)
+
+        return sorted(self.found, key=order)
 
 
 def nearest(name: str, have: Iterable[str]) -> str | None:

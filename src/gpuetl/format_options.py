@@ -20,6 +20,8 @@ from gpuetl.records import dataclass
 T = TypeVar("T")
 Plain = str | int | float | bool | None | Sequence["Plain"] | Mapping[str, "Plain"]
 """Data as YAML has it: a list is a tuple."""
+JsonSchema = Mapping[str, Any]
+"""What an editor checks and completes a value by."""
 
 
 class BadOption(ValueError):
@@ -40,12 +42,14 @@ class BadOption(ValueError):
 class Form(Generic[T]):
     """How an option's value is read from plain data, and written back.
 
-    `what` completes "takes …".  `read` raises `BadOption`.
+    `what` completes "takes …".  `read` raises `BadOption`.  `schema` is the JSON Schema of the value, if there is more
+    to say than that it is any.
     """
 
     what: str
     read: Callable[[Plain], T]
     write: Callable[[T], Plain] = lambda value: value  # type: ignore[assignment,return-value]
+    schema: JsonSchema | None = None
 
 
 def option(form: Form[Any], default: Any, doc: str) -> Any:
@@ -119,7 +123,7 @@ def choice(*names: str, null: str = "") -> Form[str]:
             raise BadOption(f"takes {what}, got '{text}'", choices=names, word=text)
         return text
 
-    return Form(what, read)
+    return Form(what, read, schema={"enum": [*names, *([None] if null else [])]})
 
 
 def read_strings(value: Plain) -> tuple[str, ...]:
@@ -158,11 +162,15 @@ def whole_number(least: int = 0, most: int = 2**63 - 1) -> Form[int]:
             raise BadOption(f"takes a whole number {span}, got {number}")
         return number
 
-    return Form("a whole number", read)
+    most_shown = {} if most == 2**63 - 1 else {"maximum": most}
+    return Form("a whole number", read, schema={"type": "integer", "minimum": least, **most_shown})
 
 
-BOOLEAN: Form[bool] = Form("true or false", lambda value: bool(scalar(value, bool, "true or false")))
-STRING: Form[str] = Form("a string", lambda value: str(scalar(value, str, "a string")))
-STRINGS: Form[tuple[str, ...]] = Form("a string or a list of strings", read_strings, one_or_list)
-CHARACTER: Form[str] = Form("one character", read_character)
+BOOLEAN: Form[bool] = Form(
+    "true or false", lambda value: bool(scalar(value, bool, "true or false")), schema={"type": "boolean"}
+)
+STRING: Form[str] = Form("a string", lambda value: str(scalar(value, str, "a string")), schema={"type": "string"})
+ONE_OR_MORE: JsonSchema = {"type": ["string", "array"], "items": {"type": "string"}}
+STRINGS: Form[tuple[str, ...]] = Form("a string or a list of strings", read_strings, one_or_list, ONE_OR_MORE)
+CHARACTER: Form[str] = Form("one character", read_character, schema={"type": "string", "maxLength": 1})
 COUNT = whole_number()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import layout as physical
 from gpuetl.records import dataclass
+from gpuetl.spec.profile import ProfileSpec
 from gpuetl.user_kernels.kernel_options import KernelOptions
 
 BROADCAST_BYTES = 64 << 20
@@ -213,6 +215,21 @@ class RunOptions:
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""
         return self.partition_rows or capabilities_of(engine).partition_rows
+
+    def with_profile(self, profile: ProfileSpec, engine: str) -> RunOptions:
+        """Return the options with those of a profile where they are at their defaults.
+
+        What a profile says of a cluster counts for engines that run on one, and if no option of the cluster is given.
+        """
+        names = ("memory", "partition_rows", "spill_folder")
+        changes: dict[str, Any] = {
+            name: value for name in names if (value := getattr(profile, name)) and getattr(self, name) is None
+        }
+        cluster = {"address": profile.cluster, "workers": profile.workers, "worker_memory": profile.worker_memory}
+        given = {name: value for name, value in cluster.items() if value}
+        if given and self.cluster == Cluster() and is_clustered(engine):
+            changes["cluster"] = Cluster(**given)  # type: ignore[arg-type]
+        return replace(self, **changes) if changes else self
 
     @classmethod
     def of(cls, skip_passes: Iterable[str] = (), **options: object) -> RunOptions:

@@ -5,27 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
-from gpuetl.errors import InvalidPipeline, Problems, have_hint
+from gpuetl.declarations import Declarations, in_notebook, is_same, note_replaced, with_unnamed, without
+from gpuetl.errors import GpuetlError, InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
-from gpuetl.places.paths import FilePath
+from gpuetl.places.paths import FilePath, ImpossiblePath
+from gpuetl.places.registry import folder_of
 from gpuetl.source_methods import SourceMethods
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
-from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain
+from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain, with_parameters
+from gpuetl.spec.files.environment import environment_of
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
 from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
+from gpuetl.spec.profile import chosen_profile, with_profile
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS
@@ -39,6 +44,8 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.optimize import Optimized
     from gpuetl.options import RunOptions
     from gpuetl.run.pipeline_run import Run
+    from gpuetl.run.result_cache import ResultCache
+    from gpuetl.run.table_evaluation import TableQuery
     from gpuetl.telemetry.recorder import Progress
     from gpuetl.validation import Validation
     from gpuetl.verify.verification import VerifyReport
@@ -51,8 +58,9 @@ CHOICES = ("extra_columns", "missing_columns")
 class Pipeline(PipelineDefinition, SourceMethods):
     """A pipeline: parameters, sources, stages and sinks, by name.
 
-    Declarations are added and never change: a name stands for one thing.  Tables are immutable.  Nothing is read
-    before `plan` or `run`.
+    A name that is declared again stands for the later declaration, so that a cell of a notebook can run again; a script
+    gets a warning, `NameReplaced`.  `del pipeline.stages["clean"]` removes one.  Tables are immutable, and name what
+    they begin with.  Nothing is read before a table shows rows, or `plan` or `run`.
 
     Parameters
     ----------
@@ -63,6 +71,73 @@ class Pipeline(PipelineDefinition, SourceMethods):
     def __init__(self, name: str, description: str = "", root: str | FilePath = ".") -> None:
         super().__init__(name, description, root)
         self._numbers: dict[str, Iterator[int]] = {}
+        self._unnamed: dict[str, StageSpec] = {}
+
+    def __repr__(self) -> str:
+        counts = [f"{len(names)} {kind}{'s' * (len(names) != 1)}" for kind, names in self._declared().items()]
+        return f"<Pipeline {self.spec.name}: {', '.join(counts)}; kept rows: {self.result_cache.summary}>"
+
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import graph_page
+        from gpuetl.report.pipeline_graph import pipeline_graph
+
+        lines, plan = [f"Kept rows: {self.result_cache.summary}."], None
+        try:
+            plan = self.plan(unbound=True)
+        except GpuetlError as error:  # the picture shows what there is
+            lines += str(error).split("\n")
+        return graph_page(str(self.spec.name), pipeline_graph(self.spec, plan), lines)
+
+    def _declared(self) -> dict[str, Mapping[str, Any]]:
+        spec = self.spec
+        return {"source": spec.sources, "stage": spec.stages, "sink": spec.sinks}
+
+    @property
+    def sources(self) -> Declarations[Table]:
+        """The sources by name, as tables; `del pipeline.sources["orders"]` removes one."""
+        return Declarations("source", lambda: self.spec.sources, self.table, partial(self._remove, "sources"))
+
+    @property
+    def stages(self) -> Declarations[Table]:
+        """The stages by name, as tables; `del pipeline.stages["clean"]` removes one."""
+        return Declarations("stage", lambda: self.spec.stages, self.table, partial(self._remove, "stages"))
+
+    @property
+    def sinks(self) -> Declarations[SinkSpec]:
+        """The sinks by name; `del pipeline.sinks["out"]` removes one."""
+        return Declarations(
+            "sink", lambda: self.spec.sinks, lambda n: self.spec.sinks[n], partial(self._remove, "sinks")
+        )
+
+    @property
+    def result_cache(self) -> ResultCache:
+        """The rows that tables have computed, of all pipelines of this process; set its `limit` to `"2 GB"`, or 0."""
+        from gpuetl.run.result_cache import result_cache
+
+        return result_cache
+
+    def clear_cache(self) -> None:
+        """Forget the rows that tables have computed, of all pipelines of this process."""
+        self.result_cache.clear()
+
+    @property
+    def needs_parameters(self) -> bool:
+        """Whether a parameter has no value unless a run gives it one."""
+        return any(parameter.required for parameter in self.spec.parameters.values())
+
+    def query_of(
+        self,
+        origin: str,
+        stage: StageSpec | None,
+        params: Mapping[str, Any],
+        options: RunOptions | None,
+        progress: Progress | None,
+    ) -> TableQuery:
+        """Return the query for the rows of a source or stage after further steps."""
+        from gpuetl.run.table_evaluation import TableQuery
+
+        spec = replace(self.spec, stages={**self._unnamed, **self.spec.stages})
+        return TableQuery(spec, self.root, origin, stage, params, options, progress, self._problems)
 
     def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:
         """Declare a typed parameter; without a default it is null, unless it is required."""
@@ -96,7 +171,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
 
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""
-        if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages}:
+        if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages, *self._unnamed}:
             raise InvalidPipeline.because(
                 coded("GE1020", f"unknown source or stage '{name}'"),
                 have_hint(name, [*self.spec.sources, *self.spec.stages], noun="Sources and stages"),
@@ -107,6 +182,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         within = f"source '{name}'"
         check_entry_names(SourceSpec, format, keys, within)
         source = made_entry(SourceSpec, format, Text(os.fspath(path), caller()), _source_keys(format, keys, within))
+        source = with_parameters(source, within)
         check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
@@ -134,6 +210,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         keys |= _storage_values(keys, within)
         keys |= _option_values(SinkSpec, format, keys, within)
         sink = made_entry(SinkSpec, format, Text(os.fspath(path), caller()), {"from_": Text(origin, caller()), **keys})
+        sink = with_parameters(sink, within)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
 
@@ -141,17 +218,54 @@ class Pipeline(PipelineDefinition, SourceMethods):
         """Return a stage name that nothing has yet."""
         origin = origin.replace(".", "_")  # of rows in quarantine
         numbers = self._numbers.setdefault(origin, count(1))  # goes on where the last name was found
-        return next(n for i in numbers if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources)
+        names = (f"{origin}_{i}" for i in numbers)
+        taken = (self.spec.stages, self.spec.sources, self._unnamed)
+        return next(name for name in names if not any(name in others for others in taken))
+
+    def add_unnamed(
+        self, origin: str, steps: tuple[Step, ...], expect: tuple[Rule, ...], nodes: tuple[Located | None, ...]
+    ) -> str:
+        """Return the name of a stage that has none of the user's: the one of the same steps, or a new one.
+
+        It leaves the pipeline when what reads it is declared anew and reads it no more.
+        """
+        stage = StageSpec(Text(origin, caller()), steps, expect, nodes)
+        name = next((name for name, known in self._unnamed.items() if is_same(known, stage)), "")
+        name = name or self.unused_name(origin)
+        self._unnamed[name] = stage
+        self.spec = replace(self.spec, stages={**self.spec.stages, name: stage})
+        return name
 
     def _declare(self, section: str, name: str, value: Any) -> None:
         if not is_identifier(name):
             message = coded("GE1012", f"'{name}' is not a valid name for {section}")
             raise InvalidPipeline.because(message, "Use letters, digits and _.")
-        others = ("sources", "stages") if section in ("sources", "stages") else (section,)
-        if any(name in getattr(self.spec, other) for other in others):
-            raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already"), "Choose another name.")
-        changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
-        self.spec = replace(self.spec, **changed)
+        other = {"sources": "stages", "stages": "sources"}.get(section)
+        if other and name in getattr(self.spec, other):
+            hint = f'Choose another name, or remove it: del pipeline.{other}["{name}"].'
+            raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already, in {other}"), hint)
+        before = getattr(self.spec, section)
+        differs = name in before and not is_same(before[name], value)
+        if differs and name not in self._unnamed:
+            note_replaced(section, name)
+        if section == "stages":
+            self._unnamed.pop(name, None)
+        changed: dict[str, Any] = {section: {**before, name: value}}
+        self.spec = with_unnamed(replace(self.spec, **changed), self._unnamed, prunes=differs)
+
+    def _remove(self, section: str, name: str) -> None:
+        self._unnamed.pop(name, None)
+        self.spec = with_unnamed(without(self.spec, section, name), self._unnamed, prunes=True)
+
+    def engine_for(self, engine: str = "auto") -> str:
+        """Return the name of an engine; for `auto` that of the profile, if it names one."""
+        return engine if engine != "auto" else str(self.spec.profile.engine) or engine
+
+    def options_for(self, options: RunOptions | None, engine: str) -> RunOptions:
+        """Return options of a run, and those of the profile where none are given."""
+        from gpuetl.options import RunOptions
+
+        return (options or RunOptions()).with_profile(self.spec.profile, self.engine_for(engine))
 
     def to_yaml(self, path: str | Path | None = None) -> str:
         """Return the pipeline as YAML text, and write it to `path` if one is given."""
@@ -201,12 +315,11 @@ class Pipeline(PipelineDefinition, SourceMethods):
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
-        from gpuetl.options import RunOptions
         from gpuetl.run.planning import explained
 
         plan = self.plan(params).with_results()
         with plan.pointing():
-            return explained(plan, options or RunOptions(), engine)
+            return explained(plan, self.options_for(options, engine), self.engine_for(engine))
 
     def run(
         self,
@@ -248,15 +361,20 @@ class Pipeline(PipelineDefinition, SourceMethods):
         """
         from gpuetl.engines.registry import choose_engine
 
-        choice = choose_engine(engine)
+        choice = choose_engine(self.engine_for(engine))
         if client is not None:
             from gpuetl.options import Cluster, RunOptions
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
+        options = self.options_for(options, choice.name)
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
-        return run_pipeline(self, params or {}, choice, RunRequest(names, write), options, progress)
+        if names is None:  # stages that cells have left behind are not results
+            self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
+        return run_pipeline(
+            self, params or {}, choice, RunRequest(names, write, fills_cache=in_notebook()), options, progress
+        )
 
     def verify(
         self,
@@ -292,9 +410,19 @@ class Pipeline(PipelineDefinition, SourceMethods):
         from gpuetl.verify.verification import verify_pipeline
 
         names = None if stages is None else as_names(stages)
-        return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
+        engine = self.engine_for(engine)
+        return verify_pipeline(self, params or {}, engine, names, sample, self.options_for(options, engine), progress)
 
-    def add_test(self, name: str, **keys: Any) -> None:
+    def add_test(
+        self,
+        name: str,
+        *,
+        params: Mapping[str, object] | None = None,
+        given: Mapping[str, object] | None = None,
+        expect: Mapping[str, object] | None = None,
+        expect_failure: str | None = None,
+        **unknown: Never,
+    ) -> None:
         """Declare a test: `params`, `given`, `expect` and `expect_failure` as in YAML, of Python's own values.
 
         Raises
@@ -302,12 +430,15 @@ class Pipeline(PipelineDefinition, SourceMethods):
         InvalidPipeline
             For what a test in a file may not say; columns and types are checked by `validate` and `test`.
         """
+        found = {"params": params, "given": given, "expect": expect, "expect_failure": expect_failure}
+        keys = {key: value for key, value in found.items() if value is not None} | unknown
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)
-        if any(test.name == name for test in self.spec.tests):
-            problems.add(coded("GE1013", f"a test is named '{name}' already"), "Choose another name.")
         problems.check()
-        self.spec = replace(self.spec, tests=(*self.spec.tests, *read))
+        kept = tuple(test for test in self.spec.tests if test.name != name)
+        if any(test.name == name and not is_same(test, read[0]) for test in self.spec.tests):
+            note_replaced("tests", name)
+        self.spec = replace(self.spec, tests=(*kept, *read))
 
     def test(
         self,
@@ -341,34 +472,64 @@ class Pipeline(PipelineDefinition, SourceMethods):
         from gpuetl.file_tests.run_tests import run_tests
 
         chosen = None if names is None else as_names(names)
+        engine = self.engine_for(engine)
+        options = self.options_for(options, engine)
         return run_tests(self, Problems(list(self._problems.found)), params or {}, engine, chosen, options, done)
 
 
-def load(path: str | FilePath, root: str | FilePath | None = None) -> Pipeline:
+def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: str | None = None) -> Pipeline:
     """Load a pipeline from a YAML file, which may be in an object store or on an HTTP server.
 
     Relative paths in it start at its folder, or at `root`: those of `s3://shop/daily.yaml` are objects of the bucket.
-    Credentials come from the environment.
+    Credentials come from the environment.  A file `.env` next to the pipeline's file adds variables for `${env.NAME}`
+    and `{env: NAME}`.
+
+    Parameters
+    ----------
+    path
+        The path of the file.
+    root
+        The folder at which relative paths start, by default that of the file.
+    profile
+        The profile to apply, by default that which the environment variable GPUETL_PROFILE names.
 
     Raises
     ------
     InvalidPipeline
-        Where the file cannot be read at all; other problems are told, all at once, when it is planned or run.
+        Where the file cannot be read at all, and for a profile that it does not have; other problems are told, all at
+        once, when it is planned or run.
     """
     problems, file = Problems(), pipeline_path(path)
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), file.parent if root is None else root, problems)
+    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent))
+    return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
 
 
-def loads(text: str, root: str | FilePath = ".", name: str = "pipeline.yaml") -> Pipeline:
+def loads(
+    text: str, root: str | FilePath = ".", name: str = "pipeline.yaml", *, profile: str | None = None
+) -> Pipeline:
     """Load a pipeline from YAML text, which `name` stands for in messages."""
     problems = Problems()
-    spec = read_pipeline_text(text, name, problems)
+    try:
+        folder = folder_of(root)
+    except ImpossiblePath:  # `Pipeline` says so
+        folder = Path()
+    spec = read_pipeline_text(text, name, problems, folder)
     if spec is None:
         problems.check()
-    return Pipeline.from_spec(spec or PipelineSpec(""), root, problems)
+    return Pipeline.from_spec(profiled(spec or PipelineSpec(""), profile, problems), root, problems)
+
+
+def profiled(spec: PipelineSpec, name: str | None, problems: Problems) -> PipelineSpec:
+    """Return a pipeline with a profile applied, if one is chosen; one that may be unreadable is no second mistake."""
+    try:
+        chosen = chosen_profile(name, spec)
+    except InvalidPipeline:
+        problems.check()
+        raise
+    return with_profile(spec, chosen) if chosen else spec
 
 
 def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str, Any]:  # noqa: A002

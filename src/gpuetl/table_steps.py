@@ -183,21 +183,23 @@ class TableSteps:
         names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
 
-    def limit(self, count: int) -> Table:
-        """Keep the first rows."""
-        return self.step(verbs.Limit(count))
+    def limit(self, count: int | Expression) -> Table:
+        """Keep the first rows: a number of them, or `param("n")`."""
+        return self.step(verbs.Limit(count))  # type: ignore[arg-type]
 
     @overload
-    def sample(self, fraction: float, *, by: Names = (), seed: int = 0) -> Table: ...
+    def sample(self, fraction: float | Expression, *, by: Names = (), seed: int = 0) -> Table: ...
 
     @overload
-    def sample(self, *, rows: int, by: Names = (), seed: int = 0) -> Table: ...
+    def sample(self, *, rows: int | Expression, by: Names = (), seed: int = 0) -> Table: ...
 
     def sample(
-        self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
+        self, fraction: float | Expression | None = None, *, rows: int | Expression | None = None, by: Names = (),
+        seed: int = 0,
     ) -> Table:  # fmt: skip
         """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
-        return self.step(verbs.Sample(fraction, rows, names_of("sample: by", by), seed))
+        names = names_of("sample: by", by)
+        return self.step(verbs.Sample(fraction, rows, names, seed))  # type: ignore[arg-type]
 
     def expect(
         self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Iterable[Scalar]] | None = None,

@@ -81,7 +81,7 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
     for name, dataset in datasets_of(plan):
         path = getattr(spec.sources[name], "path", "")
         try:
-            resolve_scalars(path, parameters, "")
+            resolve_scalars(path, parameters, "", spec.environment)
         except UnboundScalar:
             yield f"files of source '{name}', whose path needs a value for a parameter"
             continue

@@ -406,7 +406,7 @@ def test_a_sandbox_is_a_folder_that_exists(file: Path):
             "'small.yaml' is not an error code",
             "This command explains codes of errors.  The plan of a pipeline: gpuetl plan small.yaml",
         ),
-        ("explain GE10033", "'GE10033' is not an error code", "Did you mean 'GE1003'?"),
+        ("explain GE10077", "'GE10077' is not an error code", "Did you mean 'GE1007'?"),
         ("explain nothing", "'nothing' is not an error code", "gpuetl explain all lists the codes."),
     ],
 )

@@ -30,7 +30,7 @@ def made(tmp_path):
 
 def test_a_run_ends_with_a_table_that_fits_100_columns(made):
     made.to_yaml(made.root / "p.yaml")
-    done = gpuetl("run", made.root / "p.yaml", "--engine", "pandas", "--profile", "--no-report")
+    done = gpuetl("run", made.root / "p.yaml", "--engine", "pandas", "--measure-memory", "--no-report")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     head = next(place for place, line in enumerate(lines) if "rows in" in line)

@@ -217,3 +217,20 @@ def test_python_has_it(tmp_path):
     assert pipeline.validate(files=False).not_checked == ()
     with pytest.raises(InvalidPipeline, match=r"none\.csv does not exist"):
         pipeline.validate()
+
+
+def test_rules_of_columns_that_are_not_known_are_no_mistake(tmp_path):
+    text = """\
+gpuetl: 1
+name: p
+sources: {t: {parquet: t.parquet}}
+stages:
+  s:
+    from: t
+    steps: [filter: x > 0]
+    expect: [{in: {k: [a]}}, {range: {x: [1, null]}}, {not_null: [x]}, {unique: [x]}, {matches: {k: a}}, {that: x < 3}]
+sinks: {o: {from: s, csv: o.csv}}
+"""
+    (tmp_path / "p.yaml").write_text(text)
+    done = gpuetl("validate", tmp_path / "p.yaml", "--no-files")
+    assert (done.exit_code, done.stderr) == (0, "")

@@ -261,7 +261,9 @@ def test_the_plan_the_run_and_the_report_name_one_number(big, steps, memory, eng
     written(big, steps).to_yaml(big / "p.yaml")
     planned = gpuetl("plan", big / "p.yaml", "--engine", engine, "--memory", memory)
     assert planned.exit_code == 0, planned.output
-    run = gpuetl("run", big / "p.yaml", "--engine", engine, "--memory", memory, "--profile", "--report", big / "r.json")
+    run = gpuetl(
+        "run", big / "p.yaml", "--engine", engine, "--memory", memory, "--measure-memory", "--report", big / "r.json"
+    )
     assert run.exit_code == 0, run.output
     expected = json.loads((big / "r.json").read_text())["expected_memory"]
     assert memory_line(planned.stdout).startswith(f"expected memory: {printed(expected)} of ")

@@ -126,7 +126,7 @@ def shows_no_secret(*texts):
 
 
 COMMANDS = {
-    "run": ["--engine", "pandas", "--steps", "--profile", "--report", "report.json", "--trace", "trace.json"],
+    "run": ["--engine", "pandas", "--steps", "--measure-memory", "--report", "report.json", "--trace", "trace.json"],
     "run html": ["--engine", "pandas", "--report", "report.html"],
     "plan": ["--engine", "pandas"],
     "plan rung": ["--rung", "end"],

@@ -117,7 +117,7 @@ def file(tmp_path):
 def test_the_command_shows_it_and_writes_it(file, tmp_path):
     """In the table, in JSON and in the page."""
     for name in ("r.json", "r.html"):
-        done = gpuetl("run", file, "--engine", "pandas", "--profile", "--report", tmp_path / name)
+        done = gpuetl("run", file, "--engine", "pandas", "--measure-memory", "--report", tmp_path / name)
         assert done.exit_code == 0, done.output
     assert "peak memory" in done.stdout
     assert "(resident set)" in done.stdout

@@ -14,7 +14,6 @@ from gpuetl import RunFailed, RunOptions, col, count
 from gpuetl.report.html.elements import Column, tag
 from gpuetl.report.html.elements import table as html_table
 from gpuetl.report.html.page import page
-from gpuetl.report.html.summary import summary_html
 from gpuetl.report.limits import Limit
 from tables import table
 
@@ -124,13 +123,6 @@ def test_elements_escape_text_and_attributes():
     cells = html_table("c", [Column("<i>")], [["<b>"]])
     assert "<i>" not in cells
     assert "<b>" not in cells
-
-
-def test_a_summary_for_notebooks_has_stages_and_sinks(report):
-    found = Checked(summary_html(report))
-    assert "joined" in found.text
-    assert "out.csv" in found.text
-    assert "✓ Done" in found.text
 
 
 def test_a_page_of_a_run_that_did_not_begin(report):

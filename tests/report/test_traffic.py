@@ -158,7 +158,7 @@ def test_the_command_shows_kept_limits_and_else_how_to_measure_them(whole, tmp_p
     whole.to_yaml(tmp_path / "p.yaml")
     whole.root.joinpath("out.parquet").unlink(missing_ok=True)
     run = ("run", tmp_path / "p.yaml", "--engine", "pandas", "--report")
-    first = gpuetl(*run, tmp_path / "r.json", "--profile")
+    first = gpuetl(*run, tmp_path / "r.json", "--measure-memory")
     assert (
         "note: run `gpuetl bench device` once, and reports compare stages with the limits of this machine"
         in first.stdout
@@ -172,7 +172,7 @@ def test_the_command_shows_kept_limits_and_else_how_to_measure_them(whole, tmp_p
     assert stage["moved"]["host memory"] >= 180
     assert set(stage["limit"]) == {"link", "bytes_per_s", "seconds", "share"}
     whole.root.joinpath("out.parquet").unlink()
-    profiled = gpuetl(*run, tmp_path / "r.html", "--profile")
+    profiled = gpuetl(*run, tmp_path / "r.html", "--measure-memory")
     assert "limited by" in profiled.stdout
     assert "% of 4.0 kB/s" in profiled.stdout
     assert "limited by" in (tmp_path / "r.html").read_text()

@@ -1,4 +1,4 @@
-"""Servers that npm installs: s3rver for S3, Azurite for Azure.  `make test` installs them, where npm is."""
+"""Servers that npm installs: s3rver for S3, Azurite for Azure, the YAML language server of editors.  `make test` installs them, where npm is."""
 
 from __future__ import annotations
 

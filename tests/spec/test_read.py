@@ -140,7 +140,7 @@ def test_a_wrong_step_is_reported_with_a_next_step(step, message, hint):
         ("gpuetl: 1\nname: x\nsoruces: {}", "p.yaml:3:1: unknown key 'soruces'"),
         ("gpuetl: 1\nname: x\nsources: [a]", "p.yaml:3:10: sources takes a map of names, got a list"),
         ("gpuetl: 1\nname: x\ntests: {}", "p.yaml:3:8: tests takes a list of tests, got a map"),
-        ("[1]", "p.yaml:1:1: a pipeline is a map of gpuetl, name, description, params, storage, sources, stages, sinks, tests, got a list"),
+        ("[1]", "p.yaml:1:1: a pipeline is a map of gpuetl, name, description, include, defaults, params, storage, profiles, sources, stages, sinks, tests, got a list"),
         ("gpuetl: 1\nname: x\nparams: {a: {type: int46, default: 1}}", "p.yaml:3:20: parameter 'a': unknown type 'int46'"),
         ("gpuetl: 1\nname: x\nparams: {a: {type: int8, default: 300}}", "p.yaml:3:35: parameter 'a': default: '300' is not a valid int8"),
         ("gpuetl: 1\nname: x\nparams: {a: {default: 3}}", "p.yaml:3:13: parameter 'a': the key 'type' is missing"),
@@ -242,12 +242,11 @@ def test_a_default_of_exact_text_is_taken_as_it_is_written(dtype, default, value
     assert loads(text).spec.parameters["min_amount"].default == value
 
 
-def test_a_parameter_is_no_list():
-    (problem,) = problems(HEAD.replace("{type: float64, default: 0.5}", "{type: list<string>, required: true}"))
-    assert problem.splitlines()[0].endswith("parameter 'min_amount': a parameter cannot be a list")
-    assert (
-        problem.splitlines()[-1] == "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
-    )
+@pytest.mark.parametrize("dtype", ["binary", "list<uuid>", "struct<a: time>", "map<string, timestamp_ns>"])
+def test_a_parameter_is_no_value_that_yaml_has_no_text_for(dtype):
+    (problem,) = problems(HEAD.replace("{type: float64, default: 0.5}", f"{{type: '{dtype}', required: true}}"))
+    assert "parameter 'min_amount': a parameter cannot be " in problem.splitlines()[0]
+    assert problem.splitlines()[-1] == "Give a string, and convert it in the expression."
 
 
 def test_an_aggregate_without_its_order_is_reported_at_its_column():

@@ -7,6 +7,7 @@ The command line is read by argparse: a library that reads it from annotations t
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
 COMMANDS = (
-    "run", "validate", "test", "plan", "schema", "verify", "kernel", "recover", "clean", "bench", "doctor", "explain",
+    "run", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel", "recover", "clean",
+    "bench", "doctor", "explain", "completion",
 )  # fmt: skip
 """The commands, each a module of its name."""
 
@@ -33,6 +35,10 @@ def main() -> None:
     they are made and once more at exit: a fifth of the time of a short command.
     """
     gc.disable()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks which words may follow
+        from gpuetl.cli.completion import complete
+
+        complete(parser())
     open_standard_streams()
     try:
         execute()
@@ -60,6 +66,10 @@ def execute(arguments: Sequence[str] | None = None) -> None:
     with checked_output(), exit_codes():
         words = [*words[1:], "--help"] if words[:1] == ["help"] else words
         given = vars(parser(words).parse_args(words))
+        if files := given.pop("params_files", ()):
+            from gpuetl.spec.files.params_file import read_params_files
+
+            given["params"] = (*read_params_files(files).items(), *given["params"])
         with in_sandbox(given.pop("sandbox", None)):
             given.pop("command")(**given)
 

@@ -75,6 +75,11 @@ def add_pipeline(command: ArgumentParser) -> None:
         help="a parameter's value; may be repeated",
     )  # fmt: skip
     command.add_argument(
+        "--params-file", dest="params_files", metavar="FILE", action="append", default=[],
+        help="values of parameters from a YAML or JSON file; -p comes before it; may be repeated",
+    )  # fmt: skip
+    command.add_argument("--profile", metavar="NAME", help="apply this profile of the file; default: GPUETL_PROFILE")
+    command.add_argument(
         "--root",
         metavar="FOLDER",
         type=root_folder,

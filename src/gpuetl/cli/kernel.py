@@ -66,6 +66,7 @@ def build(
     files: Sequence[FilePath] = (),
     params: Params = (),
     root: FilePath | None = None,
+    profile: str | None = None,
     arch: Sequence[str] = (),
     to: Path | None = None,
     memory: int | None = None,
@@ -92,7 +93,7 @@ def build(
             return shipped
         return folder / target.name(program.text, program.options)
 
-    plans = {file: plan_of(file, params, root, ANY_MEMORY if memory is None else memory) for file in files}
+    plans = {file: plan_of(file, params, root, ANY_MEMORY if memory is None else memory, profile) for file in files}
     programs = [*closed_set(), *(program for _, those in plans.values() for program in those)]
     jobs = jobs_of(programs, targets, path_of)
     with Lines() as lines:
@@ -107,7 +108,9 @@ def build(
     print(f"{size(built.disk_bytes)} in {folder}, {built.seconds:.1f} s")
 
 
-def plan_of(file: FilePath, params: Params, root: FilePath | None, memory: int) -> tuple[str, list[Program]]:
+def plan_of(
+    file: FilePath, params: Params, root: FilePath | None, memory: int, profile: str | None = None
+) -> tuple[str, list[Program]]:
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
     from gpuetl.engines.capacity import Capacity
     from gpuetl.engines.cudf.programs.plan_programs import plan_programs
@@ -118,7 +121,7 @@ def plan_of(file: FilePath, params: Params, root: FilePath | None, memory: int) 
     from gpuetl.run.pipeline_run import RunRequest
     from gpuetl.run.planning import fitted_plan
 
-    pipeline = load(file, root)
+    pipeline = load(file, root, profile=profile)
     with scan_progress():
         plan = RunRequest(() if pipeline.spec.sinks else None).of(pipeline.plan(dict(params)))
     with plan.pointing(), scan_progress():
@@ -196,6 +199,7 @@ def check(
     file: FilePath,
     params: Params = (),
     root: FilePath | None = None,
+    profile: str | None = None,
     stage: str | None = None,
     rtol: float = 1e-12,
     atol: float = 0.0,
@@ -217,7 +221,7 @@ def check(
     from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
     from gpuetl.verify.tolerance import Tolerance
 
-    plan = load(file, root).plan(dict(params))
+    plan = load(file, root, profile=profile).plan(dict(params))
     if stage is not None and stage not in plan.stages:
         raise InvalidPipeline.because(
             coded("GE1020", f"unknown stage '{stage}'"), have_hint(stage, plan.stages, noun="Stages")

@@ -30,6 +30,7 @@ def plan(
     file: FilePath,
     params: Params = (),
     root: FilePath | None = None,
+    profile: str | None = None,
     rung: str | None = None,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
@@ -45,12 +46,13 @@ def plan(
 
     options = run_options(skip, partition_rows, memory=memory)
     with scan_progress():
-        bound = load(file, root).plan(dict(params))
+        pipeline = load(file, root, profile=profile)
+        bound = pipeline.plan(dict(params))
     show_warnings(bound)
     wanted = bound.with_results()
     with wanted.pointing(), scan_progress():
         if rung is not None:
             text = explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)
         else:
-            text = explained(wanted, options, engine)
+            text = explained(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
     print(redacted(text))

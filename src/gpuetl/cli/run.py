@@ -57,7 +57,9 @@ def add_to(commands: Commands) -> None:
     text = "find CUDA kernels that write outside of their outputs, and name them"
     command.add_argument("--sanitize", action="store_true", help=text)
     add_cluster(command)
-    command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage use")
+    command.add_argument(
+        "--measure-memory", action="store_true", help="measure the memory that the run and each stage use"
+    )
     command.add_argument(
         "--trace", metavar="FILE", type=output_path, help="write a timeline to this file; open it in ui.perfetto.dev"
     )
@@ -74,6 +76,7 @@ def run(
     params: Params = (),
     engine: str = "auto",
     root: FilePath | None = None,
+    profile: str | None = None,
     report: Path | None = None,
     reports: bool = True,
     column_stats: bool = False,
@@ -83,7 +86,7 @@ def run(
     spill_folder: str | None = None,
     kernel_timeout: float | None = None,
     sanitize: bool = False,
-    profile: bool = False,
+    measure_memory: bool = False,
     trace: Path | None = None,
     steps: bool = False,
     write: bool = True,
@@ -95,18 +98,20 @@ def run(
     from gpuetl.engines import starting
     from gpuetl.engines.registry import begin, choose_engine, warms_up_for
 
-    begun = begin(engine) if not isinstance(file, Path) or file.is_file() else None
+    early = not (profile or os.environ.get("GPUETL_PROFILE")) and (not isinstance(file, Path) or file.is_file())
+    begun = begin(engine) if early else None  # a profile may name another engine
     from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
     from gpuetl.pipeline import load
 
-    pipeline = load(file, root)
-    screen = Screen(quiet)
+    pipeline = load(file, root, profile=profile)
+    screen, engine = Screen(quiet), pipeline.engine_for(engine)
     options = run_options(
-        skip, partition_rows, memory=memory, profile=profile, trace=trace,
+        skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
     )  # fmt: skip
     choice = choose_engine(engine, begun)
+    options = options.with_profile(pipeline.spec.profile, choice.name)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
     if begun and not warms_up_for(getattr(source, "format", "") for source in pipeline.spec.sources.values()):

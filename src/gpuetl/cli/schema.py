@@ -1,4 +1,4 @@
-"""`gpuetl schema`: the columns and types of files, as sources of a pipeline."""
+"""`gpuetl schema`: the columns and types of files, as sources of a pipeline; and the JSON Schema of pipeline files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ def add_to(commands: Commands) -> None:
     text = schema.__doc__ or ""
     command = commands.add_parser("schema", description=text, help=text.partition(".")[0], allow_abbrev=False)
     command.set_defaults(command=schema)
-    command.add_argument("paths", metavar="FILE", nargs="+", help="a file, a glob or a folder")
+    command.add_argument("paths", metavar="FILE", nargs="*", help="a file, a glob or a folder")
+    text = "print the JSON Schema of pipeline files, for editors, with the steps and formats of installed plugins"
+    command.add_argument("--pipeline", action="store_true", help=text)
+    text = "print the path of the JSON Schema that comes with gpuetl"
+    command.add_argument("--pipeline-path", action="store_true", help=text)
     command.add_argument("--format", help="the format of the files; default: by their suffix")
 
 
-def schema(paths: Sequence[str], format: str | None) -> None:  # noqa: A002
+def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_path: bool) -> None:  # noqa: A002
     """Print the columns and types of files as sources of a pipeline, to copy into its file.
 
     For CSV the types are inferred from the first rows, and so are the delimiter, the encoding and whether there is a
@@ -40,17 +44,42 @@ def schema(paths: Sequence[str], format: str | None) -> None:  # noqa: A002
     InvalidPipeline
         For a path whose format is not known, and for a file that cannot be read.
     """
+    if bool(paths) + pipeline + pipeline_path != 1:
+        message = coded("GE3004", "give FILE, --pipeline or --pipeline-path")
+        raise InvalidPipeline.because(message, "gpuetl schema data/sales.csv prints a source.")
+    if pipeline or pipeline_path:
+        from gpuetl.spec.json_schema import FILE, schema_with_plugins
+
+        print(FILE if pipeline_path else schema_with_plugins(), end="\n" if pipeline_path else "")
+        return
+    print("\n".join(sources_text(paths, format)))
+
+
+def sources_text(paths: Sequence[str], format: str | None) -> list[str]:  # noqa: A002
+    """Return notes on files, and the section `sources` that reads them."""
     from gpuetl.spec.model import PipelineSpec
     from gpuetl.spec.write import write_pipeline
 
+    sources, notes = sources_of(paths, format)
+    text = write_pipeline(PipelineSpec("schema", sources=sources))
+    return [*notes, text[text.index("sources:") :].rstrip()]
+
+
+def sources_of(paths: Sequence[str], format: str | None) -> tuple[dict[str, SourceSpec], list[str]]:  # noqa: A002
+    """Return files as sources, and comments that say from which rows types are.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a path whose format is not known, and for a file that cannot be read.
+    """
     sources: dict[str, SourceSpec] = {}
     notes: list[str] = []
     for path in paths:
         source, note = described(path, format)
         sources[next(name for name in names_for(path) if name not in sources)] = source
         notes += [f"# {path}: types of {note}"] if note else []
-    text = write_pipeline(PipelineSpec("schema", sources=sources))
-    print("\n".join([*notes, text[text.index("sources:") :].rstrip()]))
+    return sources, notes
 
 
 def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa: A002
@@ -61,7 +90,7 @@ def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa:
     from gpuetl.spec.model import SourceSpec
     from gpuetl.spec.values import Text
 
-    if format is not None and format not in FORMATS:
+    if format is not None and FORMATS.find(format) is None:
         message = coded("GE3004", f"--format: '{format}' is not a format")
         raise InvalidPipeline.because(message, f"Formats: {', '.join(FORMATS)}.")
     try:

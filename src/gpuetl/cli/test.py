@@ -62,6 +62,7 @@ def run_tests(
     params: Params = (),
     engine: str = "auto",
     root: FilePath | None = None,
+    profile: str | None = None,
     names: Sequence[str] | None = None,
     junit: Path | None = None,
     from_run: str | None = None,
@@ -87,7 +88,8 @@ def run_tests(
         raise InvalidPipeline.because(
             coded("GE3004", "--json and --from-run cannot be given together"), "A test from real rows is YAML."
         )
-    pipeline = load(file, root)
+    pipeline = load(file, root, profile=profile)
+    engine = pipeline.engine_for(engine)
     options = run_options(skip, partition_rows, cluster=cluster_options(cluster))
     collect_garbage()
     if from_run is not None:

@@ -24,7 +24,12 @@ def add_to(commands: Commands) -> None:
 
 
 def validate(
-    file: FilePath, params: Params = (), root: FilePath | None = None, files: bool = True, json: bool = False
+    file: FilePath,
+    params: Params = (),
+    root: FilePath | None = None,
+    profile: str | None = None,
+    files: bool = True,
+    json: bool = False,
 ) -> None:
     """Check names, types, expressions and tests, the files of sources, and that kernels compile.
 
@@ -35,7 +40,7 @@ def validate(
     from gpuetl.pipeline import load
 
     try:
-        pipeline = load(file, root)
+        pipeline = load(file, root, profile=profile)
         with scan_progress():
             checked = pipeline.validate(dict(params), files=files)
     except InvalidPipeline as error:

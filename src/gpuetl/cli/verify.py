@@ -46,6 +46,7 @@ def verify(
     params: Params = (),
     engine: str = "auto",
     root: FilePath | None = None,
+    profile: str | None = None,
     stages: Sequence[str] | None = None,
     sample: int | None = None,
     json: bool = False,
@@ -59,7 +60,7 @@ def verify(
     from gpuetl.cli.render_verify import show_report
     from gpuetl.pipeline import load
 
-    pipeline, screen = load(file, root), Screen(quiet=json)
+    pipeline, screen = load(file, root, profile=profile), Screen(quiet=json)
     options = run_options(skip, partition_rows, kernel_timeout_s=kernel_timeout, cluster=cluster_options(cluster))
     collect_garbage()
     with screen.progress() as progress:

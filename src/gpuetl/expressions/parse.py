@@ -138,6 +138,13 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 
 
+def is_of_parameter(syntax: Syntax) -> bool:
+    """Return whether an expression is a parameter, or a part of one: `$s.a`, `$list[1]`."""
+    if isinstance(syntax, Apply) and syntax.function in (SUBSCRIPT, "struct_extract"):
+        return is_of_parameter(syntax.args[0])
+    return isinstance(syntax, ParameterName)
+
+
 def _is_function(name: str) -> bool:
     return find_function(name, KINDS) is not None
 
@@ -264,6 +271,8 @@ class _Lowering:
             shown = shortened(self.text, whole_span(self.text, span_of(node)))
             raise InvalidExpression(coded("GE1102", f"'{shown}': columns have plain names"), span_of(node), hint)
         syntax: Syntax = Name(names[0].name, quoted=bool(names[0].quoted), span=span_of(names[0]))
+        if names[0].name.startswith("$") and not names[0].quoted:
+            syntax = ParameterName(names[0].name[1:], span=span_of(names[0]))
         for name in names[1:]:
             syntax = Apply("struct_extract", (syntax, Constant(name.name)), span=span_of(node))
         return syntax
@@ -378,6 +387,8 @@ class _Lowering:
         return self.like(node.this, self.lower(node.expression))
 
     def in_(self, node: exp.In) -> Syntax:
+        if (field := node.args.get("field")) and is_of_parameter(searched := self.lower(field)):
+            return Apply("list_contains", (searched, self.lower(node.this)), span=span_of(node))
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
             hint = "Write x IN (1, 2), or list_contains(list, x) for a column of lists."
             if node.args.get("query"):

@@ -16,6 +16,7 @@ from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained, substitute
+from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
@@ -118,7 +119,11 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
 def resolve_all(syntax: Syntax, scope: Scope) -> tuple[Expr, list[InvalidExpression]]:
     """Give `syntax` its types, and return all that is wrong; an expression that is wrong is `WRONG`."""
     fresh = replace(scope, errors=[])
-    return _resolve(syntax, fresh), fresh.errors
+    expr = _resolve(syntax, fresh)
+    try:
+        return spelled_out(expr, syntax), fresh.errors
+    except InvalidExpression as error:
+        return WRONG, [*fresh.errors, error]
 
 
 def _resolve(syntax: Syntax, scope: Scope) -> Expr:
@@ -239,8 +244,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
         raise wrong
     function = find_function(syntax.function, scope.kinds)
     if function is None:
-        scope.errors.append(_unknown(syntax, scope))
-        return _wrong_call(syntax, replace(scope, kinds=("scalar", "aggregate", "window"), inside=None))
+        return _call_of_plugin(syntax, scope)
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
     try:
         bound = _bind(function, syntax)
@@ -259,10 +263,33 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     except TypeMismatch as error:
         hint = error.hint or mismatch_hint(function, args)
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
-    operands = list(map(coerce, args, types))
+    if (part := _part_of_constant(function, args, types, syntax)) is not None:
+        return part
+    operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
     return Call(function, tuple(operands), dtype)
+
+
+def _call_of_plugin(syntax: Apply, scope: Scope) -> Expr:
+    """Type the expression that a function of a plugin stands for; a name that no plugin has is an error."""
+    everywhere: tuple[Kind, ...] = ("scalar", "aggregate", "window")
+    if find_function(syntax.function, everywhere) is None and syntax.function not in PRESENT:
+        from gpuetl.expressions.macros import macro_named  # few expressions have any
+
+        if macro := macro_named(syntax.function, syntax.span):
+            return _typed(macro.expanded(syntax), scope)
+    scope.errors.append(_unknown(syntax, scope))
+    return _wrong_call(syntax, replace(scope, kinds=everywhere, inside=None))
+
+
+def _part_of_constant(
+    function: Function, args: Sequence[Expr], types: Sequence[DataType], syntax: Apply
+) -> Expr | None:
+    """Return a part of a list, struct or map that is a parameter; None for a call of another kind."""
+    if function.kind != "scalar" or not args or not is_nested_constant(args[0]):
+        return None
+    return of_constant(function.name, [args[0], *map(coerce, args[1:], types[1:])], syntax)
 
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
@@ -301,6 +328,7 @@ def _struct(syntax: Apply, scope: Scope) -> Expr:
         return WRONG
     function = find_function(STRUCT, SCALARS)
     assert function is not None
+    args = [spelled_out(arg, syntax) for arg in args]
     return Call(function, tuple(args), struct_of({n: arg.dtype for n, arg in zip(names, args, strict=True)}))
 
 

@@ -22,6 +22,7 @@ from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan, promised_order
 from gpuetl.records import dataclass
 from gpuetl.spec.bind import bind_source
+from gpuetl.spec.deferred import with_values
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import bind_parameters
@@ -142,12 +143,14 @@ class _Preparation:
         self.slice_rows, self.unbound = slice_rows, unbound
         self.unknown: dict[str, str] = {}
         self.notes: list[str] = []
+        self.spec = pipeline.spec
 
     def case(self, params: Mapping[str, Any]) -> Case:
         """Return the case; raise `InvalidPipeline` for what is wrong with the pipeline."""
         spec = self.pipeline.spec
         values = self.values(params)
         parameters = bind_parameters(spec.parameters, values, need_all=False)
+        spec = self.spec = with_values(spec, parameters, self.problems)
         for name in self.test.given:
             if name not in spec.sources and name not in spec.unreadable:
                 hint = f"'{name}' is a stage: give rows for the sources that it reads." if name in spec.stages else ""
@@ -230,7 +233,7 @@ class _Preparation:
         if isinstance(source, FrameSpec):
             return Schema.of_arrow(source.table.schema), ""
         found = Problems()
-        node = bind_source(name, self.pipeline.spec, parameters, self.pipeline.root, "test", found)
+        node = bind_source(name, self.spec, parameters, self.pipeline.root, "test", found)
         read = next((below for below in walk_graph(node) if isinstance(below, Read)), None)
         if read is not None:
             return read.dataset.schema, ""

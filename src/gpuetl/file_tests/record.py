@@ -301,7 +301,7 @@ def file_with(text: str, name: str, item: str, test: TestSpec) -> str:
         indent = tests[0].column - 2 if tests else 2
         moved = "".join(" " * indent + line[2:] for line in item.splitlines(keepends=True))
         added = "".join([*lines[:end], moved, *lines[end:]])
-    again = read_pipeline_text(added, name, problems)
+    again = read_pipeline_text(added, name, problems, Path(name).parent)
     if problems.found or again is None or again.tests[-1:] != (test,):
         hint = "Begin each test there with - name: on a separate line, or add what the command prints by hand."
         raise InvalidPipeline.because(coded("GE1607", f"the test has no place in the section tests of {name}"), hint)

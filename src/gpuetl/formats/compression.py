@@ -24,6 +24,9 @@ class Compression(NamedTuple):
         return self.codec if self.level is None else f"{self.codec}({self.level})"
 
 
+NO_COMPRESSION = Compression("none")
+
+
 def compression_form(*codecs: str, levels: bool = True) -> Form[Compression]:
     """Return the form of a compression by one of some codecs; without `levels` none of them takes one."""
     with_level = [codec for codec in codecs if levels and codec in LEVELS]
@@ -47,4 +50,6 @@ def compression_form(*codecs: str, levels: bool = True) -> Form[Compression]:
             raise BadOption(f"takes a level of {codec} from {least} to {most}, got {found[2]}")
         return Compression(codec, int(found[2]))
 
-    return Form(what, read, str)
+    plain = {"enum": [*codecs, *([None] if "none" in codecs else [])]}
+    schema = {"anyOf": [plain, {"pattern": rf"^({'|'.join(with_level)})\([0-9]+\)$"}]} if with_level else plain
+    return Form(what, read, str, schema)

@@ -76,7 +76,9 @@ def by_column(form: Form[T], default: T) -> Form[ByColumn[T]]:
             return {name: form.write(item) for name, item in value.columns}
         return form.write(value.default)
 
-    return Form(f"{form.what}, or a map of columns to such", read, write)
+    one = form.schema or {}
+    schema = {"anyOf": [one, {"type": "object", "additionalProperties": one}]}
+    return Form(f"{form.what}, or a map of columns to such", read, write, schema if one else None)
 
 
 def mark(excluded: str, *, none: bool = False) -> Form[str]:
@@ -92,7 +94,8 @@ def mark(excluded: str, *, none: bool = False) -> Form[str]:
             raise BadOption(f"takes one ASCII character, got {text!r}")
         return text
 
-    return Form("one character" + ", or null for none" * none, read)
+    kind = ["string", "null"] if none else "string"
+    return Form("one character" + ", or null for none" * none, read, schema={"type": kind, "maxLength": 1})
 
 
 def one_of_marks(marks: str, what: str, *, none: bool = False) -> Form[str]:
@@ -106,7 +109,7 @@ def one_of_marks(marks: str, what: str, *, none: bool = False) -> Form[str]:
             raise BadOption(f"takes {what}, got {text!r}")
         return text
 
-    return Form(what + ", or null for none" * none, read)
+    return Form(what + ", or null for none" * none, read, schema={"enum": [*marks, *(["", None] if none else [])]})
 
 
 def date_form(read: Callable[[str], None], what: str) -> Form[str]:
@@ -121,7 +124,7 @@ def date_form(read: Callable[[str], None], what: str) -> Form[str]:
             raise BadOption(str(error), "Formats are those of strptime, such as '%d.%m.%Y'.") from None
         return text
 
-    return Form(what, read_format, lambda text: text or None)
+    return Form(what, read_format, lambda text: text or None, {"type": ["string", "null"]})
 
 
 def refuse_clock(text: str) -> None:
@@ -133,7 +136,9 @@ def refuse_clock(text: str) -> None:
 
 DATE_FORMAT = date_form(refuse_clock, "a format such as '%d.%m.%Y'")
 TIMESTAMP_FORMAT = date_form(lambda text: None, "a format such as '%d.%m.%Y %H:%M'")
-NULLS = Form(STRINGS.what, read_strings, lambda texts: list(texts) if "" in texts else STRINGS.write(texts))
+NULLS = Form(
+    STRINGS.what, read_strings, lambda texts: list(texts) if "" in texts else STRINGS.write(texts), STRINGS.schema
+)
 DELIMITER = mark('"\r\n')
 MARK = mark("\r\n", none=True)
 

@@ -89,8 +89,10 @@ def read_sheet(value: Plain) -> str | int:
     return str(scalar(value, str, "the name of a sheet, or its number from 1"))
 
 
-SHEET: Form[str | int] = Form("the name of a sheet, or its number from 1", read_sheet)
-RANGE_FORM: Form[CellRange] = Form("a range such as B3:F20", read_range, str)
+SHEET: Form[str | int] = Form(
+    "the name of a sheet, or its number from 1", read_sheet, schema={"type": ["string", "integer"], "minimum": 1}
+)
+RANGE_FORM: Form[CellRange] = Form("a range such as B3:F20", read_range, str, {"type": "string"})
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,30 @@ from gpuetl.formats.format import Format
 from gpuetl.formats.json_lines import JsonFormat
 from gpuetl.formats.orc import OrcFormat
 from gpuetl.formats.parquet import ParquetFormat
+from gpuetl.plugin_discovery import Plugin, PluginTable
 
-FORMATS: dict[str, Format] = {
+
+def format_of(plugin: Plugin, made: object) -> Format:
+    """Return the format of a plugin: a class that derives from `Format`, or an object of one.
+
+    Raises
+    ------
+    PluginProblem
+        For any other object.
+    """
+    if isinstance(made, type) and issubclass(made, Format):
+        try:
+            made = made()
+        except TypeError as error:  # a method is missing
+            raise plugin.refused(f"cannot be made: {error}") from None
+    if not isinstance(made, Format):
+        raise plugin.refused("is not a class that derives from Format")
+    if made.name != plugin.name:
+        raise plugin.refused(f"has the name '{made.name}'")
+    return made
+
+
+FORMATS: PluginTable[Format] = PluginTable("format", format_of, {
     ParquetFormat.name: ParquetFormat(),
     CsvFormat.name: CsvFormat(),
     JsonFormat.name: JsonFormat(),
@@ -20,13 +42,16 @@ FORMATS: dict[str, Format] = {
     ArrowFormat.name: ArrowFormat(),
     AvroFormat.name: AvroFormat(),
     ExcelFormat.name: ExcelFormat(),
-}
+})  # fmt: skip
 """In the order in which messages name them."""
 
 
 def format_named(name: str) -> Format:
-    """Return the format of a name."""
-    return FORMATS[name]
+    """Return the format of a name, which may be that of a plugin: a worker loads it when it reads a file."""
+    found = FORMATS.find(name)
+    if found is None:
+        raise KeyError(name)
+    return found
 
 
 def source_formats() -> tuple[str, ...]:

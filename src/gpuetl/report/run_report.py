@@ -166,6 +166,11 @@ class RunReport:
     def __repr__(self) -> str:
         return f"<RunReport {self.summary}>"
 
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import report_page_of
+
+        return report_page_of(self)
+
     @property
     def summary(self) -> str:
         """One line: the pipeline, where it ran, and how long, by phase."""

@@ -37,6 +37,7 @@ from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
+from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
@@ -106,6 +107,12 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run {self.report.summary}; kept: {', '.join(self.results) or 'nothing'}>"
 
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import run_page
+        from gpuetl.report.run_graph import run_graph
+
+        return run_page(self.report, run_graph(self.report), self.results)
+
     def __getitem__(self, name: str) -> Result:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
         if name not in self.results:
@@ -118,16 +125,22 @@ class RunRequest(NamedTuple):
     """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
-    before you use them, and look at stages that no sink reads.
+    before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
+    fills_cache: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
         return (*plan.warnings, *(plan.unused if self.unused else ()))
+
+    def keep_rows(self, plan: Plan, label: str, results: Mapping[str, Result], warnings: tuple[str, ...]) -> None:
+        """Keep the results of the plan that ran, if they are asked for."""
+        if self.fills_cache:
+            keep_results(plan, label, results, warnings)
 
     def of(self, plan: Plan) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
@@ -245,6 +258,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error.report = replace(report, error=str(error), failure=ended)
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
+    request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
 
 

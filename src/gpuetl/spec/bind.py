@@ -28,6 +28,7 @@ from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
+from gpuetl.spec.files.based import base_of, joined
 from gpuetl.spec.forms import InferredSchema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
@@ -77,7 +78,8 @@ def bind(
     InvalidPipeline
         With all problems: those found here and those kept before.
     """
-    plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems, files).plan()
+    noted = parameters if isinstance(parameters, NotedParameters) else NotedParameters(parameters)
+    plan = _Binder(spec, noted, folder, run_id, problems, files).plan()
     problems.check()
     return plan
 
@@ -212,7 +214,7 @@ class _Binder:
         try:
             if sandbox:
                 sandbox.refuse_environment(text)
-            whole = resolve_scalars(text, self.parameters, self.run_id)
+            whole = joined(base_of(text), resolve_scalars(text, self.parameters, self.run_id, self.spec.environment))
             if not self.has_filesystem(kind, of, whole, text):
                 return None
             if kind == "sink" and "*" in whole:
@@ -220,7 +222,7 @@ class _Binder:
                 self.add(message, "Name one file, or a folder.", text, kind, of)
                 return None
             path = path_of(whole, self.folder)
-            remember_paths(text, path)
+            remember_paths(text, path, self.spec.environment)
             check_sandbox([fixed_part(path)])
             return self.with_storage(kind, of, path, text) if self.has_filesystem(kind, of, str(path), text) else None
         except OutsideSandbox as error:
@@ -238,7 +240,8 @@ class _Binder:
         entry = (self.spec.sinks if kind == "sink" else self.spec.sources)[of]
         assert not isinstance(entry, FrameSpec)
         try:
-            path = StorageBinder(self.spec.storage, self.parameters).bound(path, entry.storage, entry.storage_options)
+            binder = StorageBinder(self.spec.storage, self.parameters, self.spec.environment)
+            path = binder.bound(path, entry.storage, entry.storage_options)
             if self.looks_at_files:
                 check_store(path)
         except WrongStorage as error:

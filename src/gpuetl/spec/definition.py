@@ -11,8 +11,10 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, ImpossiblePath
 from gpuetl.places.registry import folder_of
 from gpuetl.spec.bind import bind
+from gpuetl.spec.deferred import with_values
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.spec.parameters import bind_parameters
+from gpuetl.spec.unused import NotedParameters
 
 if TYPE_CHECKING:
     from gpuetl.plan.plan import Plan
@@ -72,7 +74,9 @@ class PipelineDefinition:
         """
         parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
         problems = Problems(list(self._problems.found))
-        return planned_in_memory(lambda: bind(self.spec, parameters, self.root, run_id, problems, files))
+        noted = NotedParameters(parameters)
+        spec = with_values(self.spec, noted, problems)
+        return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files))
 
     @property
     def fingerprint(self) -> str:

@@ -29,10 +29,14 @@ MAX_FILE_BYTES = 4 * MAX_CHARACTERS  # as many as they can take
 
 @dataclass(frozen=True)
 class Document:
-    """A pipeline file: the name that errors show, and its lines."""
+    """A pipeline file: the name that errors show, and its lines.
+
+    `base` is its folder relative to that of the file that includes it; relative paths begin there.
+    """
 
     name: str
     lines: tuple[str, ...]
+    base: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ class Node:
     def place(self, span: Span | None = None) -> Place:
         """Return the place of this value, or of a part of its text."""
         line, column, width = self.line, self.column, self.width
-        if span is not None and isinstance(self.value, str):
+        if span is not None and isinstance(self.value, str) and self.document.lines:
             line, column = self._locate(span.start)
             width = span.stop - span.start
         source = self.document.lines[line] if line < len(self.document.lines) else ""
@@ -107,9 +111,9 @@ def plain_data(node: Node) -> Plain:
     return node.value  # type: ignore[no-any-return]
 
 
-def read_document(text: str, name: str, problems: Problems) -> Node | None:
+def read_document(text: str, name: str, problems: Problems, base: str = "") -> Node | None:
     """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
-    document = Document(name, tuple(text.splitlines()))
+    document = Document(name, tuple(text.splitlines()), base)
     if len(text) > MAX_CHARACTERS:
         problems.add(coded("GE1002", f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed"))
         return None

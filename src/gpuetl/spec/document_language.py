@@ -48,8 +48,12 @@ functions.
         expect: {{clean: [{{txn_id: 1}}]}}
 
 `${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths; in expressions write `$x` and `run_id()`.
+`$x` also stands for any constant: `limit: $n`, `range: {{amount: [$least, null]}}`, `delimiter: $mark`.  It is a value
+of the parameter's type, and is checked as a written one is.  Write `$$x` for the string `$x`.  A parameter may be a
+list, struct or map: [projects.md](projects.md#parameters).
 Relative paths, of data, kernels and sinks
-alike, begin at the pipeline file's folder.  Paths such as `s3://bucket/key` are in object stores: see
+alike, begin at the folder of the file that has them.  `include`, `defaults` and `profiles` are for pipelines of several
+files and places: [projects.md](projects.md).  Paths such as `s3://bucket/key` are in object stores: see
 [Storage](#storage).  YAML is read by its 1.2 core rules: `NO` is a string; anchors, merge
 keys, tags and duplicate keys are refused.
 
@@ -544,9 +548,12 @@ def _common() -> str:
 
 def _table(cls: type[Any], given: dict[str, str]) -> str:
     """Return the keys as a table; `given` are those that no field declares."""
-    rows = [f"| {name} | {what} | |" for name, what in given.items()]
-    rows += [f"| {name} | {form_of(field).what} | {_default(field)} |" for name, field in keys_of(cls).items()]
-    return "\n".join(["| key | takes | default |", "|---|---|---|", *rows, ""])
+    rows = [f"| {name} | {what} | | |" for name, what in given.items()]
+    rows += [
+        f"| {name} | {form_of(field).what} | {_default(field)} | {field.metadata['doc']} |"
+        for name, field in keys_of(cls).items()
+    ]
+    return "\n".join(["| key | takes | default | meaning |", "|---|---|---|---|", *rows, ""])
 
 
 def _options(entry: Entry) -> list[str]:

@@ -14,9 +14,11 @@ from dataclasses import MISSING
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidPipeline, Problems
-from gpuetl.format_options import BadOption, Form
+from gpuetl.format_options import BadOption, Form, JsonSchema
 from gpuetl.messages import coded, recoded
 from gpuetl.records import dataclass
+from gpuetl.spec.deferred import Deferred, names_parameter, python_node, read_constant
+from gpuetl.spec.deferred import written as escaped
 from gpuetl.spec.document import Node, plain_data, plain_node
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue
@@ -29,18 +31,24 @@ class Field(Generic[T]):
     """How a key's value is read from a node, and written back.
 
     `checked` gives the plain data that reading checks where the value was built in Python: what is written, unless
-    that costs more than it tells.
+    that costs more than it tells.  Parameters may stand in the place of a `constant`.
+    `schema` is the JSON Schema of the value, if it is known; editors complete and check by it.
     """
 
     what: str
     read: Callable[[Node], T]
     write: Callable[[T], Any] = lambda value: value
     checked: Callable[[T], Any] | None = None
+    constant: bool = False
+    schema: JsonSchema | None = None
 
 
-def key(form: Field[Any], default: Any = MISSING, *, name: str = "") -> Any:
-    """Declare a dataclass field that is a key of the language; without a default it must be given."""
-    metadata = {"form": form, "key": name}
+def key(form: Field[Any], default: Any = MISSING, *, name: str = "", doc: str = "") -> Any:
+    """Declare a dataclass field that is a key of the language; without a default it must be given.
+
+    `doc` says what it means, in a line without a full stop.
+    """
+    metadata = {"form": form, "key": name, "doc": doc}
     if default is not MISSING and isinstance(default, dict | list):
         return dataclasses.field(default_factory=type(default), metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -62,6 +70,12 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
+def key_doc(field: dataclasses.Field[Any]) -> str:
+    """Return what a key means as a sentence; of a key without documentation what it takes."""
+    doc = field.metadata.get("doc") or f"takes {form_of(field).what}"
+    return f"{doc[0].upper()}{doc[1:]}."
+
+
 def form_of(field: dataclasses.Field[Any]) -> Field[Any]:
     """Return the form of a key; that of an option of a format reads the plain data of a node."""
     form = field.metadata["form"]
@@ -78,7 +92,7 @@ def option_field(form: Form[T]) -> Field[T]:
             hint = error.hint or (word_suggestion(error.word, error.choices) if error.word else "")
             raise BadValue(coded("GE1008", error.message), part_of(node, error.path), hint) from None
 
-    return Field(form.what, read, form.write)
+    return Field(form.what, read, form.write, constant=True, schema=form.schema)
 
 
 def part_of(node: Node, path: Iterable[str | int]) -> Node:
@@ -116,7 +130,11 @@ def read_values(
             complete = False
             continue
         try:
-            values[declared[name].name] = form_of(declared[name]).read(value)
+            form = form_of(declared[name])
+            named = "" if node.keys[name] == value.place() else name  # a bare value has no key
+            values[declared[name].name] = (
+                read_constant(form, value, named, within) if form.constant else form.read(value)
+            )
         except BadValue as error:
             for one in error.each:
                 bare = isinstance(one, BadExpression) or node.keys[name] == value.place()  # a bare value has no key
@@ -141,8 +159,23 @@ def write_keys(value: Any) -> dict[str, Any]:
     for name, f in keys_of(type(value)).items():
         own = getattr(value, f.name)
         if own != _default(f):
-            written[name] = form_of(f).write(own)
+            written[name] = write_key(form_of(f), own)
     return written
+
+
+def write_key(form: Field[Any], value: Any) -> Any:
+    """Return the value of a key as plain data."""
+    if isinstance(value, Deferred):
+        return plain_lists(value.data)
+    plain = form.write(value)
+    return escaped(plain) if form.constant else plain
+
+
+def plain_lists(data: Any) -> Any:
+    """Return plain data with lists for tuples, as YAML is written from."""
+    if isinstance(data, Mapping):
+        return {name: plain_lists(part) for name, part in data.items()}
+    return [plain_lists(part) for part in data] if isinstance(data, list | tuple) else data
 
 
 def _default(f: dataclasses.Field[Any]) -> Any:
@@ -160,7 +193,7 @@ def check_keys(value: Any, within: str) -> None:
     problems = Problems()
     for name, f in keys_of(type(value)).items():
         own, form = getattr(value, f.name), form_of(f)
-        if own == _default(f):
+        if own == _default(f) or isinstance(own, Deferred):
             continue
         try:
             form.read(plain_node((form.checked or form.write)(own)))
@@ -181,6 +214,19 @@ def check_names(declared: Mapping[str, object], given: Iterable[str], within: st
 def read_plain(form: Field[T], value: Any, within: str) -> T:
     """Read plain Python data as a key's value; raise `InvalidPipeline` where its form does not take it."""
     try:
+        if form.constant:
+            part, _, key = within.rpartition(": ")
+            return read_constant(form, python_node(value), key, part or within)  # type: ignore[return-value]
         return form.read(plain_node(value))
     except BadValue as error:
         raise InvalidPipeline.because(error.message, error.hint, within) from None
+
+
+def with_parameters(part: T, within: str) -> T:
+    """Return a step, rule, source or sink that was built in Python, with its parameters as those of a file."""
+    changes: dict[str, Any] = {}
+    for name, f in keys_of(type(part)).items():
+        value = getattr(part, f.name)
+        if form_of(f).constant and names_parameter(value):
+            changes[f.name] = read_constant(form_of(f), python_node(value), name, within)
+    return dataclasses.replace(part, **changes) if changes else part  # type: ignore[type-var]

@@ -23,6 +23,23 @@ def formats_of(entry: Entry) -> tuple[str, ...]:
     return source_formats() if entry is SourceSpec else sink_formats()
 
 
+def formats_used(entry: Entry, node: Node) -> tuple[str, ...]:
+    """Return the formats that sources or sinks can have; that of a plugin is loaded where one of the keys names it.
+
+    Raises
+    ------
+    PluginProblem
+        For a plugin that cannot be used.
+    """
+    formats = formats_of(entry)
+    if isinstance(node.value, dict) and not any(name in node.value for name in formats):
+        known = keys_of(entry)
+        for name in node.value:
+            if name not in known:
+                FORMATS.find(name)
+    return formats_of(entry)
+
+
 def options_of(entry: Entry, name: str) -> type[FormatOptions]:
     """Return the class of the options that sources or sinks of a format take."""
     return read_options_of(name) if entry is SourceSpec else write_options_of(name)

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 from gpuetl.expressions.syntax import Constant, Name, refuse_depth
+from gpuetl.format_options import JsonSchema
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
@@ -29,7 +30,7 @@ from gpuetl.types.data_types import (
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
-from gpuetl.types.nested_types import is_list, is_nested
+from gpuetl.types.nested_types import is_list, type_parts
 from gpuetl.types.time_zones import UnknownZone
 
 T = TypeVar("T")
@@ -223,13 +224,16 @@ def choice(*options: str) -> Field[str]:
             )
         return text
 
-    return Field(f"one of {', '.join(options)}", read)
+    return Field(f"one of {', '.join(options)}", read, constant=True, schema={"enum": list(options)})
 
 
 def choice_or_null(*options: str) -> Field[str]:
     """Return the field of a name that is one of `options`, among them null, which YAML's null is, too."""
     named = choice(*options)
-    return Field(named.what, lambda node: "null" if node.value is None else named.read(node))
+    schema = {"enum": [*options, None]}
+    return Field(
+        named.what, lambda node: "null" if node.value is None else named.read(node), constant=True, schema=schema
+    )
 
 
 def read_count(node: Node) -> int:
@@ -292,42 +296,53 @@ def read_partition_type(node: Node) -> DataType:
 
 
 def read_parameter_type(node: Node) -> DataType:
-    """Read the type of a parameter, which is one value."""
+    """Read the type of a parameter: a single value, or a list, struct or map of such values."""
     dtype = read_type(node)
-    if is_nested(dtype) and not is_list(dtype):
-        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, "Give each field one.")
-    if dtype in (BINARY, UUID, TIME, TIMESTAMP_NS) or is_binary(dtype):
-        hint = "Give a string, and convert it in the expression."
-        raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(dtype)}"), node, hint)
-    if is_list(dtype):
-        hint = "Give one string, such as 'a,b', and take list_contains(split($name, ','), column)."
-        raise BadValue(coded("GE1018", "a parameter cannot be a list"), node, hint)
+    for part in type_parts(dtype):
+        if part in (BINARY, UUID, TIME, TIMESTAMP_NS) or is_binary(part):
+            hint = "Give a string, and convert it in the expression."
+            raise BadValue(coded("GE1018", f"a parameter cannot be {type_name(part)}"), node, hint)
     return dtype
 
 
-NAME = Field("a name", read_name, str)
-STRINGS = Field("a string or a list of strings", read_strings, _one_or_list)
-CODE = Field("C++ code", read_code, str)
-NAMES = Field("a name or a list of names", read_names, _one_or_list)
-EXPRESSION = Field("an SQL expression", read_formula, write_formula, _placeholder)
+ONE_OR_MORE: JsonSchema = {"type": ["string", "array"], "items": {"type": "string"}}
+SQL: JsonSchema = {"type": ["string", "number", "boolean", "null"]}
+TYPE_NAMES: JsonSchema = {"$ref": "#/definitions/type"}
+
+
+def map_schema(values: JsonSchema) -> JsonSchema:
+    """Return the JSON Schema of a map that is not empty."""
+    return {"type": "object", "minProperties": 1, "additionalProperties": values}
+
+
+NAME = Field("a name", read_name, str, schema={"type": "string", "minLength": 1})
+STRINGS = Field("a string or a list of strings", read_strings, _one_or_list, constant=True, schema=ONE_OR_MORE)
+CODE = Field("C++ code", read_code, str, schema={"type": ["string", "number", "boolean"]})
+NAMES = Field("a name or a list of names", read_names, _one_or_list, schema=ONE_OR_MORE)
+EXPRESSION = Field("an SQL expression", read_formula, write_formula, _placeholder, schema=SQL)
 EXPRESSIONS = Field(
     "a map of columns to expressions",
     read_mapping(read_formula),
     lambda v: _plain(v, write_formula),
     lambda v: _plain(v, _placeholder),
+    schema=map_schema(SQL),
 )
 SELECTION = Field(
     "a list of columns, or a map of columns to expressions",
     read_selection,
     write_selection,
     lambda v: _plain(v, _placeholder),
+    schema={"type": ["string", "array", "object"], "items": {"type": "string"}, "additionalProperties": SQL},
 )
 RENAMES: Field[Mapping[str, str]] = Field(
-    "a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str)
+    "a map of old names to new ones",
+    read_mapping(read_name),
+    lambda v: _plain(v, str),
+    schema=map_schema({"type": "string"}),
 )
-PARAMETER_TYPE = Field("a type", read_parameter_type, type_name)
+PARAMETER_TYPE = Field("a type", read_parameter_type, type_name, schema=TYPE_NAMES)
 TYPES: Field[Mapping[str, DataType]] = Field(
-    "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
+    "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name), schema=map_schema(TYPE_NAMES)
 )
 
 
@@ -355,14 +370,24 @@ SCHEMA: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types, or infer",
     lambda node: InferredSchema() if node.value == INFER else TYPES.read(node),
     lambda schema: INFER if isinstance(schema, InferredSchema) else TYPES.write(schema),
+    schema={"anyOf": [{"enum": [INFER]}, TYPES.schema]},
 )
 SOME_NAMES = some(NAMES)
-PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type), lambda v: _plain(v, type_name))
-ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
+PARTITIONS = Field(
+    "a map of columns to types",
+    read_mapping(read_partition_type),
+    lambda v: _plain(v, type_name),
+    schema=map_schema(TYPE_NAMES),
+)
+ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list, schema=ONE_OR_MORE)
 SOME_ORDER = some(ORDER)
-COUNT = Field("a whole number", read_count)
-INTEGER = Field("a whole number", read_integer)
-FRACTION = Field("a fraction from 0 to 1", read_fraction)
-BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))
+COUNT = Field("a whole number", read_count, constant=True, schema={"type": "integer", "minimum": 0})
+INTEGER = Field("a whole number", read_integer, constant=True, schema={"type": "integer"})
+FRACTION = Field(
+    "a fraction from 0 to 1", read_fraction, constant=True, schema={"type": "number", "minimum": 0, "maximum": 1}
+)
+BOOLEAN = Field(
+    "true or false", lambda node: bool(_scalar(node, bool, "true or false")), constant=True, schema={"type": "boolean"}
+)
 EXTRA_COLUMNS = choice("error", "ignore", "add")
 MISSING_COLUMNS = choice_or_null("error", "null")

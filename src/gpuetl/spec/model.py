@@ -27,6 +27,7 @@ from gpuetl.spec.forms import (
     SOME_NAMES,
     choice,
 )
+from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.tests import TestSpec
@@ -53,16 +54,24 @@ class SourceSpec:
 
     format: str
     path: Text
-    schema: Mapping[str, DataType] = key(SCHEMA, {})
-    partitions: Mapping[str, DataType] = key(PARTITIONS, {})
-    columns: tuple[str, ...] = key(NAMES, ())
-    exclude: tuple[str, ...] = key(NAMES, ())
-    filename: str = key(NAME, "")
-    filter: Formula | None = key(EXPRESSION, None)
-    extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
-    missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
-    storage: str = key(NAME, "")
-    storage_options: StorageOptions = key(STORAGE_OPTIONS, ())
+    schema: Mapping[str, DataType] = key(
+        SCHEMA, {}, doc="the columns to read and their types; `infer` takes the types of a CSV file from its first rows"
+    )
+    partitions: Mapping[str, DataType] = key(
+        PARTITIONS, {}, doc="columns in the names of folders, such as `day=2026-11-01`, and their types"
+    )
+    columns: tuple[str, ...] = key(NAMES, (), doc="the columns to read; by default all")
+    exclude: tuple[str, ...] = key(NAMES, (), doc="columns that are not read")
+    filename: str = key(NAME, "", doc="the name of a column to add, with the path of each row's file")
+    filter: Formula | None = key(EXPRESSION, None, doc="an SQL condition; only rows for which it is true are read")
+    extra_columns: ExtraColumns = key(
+        EXTRA_COLUMNS, "", doc="what to do with columns of files that `schema` does not have"
+    )
+    missing_columns: MissingColumns = key(
+        MISSING_COLUMNS, "error", doc="what to do where a file lacks a column: stop, or read null"
+    )
+    storage: str = key(NAME, "", doc="the name of options of a store, declared under `storage`")
+    storage_options: StorageOptions = key(STORAGE_OPTIONS, (), doc="options of the store that has the files")
     options: FormatOptions = NO_OPTIONS
 
 
@@ -113,15 +122,21 @@ class SinkSpec:
 
     format: str
     path: Text
-    from_: Text = key(NAME, name="from")
-    partition_by: tuple[str, ...] = key(NAMES, ())
-    sort_by: tuple[Order, ...] = key(ORDER, ())
-    mode: Mode = key(choice("error", "overwrite", "append", "replace_partitions"), "error")
-    on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
-    run_key: tuple[str, ...] = key(SOME_NAMES, ())
-    keep_foreign: bool = key(BOOLEAN, False)
-    storage: str = key(NAME, "")
-    storage_options: StorageOptions = key(STORAGE_OPTIONS, ())
+    from_: Text = key(NAME, name="from", doc="the stage or source whose rows are written")
+    partition_by: tuple[str, ...] = key(NAMES, (), doc="columns whose values become folders, such as `month=3`")
+    sort_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in the files")
+    mode: Mode = key(
+        choice("error", "overwrite", "append", "replace_partitions"), "error", doc="what happens if the target exists"
+    )
+    on_empty: OnEmpty = key(choice("write", "keep", "error"), "write", doc="what happens if there are no rows")
+    run_key: tuple[str, ...] = key(
+        SOME_NAMES,
+        (),
+        doc="parameters that identify a run: a second run with the same values replaces the files of the first",
+    )
+    keep_foreign: bool = key(BOOLEAN, False, doc="keep files that gpuetl did not write in folders that are replaced")
+    storage: str = key(NAME, "", doc="the name of options of a store, declared under `storage`")
+    storage_options: StorageOptions = key(STORAGE_OPTIONS, (), doc="options of the store to write to")
     options: FormatOptions = NO_OPTIONS
 
 
@@ -130,6 +145,8 @@ class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
     `storage` are the options of object stores that sources and sinks name.
+    `profiles` are what differs between places where it runs; `profile` is the one that is applied.
+    `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
@@ -144,3 +161,7 @@ class PipelineSpec:
     tests: tuple[TestSpec, ...] = ()
     unreadable: frozenset[str] = frozenset()
     places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
+    profiles: Mapping[str, ProfileSpec] = field(default_factory=dict)
+    profile: ProfileSpec = ProfileSpec()
+    environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
+    included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Never
 
 import pyarrow as pa
 
-from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
+from gpuetl.errors import InvalidExpression, InvalidPipeline, Place, Problem, have_hint
 from gpuetl.expressions.ir import Expr, Literal, Parameter
 from gpuetl.messages import coded, remember_path, remember_value
 from gpuetl.places.paths import FilePath
+from gpuetl.spec.document import Node
 from gpuetl.types.data_types import (
     BOOL,
     DATE,
@@ -28,6 +29,7 @@ from gpuetl.types.data_types import (
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.nested_types import is_nested
 
 if TYPE_CHECKING:
     from gpuetl.spec.model import ParameterSpec
@@ -44,13 +46,13 @@ def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, A
     InvalidPipeline
         For a name that is not declared, a value that is not of its type, or a missing one.
     """
-    problems = [_unknown(name, declared) for name in given if name not in declared]
+    problems = [_unknown(name, declared, given[name]) for name in given if name not in declared]
     bound: dict[str, Expr] = {}
     for name, spec in declared.items():
         try:
             bound[name] = _bind(name, spec, given)
         except ValueError as error:
-            problems.append(Problem(coded("GE1017", f"parameter '{name}': {error}")))
+            problems.append(Problem(coded("GE1017", f"parameter '{name}': {error}"), place=_place(given.get(name))))
             continue
         if need_all and isinstance(bound[name], Parameter):
             message = coded("GE1016", f"parameter '{name}' ({type_name(spec.dtype)}) has no value")
@@ -60,12 +62,21 @@ def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, A
     return bound
 
 
-def _unknown(name: str, declared: Mapping[str, ParameterSpec]) -> Problem:
+def _unknown(name: str, declared: Mapping[str, ParameterSpec], value: object) -> Problem:
     message = coded("GE1021", f"unknown parameter '{name}'")
-    return Problem(message, have_hint(name, declared, noun="Parameters"))
+    return Problem(message, have_hint(name, declared, noun="Parameters"), _place(value))
+
+
+def _place(value: object) -> Place | None:
+    """Return where a value stands that comes from a file."""
+    return value.place() if isinstance(value, Node) else None
 
 
 def _bind(name: str, spec: ParameterSpec, given: Mapping[str, Any]) -> Expr:
+    if isinstance(value := given.get(name), Node):  # of a file
+        from gpuetl.spec.nested_values import parse_node
+
+        return Literal(parse_node(value, spec.dtype), spec.dtype)
     if name in given:
         return Literal(parse_value(given[name], spec.dtype), spec.dtype)
     return Parameter(name, spec.dtype) if spec.required else Literal(spec.default, spec.dtype)
@@ -75,6 +86,10 @@ def parse_value(value: Any, dtype: DataType) -> Any:
     """Return `value`, which may be text from a command line, as a Python object of `dtype`; raise `ValueError`."""
     if value is None:
         return None
+    if is_nested(dtype):
+        from gpuetl.spec.nested_values import parse_nested
+
+        return parse_nested(value, dtype)
     try:
         return _parsed(value, dtype)
     except (ValueError, TypeError, ArithmeticError, InvalidExpression):
@@ -174,7 +189,9 @@ class UnboundScalar(Exception):
     """A reference to a parameter that has no value yet."""
 
 
-def resolve_scalars(text: str, parameters: Mapping[str, Expr], run_id: str) -> str:
+def resolve_scalars(
+    text: str, parameters: Mapping[str, Expr], run_id: str, environment: Mapping[str, str] = os.environ
+) -> str:
     """Replace the references in a path.
 
     Raises
@@ -184,31 +201,31 @@ def resolve_scalars(text: str, parameters: Mapping[str, Expr], run_id: str) -> s
     UnboundScalar
         For a required parameter without a value.
     """
-    return _REFERENCE.sub(lambda match: _value(match[1].strip(), parameters, run_id), text)
+    return _REFERENCE.sub(lambda match: _value(match[1].strip(), parameters, run_id, environment), text)
 
 
-def remember_paths(text: str, path: FilePath) -> None:
+def remember_paths(text: str, path: FilePath, environment: Mapping[str, str] = os.environ) -> None:
     """Show a path up to the end of its last environment variable as it is written: the value may be too short."""
     found = [match for match in _REFERENCE.finditer(text) if match[1].strip().startswith("env.")]
-    if not found or found[-1][1].strip().removeprefix("env.").partition(":-")[0] not in os.environ:
+    if not found or found[-1][1].strip().removeprefix("env.").partition(":-")[0] not in environment:
         return
     rest, whole = text[found[-1].end() :], str(path)
     if not _REFERENCE.search(rest) and whole.endswith(rest):
         remember_path(whole[: len(whole) - len(rest)], rest, text[: found[-1].end()])
 
 
-def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
+def _value(reference: str, parameters: Mapping[str, Expr], run_id: str, environment: Mapping[str, str]) -> str:
     scope, _, name = reference.partition(".")
     if scope == "params" and name in parameters:
         return _parameter(parameters[name])
     if scope == "env" and name:
         variable, has_default, default = name.partition(":-")
-        value = os.environ.get(variable, default if has_default else None)
+        value = environment.get(variable, default if has_default else None)
         if value is None:
             what = f"the environment variable {variable} is not set"
             message = f"{what}, and has no default as in ${{env.{variable}:-data}}"
             raise UnresolvedScalar(coded("GE1019", message))
-        if variable in os.environ:
+        if variable in environment:
             remember_value(value, f"${{env.{variable}}}")
         return value
     if reference == "run.id":
@@ -218,6 +235,9 @@ def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
 
 
 def _parameter(value: Expr) -> str:
+    if is_nested(value.dtype):
+        message = f"a path takes single values, and the parameter is {type_name(value.dtype)}"
+        raise UnresolvedScalar(coded("GE1031", message))
     if not isinstance(value, Literal):
         raise UnboundScalar
     if isinstance(value.value, datetime):

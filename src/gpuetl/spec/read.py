@@ -5,28 +5,38 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
+from gpuetl.plugin_discovery import PluginProblem
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
-from gpuetl.spec.format_keys import Entry, formats_of, read_entry
+from gpuetl.spec.format_keys import Entry, formats_used, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
-from gpuetl.spec.parameters import parse_written
+from gpuetl.spec.nested_values import parse_node
+from gpuetl.spec.profile import ProfileSpec, read_profile
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 from gpuetl.types.data_types import NULL
+from gpuetl.types.nested_types import is_nested
 
 T = TypeVar("T")
 VERSION = 1
-KEYS = ("gpuetl", "name", "description", "params", "storage", "sources", "stages", "sinks", "tests")
+KEYS = (
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles",
+    "sources", "stages", "sinks", "tests",
+)  # fmt: skip
+KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
+"""What the entries of the sections that an included file brings are called."""
 STAGE_KEYS = ("from", "steps", "expect")
 UNNAMED = Text("")
 """Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
@@ -39,19 +49,37 @@ _SOUND: OrderedDict[tuple[str, str], PipelineSpec] = OrderedDict()
 
 
 def read_pipeline(path: FilePath, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
-    """Read a pipeline file; returns None where nothing of it can be used."""
+    """Read a pipeline file, and those that it includes; returns None where nothing of it can be used."""
     name = shown_as or str(path)
     text = read_text(path, problems, name)
-    return None if text is None else read_pipeline_text(text, name, problems)
+    return None if text is None else read_pipeline_text(text, name, problems, path.parent, path)
 
 
-def read_pipeline_text(text: str, name: str, problems: Problems) -> PipelineSpec | None:
-    """Read a pipeline from text; `name` stands for the file in messages."""
+def read_pipeline_text(
+    text: str, name: str, problems: Problems, folder: FilePath = Path(), path: FilePath | None = None
+) -> PipelineSpec | None:
+    """Read a pipeline from text; `name` stands for the file in messages.
+
+    Paths of files that it includes begin at `folder`; `path` is the path of the file, if it has one.
+    """
     if kept := _SOUND.get((text, name)):
         return kept
     before = len(problems.found)
     root = read_document(text, name, problems)
-    spec = _Reader(problems).pipeline(root) if root else None
+    if root is None:
+        return None
+    if not isinstance(root.value, dict) or not root.value.keys() & {"include", "defaults"}:
+        spec = _Reader(problems).pipeline(root)
+    else:
+        from gpuetl.spec.files.include import Includes  # few pipelines have either
+
+        files = Includes(folder, problems, _Reader(problems).head, lambda tree, found: _Reader(found).pipeline(tree))
+        whole = files.whole(root, path)
+        if not files.is_complete:  # names that are not there would be unknown in the rest, too
+            return None
+        spec = _Reader(problems).pipeline(whole)
+        named = frozenset((KINDS[section], entry) for section, entry in files.names)
+        return replace(spec, included=named) if spec else None
     if spec and len(problems.found) == before and len(text) <= LONGEST_KEPT:
         _SOUND[text, name] = spec
         if len(_SOUND) > MOST_KEPT:
@@ -69,15 +97,16 @@ class _Reader:
             message = coded("GE1008", f"a pipeline is a map of {', '.join(KEYS)}, got {root.kind}")
             self.problems.add(message, "", root.place())
             return None
-        self.known_keys(root, KEYS, "")
-        self.version(root)
+        self.head(root)
         name = root.value.get("name")
         if name is None:
             self.problems.add(coded("GE1007", "the key 'name' is missing"), "Give the pipeline a name.", root.place())
+        parameters = self.entries(root, "params", "parameter", self.parameter)
         spec = PipelineSpec(
             name=self.guarded(read_name, name, "") or "pipeline" if name else "pipeline",
             description=self.description(root),
-            parameters=self.entries(root, "params", "parameter", self.parameter),
+            parameters=parameters,
+            profiles=self.entries(root, "profiles", "profile", partial(self.profile, parameters)),
             storage=self.entries(root, "storage", "storage", self.storage),
             sources=self.entries(root, "sources", "source", self.source),
             stages=self.entries(root, "stages", "stage", self.stage),
@@ -87,6 +116,11 @@ class _Reader:
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
         return replace(spec, unreadable=written - {*spec.sources, *spec.stages}, places=self.places)
+
+    def head(self, root: Node) -> None:
+        """Check what every file has, also one that is included."""
+        self.known_keys(root, KEYS, "")
+        self.version(root)
 
     def description(self, root: Node) -> str:
         node = root.value.get("description")
@@ -166,25 +200,35 @@ class _Reader:
         return ParameterSpec(dtype, bool(required), self.default(node, dtype, within))
 
     def storage(self, name: str, node: Node) -> StorageOptions:
-        return self.guarded(STORAGE_OPTIONS.read, node, f"storage '{name}'") or ()
+        return self.options(f"storage '{name}'", node)
+
+    def profile(self, parameters: dict[str, ParameterSpec], name: str, node: Node) -> ProfileSpec | None:
+        return read_profile(name, node, parameters, self.problems, self.options)
+
+    def options(self, within: str, node: Node) -> StorageOptions:
+        return self.guarded(STORAGE_OPTIONS.read, node, within) or ()
 
     def default(self, node: Node, dtype: Any, within: str) -> Any:
         if "default" not in node.value:
             return None
         given = node.value["default"]
-        if isinstance(given.value, dict | tuple):
+        if isinstance(given.value, dict | tuple) and not is_nested(dtype):
             message = coded("GE1018", f"default: takes one value, got {given.kind}")
             self.problems.add(message, "", given.place(), within)
             return None
         try:
-            return parse_written(given.value, given.written, dtype)
+            return parse_node(given, dtype)
         except ValueError as error:
             self.problems.add(coded("GE1017", f"default: {error}"), "", given.place(), within)
             return None
 
     def located(self, cls: Entry, node: Node, within: str) -> Any:
         """Read what has a format and a path, under the format's name, beside keys of its own."""
-        formats = formats_of(cls)
+        try:
+            formats = formats_used(cls, node)
+        except PluginProblem as error:
+            self.problems.add(error.message, error.hint, node.place(), within)
+            return None
         given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
         if len(given) != 1:
             if not given and isinstance(node.value, dict) and node.value.keys() - keys_of(cls).keys():
@@ -250,11 +294,17 @@ class _Reader:
             self.problems.add(coded("GE1011", "a step is one verb and its arguments"), hint, node.place(), within)
             return None
         verb, value = next(node.items())
-        if verb not in STEPS:
-            hint = f"Steps: {', '.join(STEPS)}. {word_suggestion(verb, STEPS)}".rstrip()
+        try:
+            found = STEPS.find(verb)
+        except PluginProblem as error:
+            self.problems.add(error.message, error.hint, node.keys[verb], within)
+            return None
+        if found is None:
+            names = STEPS.names()
+            hint = f"Steps: {', '.join(names)}. {word_suggestion(verb, names)}".rstrip()
             self.problems.add(coded("GE1010", f"unknown step '{verb}'"), hint, node.keys[verb], within)
             return None
-        return STEPS[verb].read(value, self.problems, within)
+        return found.read(value, self.problems, within)
 
 
 def is_misspelt(stage: Node, name: str) -> bool:

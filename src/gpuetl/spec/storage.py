@@ -28,6 +28,8 @@ from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.parameters import UnboundScalar
 from gpuetl.spec.values import BadValue, BadValues, KeyPlace, Located
+from gpuetl.types.data_types import type_name
+from gpuetl.types.nested_types import is_nested
 
 PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 SECRET_ADVICE = "Write {env: NAME}, and set the environment variable NAME."
@@ -195,7 +197,11 @@ def without_values(options: StorageOptions) -> dict[str, Any]:
 
 
 STORAGE_OPTIONS: Field[StorageOptions] = Field(
-    "a map of options of a store", read_storage_options, write_storage_options, without_values
+    "a map of options of a store",
+    read_storage_options,
+    write_storage_options,
+    without_values,
+    schema={"$ref": "#/definitions/storage_options"},
 )
 
 
@@ -224,10 +230,11 @@ class WrongStorage(Exception):
 
 @dataclass(frozen=True)
 class StorageBinder:
-    """Gives paths their storage: `profiles` are those of the pipeline, `parameters` its parameters' values."""
+    """Gives paths their storage: `profiles` are the pipeline's `storage`, `parameters` its values."""
 
     profiles: Mapping[str, StorageOptions]
     parameters: Mapping[str, Expr]
+    environment: Mapping[str, str] = dataclasses.field(default_factory=lambda: os.environ)
 
     def bound(self, path: FilePath, profile: str, options: StorageOptions) -> FilePath:
         """Return a path with the storage of its source or sink; without any, it is that of the path's folder.
@@ -265,11 +272,11 @@ class StorageBinder:
             return StorageProblem(
                 coded("GE1480", f"{scheme}:// has no option {name}"), listed(scheme), option.node, within
             )
-        if isinstance(value, Variable) and not os.environ.get(value.name):
+        if isinstance(value, Variable) and not self.environment.get(value.name):
             message = coded("GE1019", f"{name}: the environment variable {value.name} is not set")
             return StorageProblem(message, f"Set it: export {value.name}=…", option.node, within)
         if isinstance(value, Variable):
-            return self.boolean_problem(option, os.environ[value.name], within)
+            return self.boolean_problem(option, self.environment[value.name], within)
         if not isinstance(value, ParameterValue):
             return None
         if value.name not in self.parameters:
@@ -278,6 +285,10 @@ class StorageBinder:
                 message, have_hint(value.name, self.parameters, noun="Parameters"), option.node, within
             )
         bound = self.parameters[value.name]
+        if is_nested(bound.dtype):
+            kind = type_name(bound.dtype)
+            message = coded("GE1031", f"{name} takes a single value, and parameter '{value.name}' is {kind}")
+            return StorageProblem(message, "Give a parameter of type string.", option.node, within)
         if isinstance(bound, Literal) and bound.value in (None, ""):
             message = coded("GE1016", f"{name}: parameter '{value.name}' has no value")
             return StorageProblem(message, f"Give it with -p {value.name}=VALUE.", option.node, within)
@@ -293,7 +304,7 @@ class StorageBinder:
     def value(self, option: WrittenOption) -> str:
         """Return the value of an option, which messages do not show if it is a secret."""
         if isinstance(option.value, Variable):
-            value, reference = os.environ[option.value.name], f"{{env: {option.value.name}}}"
+            value, reference = self.environment[option.value.name], f"{{env: {option.value.name}}}"
         elif isinstance(option.value, ParameterValue):
             bound = self.parameters[option.value.name]
             if not isinstance(bound, Literal):

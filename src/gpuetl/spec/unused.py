@@ -29,7 +29,7 @@ class NotedParameters(dict[str, Expr]):
 
 
 def unused(spec: PipelineSpec, used_parameters: Set[str]) -> Iterator[Problem]:
-    """Yield a warning for each source, stage and parameter that no sink depends on.
+    """Yield a warning for each source, stage and parameter of the pipeline's own file that no sink depends on.
 
     There is no warning of a stage that only unused stages read: it is used as soon as they are.  Without sinks, the
     last stages are the result.
@@ -37,14 +37,14 @@ def unused(spec: PipelineSpec, used_parameters: Set[str]) -> Iterator[Problem]:
     read = {without_rejected(name) for stage in spec.stages.values() for name in stage.reads}
     read |= {without_rejected(sink.from_) for sink in spec.sinks.values()}
     for name in spec.sources:
-        if name not in read and (spec.stages or spec.sinks):
+        if name not in read and ("source", name) not in spec.included and (spec.stages or spec.sinks):
             yield warning(spec, "source", name, "no stage and no sink reads it", "Remove it, or read it in a stage.")
     for name in spec.stages:
-        if spec.sinks and name not in read:
+        if spec.sinks and name not in read and ("stage", name) not in spec.included:
             message = "no sink and no other stage reads it: a run that only writes sinks does not compute it"
             yield warning(spec, "stage", name, message, "Add a sink that reads it, or remove it.")
     for name in spec.parameters:
-        if name not in used_parameters:
+        if name not in used_parameters and ("parameter", name) not in spec.included:
             hint = f"Remove it, or use it: ${name} in an expression, ${{params.{name}}} in a path."
             yield warning(spec, "parameter", name, "nothing uses it", hint)
 

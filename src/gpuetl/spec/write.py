@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,7 +18,9 @@ from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.places.storage import is_secret
 from gpuetl.spec.fields import write_keys
+from gpuetl.spec.files.based import one_file_path
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.profile import ProfileSpec
 from gpuetl.spec.read import VERSION
 from gpuetl.spec.storage import parameters_in, write_storage_options
 from gpuetl.spec.tests import Plain, write_test
@@ -68,9 +71,13 @@ def _styled(value: Any) -> Any:
 def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     """Return the pipeline as plain data."""
     refuse_secret_defaults(spec)
+    for profile in spec.profiles.values():
+        defaults = {name: replace(one, default=profile.params.get(name)) for name, one in spec.parameters.items()}
+        refuse_secret_defaults(replace(spec, parameters=defaults, storage={**spec.storage, **profile.storage}))
     sections: dict[str, Any] = {
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
         "storage": {name: write_storage_options(options) for name, options in spec.storage.items()},
+        "profiles": {name: _profile(profile) for name, profile in spec.profiles.items()},
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},
@@ -110,11 +117,22 @@ def _parameter(parameter: ParameterSpec) -> dict[str, Any]:
     return {**written, "default": _value(parameter.default)}
 
 
+def _profile(profile: ProfileSpec) -> dict[str, Any]:
+    params = {name: _value(value) for name, value in profile.params.items()}
+    storage = {name: write_storage_options(options) for name, options in profile.storage.items()}
+    sections = {"params": params, "storage": storage}
+    return {**write_keys(profile), **{name: section for name, section in sections.items() if section}}
+
+
 def _value(value: Any) -> Any:
     if isinstance(value, timedelta):
         return constant_text(value).removeprefix("INTERVAL ").strip("'")
     if isinstance(value, Decimal):
         return f"{value:f}"
+    if isinstance(value, dict):
+        return {str(_value(name)): _value(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return [_value(part) for part in value]
     return value.isoformat() if isinstance(value, date | datetime) else value
 
 
@@ -127,7 +145,7 @@ def _source(name: str, source: SourceSpec | FrameSpec) -> dict[str, Any]:
 
 
 def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:
-    return {entry.format: str(entry.path), **write_keys(entry), **write_keys(entry.options)}
+    return {entry.format: one_file_path(entry.path), **write_keys(entry), **write_keys(entry.options)}
 
 
 def _stage(stage: StageSpec) -> dict[str, Any]:

@@ -12,9 +12,12 @@ from gpuetl.errors import Problems
 from gpuetl.expressions.ir import Column, Literal, columns_of
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
+from gpuetl.format_options import JsonSchema
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
+from gpuetl.plugin_discovery import Plugin, PluginProblem, PluginTable
 from gpuetl.records import dataclass
+from gpuetl.spec.deferred import written as escaped
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.terms import (
@@ -29,7 +32,7 @@ from gpuetl.spec.expect.terms import (
     is_null,
     within_bounds,
 )
-from gpuetl.spec.fields import Field, key, keys_of, read_keys, write_keys
+from gpuetl.spec.fields import Field, form_of, key, keys_of, read_keys, write_keys
 from gpuetl.spec.forms import (
     COUNT,
     EXPRESSION,
@@ -38,6 +41,7 @@ from gpuetl.spec.forms import (
     SOME_NAMES,
     choice,
     has_lost_digits,
+    map_schema,
     read_mapping,
     read_name,
     read_strings,
@@ -57,9 +61,11 @@ class Rule:
     """One entry of `expect`: a verb, and the keys that all rules have."""
 
     verb: ClassVar[str]
-    name: str = key(NAME, "")
-    on_fail: str = key(choice("fail", "warn", "drop", "quarantine"), "fail")
-    max_fraction: float = key(FRACTION, 0.0)
+    name: str = key(NAME, "", doc="the name of the rule in reports")
+    on_fail: str = key(
+        choice("fail", "warn", "drop", "quarantine"), "fail", doc="what happens with rows that break the rule"
+    )
+    max_fraction: float = key(FRACTION, 0.0, doc="the share of rows that may break the rule")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -175,12 +181,14 @@ def write_rows(rows: Rows) -> dict[str, int]:
     return {name: count for name, count in (("min", rows.least), ("max", rows.most)) if count is not None}
 
 
-def _map(what: str, read: Any, write: Any) -> Field[Any]:
-    """Return the form of a map from columns to what `read` reads."""
+def _map(what: str, read: Any, write: Any, schema: JsonSchema, constant: bool = True) -> Field[Any]:
+    """Return the form of a map from columns to what `read` reads: constants, or names."""
     return Field(
         f"a map of columns to {what}",
         read_mapping(read),
         lambda columns: {str(name): write(value) for name, value in columns.items()},
+        constant=constant,
+        schema=map_schema(schema),
     )
 
 
@@ -188,11 +196,23 @@ def _plain(values: tuple[UntypedConstant, ...]) -> list[Any]:
     return [given.value for given in values]
 
 
-VALUES = _map("lists of values", read_givens, _plain)
-BOUNDS = _map("[least, greatest]", read_bounds, _plain)
-PATTERNS = _map("regular expressions", read_pattern, str)
-REFERENCES = _map("stage.column", read_reference, str)
-ROWS = Field("{min: …, max: …}", read_rows, write_rows)
+VALUES = _map("lists of values", read_givens, _plain, {})
+BOUNDS = _map("[least, greatest]", read_bounds, _plain, {"type": ["array", "string"], "minItems": 2, "maxItems": 2})
+PATTERNS = _map("regular expressions", read_pattern, str, {"type": "string"})
+REFERENCES = _map("stage.column", read_reference, str, {"type": "string"}, constant=False)
+ROW_COUNT: JsonSchema = {"anyOf": [{"type": ["integer", "null"], "minimum": 0}, {"$ref": "#/definitions/reference"}]}
+ROWS = Field(
+    "{min: …, max: …}",
+    read_rows,
+    write_rows,
+    constant=True,
+    schema={
+        "type": "object",
+        "minProperties": 1,
+        "properties": {"min": ROW_COUNT, "max": ROW_COUNT},
+        "additionalProperties": False,
+    },
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +220,7 @@ class NotNull(Rule):
     """The columns are not null: `not_null: [a, b]`, a rule a column."""
 
     verb: ClassVar[str] = "not_null"
-    columns: tuple[str, ...] = key(SOME_NAMES, name="not_null")
+    columns: tuple[str, ...] = key(SOME_NAMES, name="not_null", doc="columns that are never null")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it is null; lists may be."""
@@ -214,7 +234,7 @@ class Unique(Rule):
     """No two rows are equal in all of the columns: `unique: [a, b]`.  Rows with a null among them do not count."""
 
     verb: ClassVar[str] = "unique"
-    columns: tuple[str, ...] = key(SOME_NAMES, name="unique")
+    columns: tuple[str, ...] = key(SOME_NAMES, name="unique", doc="columns in which no two rows are equal")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break for every row whose values another row has too."""
@@ -228,7 +248,7 @@ class In(Rule):
     """The columns have one of the values: `in: {status: [OK, SETTLED]}`."""
 
     verb: ClassVar[str] = "in"
-    values: Mapping[str, tuple[UntypedConstant, ...]] = key(VALUES, name="in")
+    values: Mapping[str, tuple[UntypedConstant, ...]] = key(VALUES, name="in", doc="the values that columns may have")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it has another one."""
@@ -243,7 +263,9 @@ class Range(Rule):
     """The columns are within bounds, which belong to them: `range: {amount: [0, 1000000]}`.  Either may be null."""
 
     verb: ClassVar[str] = "range"
-    bounds: Mapping[str, tuple[UntypedConstant, UntypedConstant]] = key(BOUNDS, name="range")
+    bounds: Mapping[str, tuple[UntypedConstant, UntypedConstant]] = key(
+        BOUNDS, name="range", doc="the least and the greatest value of columns"
+    )
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break beyond either bound; NaN is within none."""
@@ -258,7 +280,9 @@ class Matches(Rule):
     """A regular expression of the language matches the whole text: `matches: {country: "[A-Z]{2}"}`."""
 
     verb: ClassVar[str] = "matches"
-    patterns: Mapping[str, Text] = key(PATTERNS, name="matches")
+    patterns: Mapping[str, Text] = key(
+        PATTERNS, name="matches", doc="regular expressions that match the whole text of columns"
+    )
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it does not."""
@@ -278,7 +302,9 @@ class References(Rule):
     """The values stand in a column of another stage or source: `references: {merchant_id: merchants.merchant_id}`."""
 
     verb: ClassVar[str] = "references"
-    columns: Mapping[str, Text] = key(REFERENCES, name="references")
+    columns: Mapping[str, Text] = key(
+        REFERENCES, name="references", doc="columns of other stages or sources that have the values"
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -301,7 +327,7 @@ class RowsRule(Rule):
     """The stage has at least, and at most, so many rows as others read it: `rows: {min: 1, max: 1000000}`."""
 
     verb: ClassVar[str] = "rows"
-    rows: Rows = key(ROWS)
+    rows: Rows = key(ROWS, doc="the least and the greatest number of rows")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Count them."""
@@ -315,7 +341,7 @@ class That(Rule):
     """A condition is not false: `that: amount < 1e6`."""
 
     verb: ClassVar[str] = "that"
-    that: Formula = key(EXPRESSION)
+    that: Formula = key(EXPRESSION, doc="a condition that is not false for any row")
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it is false."""
@@ -334,9 +360,18 @@ class That(Rule):
         yield RowTerm(name, columns, self.that, source, counting(context), is_broken(condition))
 
 
-RULES: dict[str, type[Rule]] = {
-    rule.verb: rule for rule in (NotNull, Unique, In, Range, Matches, References, RowsRule, That)
-}
+def made_check(plugin: Plugin, made: object) -> type[Rule]:
+    """Return the rule of a plugin."""
+    from gpuetl.spec.expect.checks import check_of
+
+    return check_of(plugin, made)
+
+
+RULES: PluginTable[type[Rule]] = PluginTable(
+    "check",
+    made_check,
+    {rule.verb: rule for rule in (NotNull, Unique, In, Range, Matches, References, RowsRule, That)},
+)
 
 
 def counting(context: Context) -> Origin:
@@ -352,8 +387,12 @@ def read_rule(node: TextNode, problems: Problems, within: str) -> Rule | None:
             coded("GE1604", f"a rule is a map, got {node.kind}"), f"rules: {', '.join(RULES)}.", node.place(), within
         )
         return None
-    verbs = [name for name in node.value if name in RULES]
-    unknown = [name for name in node.value if name not in keys]
+    try:
+        verbs = [name for name in node.value if name not in keys_of(Rule) and RULES.find(name) is not None]
+    except PluginProblem as error:
+        problems.add(error.message, error.hint, node.place(), within)
+        return None
+    unknown = [name for name in node.value if name not in keys and name not in verbs]
     if unknown and not verbs:
         problems.add(
             coded("GE1604", f"unknown rule '{unknown[0]}'"), keys_hint(unknown[0], keys), node.keys[unknown[0]], within
@@ -390,9 +429,13 @@ def check_rule(rule: Rule, node: TextNode, problems: Problems, within: str) -> N
 def rule_of(verb: str, value: Any, common: Mapping[str, Any]) -> Rule:
     """Return a rule that Python gives; raise `InvalidPipeline` where a key does not take its value."""
     own = {verb: True if verb == "that" else plain_data(value)}  # an expression is parsed already
-    keys = {name: item for name, item in common.items() if item not in ("", 0.0)}
+    keys = {name: item for name, item in common.items() if not (isinstance(item, str | float) and item in ("", 0.0))}
+    declared = keys_of(RULES[verb])
+    given = {
+        name: escaped(item) if form_of(declared[name]).constant else item for name, item in {**own, **keys}.items()
+    }
     problems = Problems()
-    rule = read_rule(plain_node({**own, **keys}), problems, "expect")
+    rule = read_rule(plain_node(given), problems, "expect")
     problems.check()
     assert rule is not None
     return replace(rule, that=value) if isinstance(rule, That) else rule

@@ -18,7 +18,7 @@ from gpuetl.spec.steps.join import meeting_type
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import UntypedConstant
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, is_floating, type_name
+from gpuetl.types.data_types import BOOL, INT64, STRING, UNKNOWN, DataType, is_floating, type_name
 from gpuetl.types.schema import free_name
 
 FALSE, TRUE = Literal(False, BOOL), Literal(True, BOOL)
@@ -47,7 +47,12 @@ def either(*conditions: Expr) -> Expr:
 
 
 def constant(context: Context, given: UntypedConstant, dtype: DataType) -> Literal | None:
-    """Return a constant in the type of its column; None, with the problem told, where it is none."""
+    """Return a constant in the type of its column; None, with the problem told, where it is none.
+
+    Of a column whose type is not known, as where no files are looked at, nothing can be said.
+    """
+    if dtype == UNKNOWN:
+        return None
     value = given.value
     if dtype == STRING and not isinstance(value, str):
         context.problem(coded("GE1604", f"'{value}' is not a string"), "Write it in quotes.", given)

@@ -29,9 +29,11 @@ class Aggregate(Step):
     """
 
     verb: ClassVar[str] = "aggregate"
-    columns: Mapping[str, Formula] = key(EXPRESSIONS)
-    by: tuple[str, ...] = key(NAMES, ())
-    order_by: tuple[Order, ...] = key(ORDER, ())
+    columns: Mapping[str, Formula] = key(
+        EXPRESSIONS, doc="the columns to compute for each group, by aggregate functions"
+    )
+    by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows for `first` and `last`")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, aggregate, project the expressions over aggregates."""

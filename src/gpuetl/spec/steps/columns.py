@@ -32,7 +32,9 @@ class Select(Step):
     verb: ClassVar[str] = "select"
     main: ClassVar[str] = "columns"
     bare: ClassVar[bool] = True
-    columns: Mapping[str, Formula] = key(SELECTION)
+    columns: Mapping[str, Formula] = key(
+        SELECTION, doc="the columns to keep, or names of new columns with their expressions"
+    )
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the columns."""
@@ -85,7 +87,7 @@ class WithColumns(Step):
     verb: ClassVar[str] = "with_columns"
     main: ClassVar[str] = "columns"
     bare: ClassVar[bool] = True
-    columns: Mapping[str, Formula] = key(EXPRESSIONS)
+    columns: Mapping[str, Formula] = key(EXPRESSIONS, doc="names of columns to add or replace, with their expressions")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the input's columns and the new ones."""
@@ -102,7 +104,7 @@ class Drop(Step):
 
     verb: ClassVar[str] = "drop"
     main: ClassVar[str] = "columns"
-    columns: tuple[str, ...] = key(SOME_NAMES)
+    columns: tuple[str, ...] = key(SOME_NAMES, doc="the columns to leave out")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the other columns."""
@@ -121,7 +123,7 @@ class Rename(Step):
     verb: ClassVar[str] = "rename"
     main: ClassVar[str] = "names"
     bare: ClassVar[bool] = True
-    names: Mapping[str, str] = key(RENAMES)
+    names: Mapping[str, str] = key(RENAMES, doc="old names of columns with their new names")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the columns under their new names."""
@@ -147,7 +149,7 @@ class CastColumns(Step):
     verb: ClassVar[str] = "cast"
     main: ClassVar[str] = "types"
     bare: ClassVar[bool] = True
-    types: Mapping[str, DataType] = key(TYPES)
+    types: Mapping[str, DataType] = key(TYPES, doc="columns with their new types")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project with casts."""

@@ -33,10 +33,10 @@ class Explode(Step):
 
     verb: ClassVar[str] = "explode"
     main: ClassVar[str] = "column"
-    column: str = key(NAME)
-    keep_empty: bool = key(BOOLEAN, True)
-    index: str = key(NAME, "")
-    prefix: str = key(NAME, "")
+    column: str = key(NAME, doc="the list or map whose elements get a row each")
+    keep_empty: bool = key(BOOLEAN, True, doc="keep a row with null for an empty list or a null")
+    index: str = key(NAME, "", doc="the name of a column to add, with the element's place from 0")
+    prefix: str = key(NAME, "", doc="what the names of a map's two columns begin with")
 
     def build(self, context: Context, source: Node) -> Node:
         """Explode the column, which must be a list or a map."""

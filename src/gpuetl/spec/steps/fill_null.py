@@ -45,7 +45,7 @@ class FillNull(Step):
     verb: ClassVar[str] = "fill_null"
     main: ClassVar[str] = "columns"
     bare: ClassVar[bool] = True
-    columns: Mapping[str, Formula] = key(EXPRESSIONS)
+    columns: Mapping[str, Formula] = key(EXPRESSIONS, doc="columns with the values that replace nulls")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project with a coalesce for each of the columns."""

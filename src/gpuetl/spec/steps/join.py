@@ -47,7 +47,18 @@ def write_pairs(pairs: Mapping[str, str]) -> object:
     return {str(left): str(right) for left, right in pairs.items()}
 
 
-PAIRS = some(Field("a column, a list of columns, or a map of left columns to right ones", read_pairs, write_pairs))
+PAIRS = some(
+    Field(
+        "a column, a list of columns, or a map of left columns to right ones",
+        read_pairs,
+        write_pairs,
+        schema={
+            "type": ["string", "array", "object"],
+            "items": {"type": "string"},
+            "additionalProperties": {"type": "string"},
+        },
+    )
+)
 
 
 class KeyPair(NamedTuple):
@@ -67,12 +78,16 @@ class Join(Step):
     """
 
     verb: ClassVar[str] = "join"
-    with_: str = key(NAME, name="with")
-    on: Mapping[str, str] | None = key(PAIRS, None)
-    how: str = key(choice(*KINDS), "inner")
-    validate: str = key(choice("one_to_one", "many_to_one", "one_to_many", "many_to_many"), "many_to_many")
-    suffix: str = key(NAME, "")
-    nulls_equal: bool = key(BOOLEAN, False)
+    with_: str = key(NAME, name="with", doc="the stage or source on the right")
+    on: Mapping[str, str] | None = key(PAIRS, None, doc="the key columns, or left columns with their right ones")
+    how: str = key(choice(*KINDS), "inner", doc="which rows of either side stay")
+    validate: str = key(
+        choice("one_to_one", "many_to_one", "one_to_many", "many_to_many"),
+        "many_to_many",
+        doc="what to check of the keys: `many_to_one` means that the right side has each key once",
+    )
+    suffix: str = key(NAME, "", doc="what is added to right columns whose names the left side has, too")
+    nulls_equal: bool = key(BOOLEAN, False, doc="null keys match each other")
 
     @property
     def reads(self) -> tuple[str, ...]:

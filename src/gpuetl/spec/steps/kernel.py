@@ -19,8 +19,9 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
-from gpuetl.spec.fields import key
-from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
+from gpuetl.spec.fields import Field, key
+from gpuetl.spec.files.based import base_of, joined, one_file_path
+from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice, read_name
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
@@ -32,6 +33,8 @@ from gpuetl.user_kernels.kernel_code import REDUCED, KernelCode, names, unusable
 # The NumPy twin of a kernel step, looked for in its source, which is not run.
 
 
+FILE: Field[str] = Field("a name", read_name, one_file_path, schema={"type": "string"})
+"""A file of a kernel."""
 MOST_KEPT = 16
 """Twins whose syntax is kept by their text and path: nothing changes it."""
 
@@ -59,7 +62,7 @@ def kernel_path(context: Context, text: str, at: str) -> FilePath:
     if scheme_problem(text):  # `check_kind` reports it
         return Path(text)
     try:
-        return path_of(text, context.folder)
+        return path_of(joined(base_of(at), text), context.folder)
     except ImpossiblePath as error:
         context.problem(coded("GE1301", str(error)), "", at)
         return Path(text)
@@ -267,24 +270,30 @@ class Kernel(Step):
     """
 
     verb: ClassVar[str] = "kernel"
-    cuda: str = key(NAME, "")
-    entry: str = key(NAME, "")
-    body: str = key(CODE, "")
-    map: str = key(CODE, "")
-    reduce: str = key(CODE, "")
-    combine: str = key(CODE, "")
-    state: Mapping[str, DataType] = key(TYPES, {})
-    identity: str = key(CODE, "")
-    post: str = key(CODE, "")
-    inputs: tuple[str, ...] = key(NAMES)
-    outputs: Mapping[str, DataType] = key(TYPES)
-    reference: str = key(NAME)
-    kind: str = key(choice("rows", "groups", "elementwise", "reduction", "scan"), "")
-    args: Mapping[str, Formula] = key(EXPRESSIONS, {})
-    nulls: str = key(choice("propagate", "forbid", "masks"), "propagate")
-    by: tuple[str, ...] = key(NAMES, ())
-    order_by: tuple[Order, ...] = key(ORDER, ())
-    block: int = key(COUNT, 256)
+    cuda: str = key(FILE, "", doc="the file with a CUDA kernel")
+    entry: str = key(NAME, "", doc="the name of the kernel in its file")
+    body: str = key(CODE, "", doc="C++ statements that compute one row")
+    map: str = key(CODE, "", doc="C++ code for the value or state of one row")
+    reduce: str = key(CODE, "", doc="a C++ expression that makes one value of two, `a` and `b`")
+    combine: str = key(CODE, "", doc="C++ statements that combine the states `a` and `b`")
+    state: Mapping[str, DataType] = key(TYPES, {}, doc="the fields of a scan's state and their types")
+    identity: str = key(CODE, "", doc="the value or state that changes no other")
+    post: str = key(CODE, "", doc="C++ code for the result from the last value or state")
+    inputs: tuple[str, ...] = key(NAMES, doc="the columns that the kernel reads")
+    outputs: Mapping[str, DataType] = key(TYPES, doc="the columns that the kernel writes, and their types")
+    reference: str = key(FILE, doc="the NumPy twin, as `file.py:function`")
+    kind: str = key(
+        choice("rows", "groups", "elementwise", "reduction", "scan"),
+        "",
+        doc="what one thread or block computes; by default it follows from the other keys",
+    )
+    args: Mapping[str, Formula] = key(EXPRESSIONS, {}, doc="constants that the kernel gets")
+    nulls: str = key(
+        choice("propagate", "forbid", "masks"), "propagate", doc="what happens with rows whose inputs have nulls"
+    )
+    by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
+    block: int = key(COUNT, 256, doc="threads in a block")
 
     @property
     def form(self) -> str:

@@ -29,7 +29,7 @@ class Filter(Step):
     verb: ClassVar[str] = "filter"
     main: ClassVar[str] = "predicate"
     bare: ClassVar[bool] = True
-    predicate: Formula = key(EXPRESSION)
+    predicate: Formula = key(EXPRESSION, doc="an SQL condition; rows for which it is true stay")
 
     def build(self, context: Context, source: Node) -> Node:
         """Filter by the predicate, which must be a boolean."""
@@ -77,7 +77,7 @@ class Sort(Step):
 
     verb: ClassVar[str] = "sort"
     main: ClassVar[str] = "by"
-    by: tuple[Order, ...] = key(SOME_ORDER)
+    by: tuple[Order, ...] = key(SOME_ORDER, doc="columns to sort by, each with `desc` or `nulls first` if wanted")
 
     def build(self, context: Context, source: Node) -> Node:
         """Sort by the keys."""
@@ -94,7 +94,7 @@ class Limit(Step):
 
     verb: ClassVar[str] = "limit"
     main: ClassVar[str] = "count"
-    count: int = key(COUNT)
+    count: int = key(COUNT, doc="the number of rows to keep")
 
     def build(self, context: Context, source: Node) -> Node:
         """Keep `count` rows."""
@@ -111,9 +111,9 @@ class Distinct(Step):
 
     verb: ClassVar[str] = "distinct"
     main: ClassVar[str] = "on"
-    on: tuple[str, ...] | None = key(SOME_NAMES, None)
-    keep: str = key(choice("any", "first"), "any")
-    order_by: tuple[Order, ...] = key(ORDER, ())
+    on: tuple[str, ...] | None = key(SOME_NAMES, None, doc="the columns whose values appear once; by default all")
+    keep: str = key(choice("any", "first"), "any", doc="which row of several stays")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order that says which row is the first")
 
     def build(self, context: Context, source: Node) -> Node:
         """Keep one row a key; `keep: first` needs an order."""

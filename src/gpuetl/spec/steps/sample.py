@@ -38,10 +38,10 @@ class Sample(Step):
 
     verb: ClassVar[str] = "sample"
     main: ClassVar[str] = "fraction"
-    fraction: float | None = key(FRACTION, None)
-    rows: int | None = key(COUNT, None)
-    by: tuple[str, ...] = key(NAMES, ())
-    seed: int = key(INTEGER, 0)
+    fraction: float | None = key(FRACTION, None, doc="the share of rows to keep")
+    rows: int | None = key(COUNT, None, doc="the number of rows to keep")
+    by: tuple[str, ...] = key(NAMES, (), doc="columns whose equal rows stay together")
+    seed: int = key(INTEGER, 0, doc="another seed gives another sample")
 
     def build(self, context: Context, source: Node) -> Node:
         """Filter by the hash, or sort by it and limit."""

@@ -31,8 +31,10 @@ class Union(Step):
 
     verb: ClassVar[str] = "union"
     main: ClassVar[str] = "with"
-    with_: tuple[str, ...] = key(SOME_NAMES, name="with")
-    missing: str = key(choice_or_null("error", "null"), "error")
+    with_: tuple[str, ...] = key(SOME_NAMES, name="with", doc="the stages or sources whose rows are added")
+    missing: str = key(
+        choice_or_null("error", "null"), "error", doc="what to do where one side lacks a column: stop, or fill null"
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:

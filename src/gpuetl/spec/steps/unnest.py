@@ -28,8 +28,8 @@ class Unnest(Step):
 
     verb: ClassVar[str] = "unnest"
     main: ClassVar[str] = "column"
-    column: str = key(NAME)
-    prefix: str = key(NAME, "")
+    column: str = key(NAME, doc="the struct whose fields become columns")
+    prefix: str = key(NAME, "", doc="what the names of the new columns begin with")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the other columns and the fields."""

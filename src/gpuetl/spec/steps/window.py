@@ -25,9 +25,9 @@ class Window(Step):
     """Columns from the rows of a group in order: `window: {by: user, order_by: ts, columns: {n: row_number()}}`."""
 
     verb: ClassVar[str] = "window"
-    columns: Mapping[str, Formula] = key(EXPRESSIONS)
-    by: tuple[str, ...] = key(NAMES, ())
-    order_by: tuple[Order, ...] = key(ORDER, ())
+    columns: Mapping[str, Formula] = key(EXPRESSIONS, doc="the columns to compute, by window functions")
+    by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in a group")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, compute the windows, project the expressions over windows."""
