@@ -132,6 +132,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         from gpuetl.run.table_evaluation import TableQuery
 
         spec = replace(self.spec, stages={**self._unnamed, **self.spec.stages})
+        options = self.options_for(options, "auto")
         return TableQuery(spec, self.root, origin, stage, params, options, progress, self._problems)
 
     def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:

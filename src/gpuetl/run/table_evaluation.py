@@ -140,6 +140,12 @@ def ancestors(stages: Mapping[str, StageSpec], name: str) -> Iterator[str]:
                 todo.append(str(read))
 
 
+def chosen_engine(query: TableQuery, engine: str) -> Choice:
+    """Return the engine to use for a name; for `auto` that of the pipeline's profile, if it names one."""
+    wanted = str(query.spec.profile.engine) if engine == "auto" else engine
+    return choose_engine(wanted or "auto")
+
+
 class QueryPipeline(PipelineDefinition):
     """The pipeline of a query on an engine, whose plan begins with rows that are kept.
 
@@ -276,7 +282,7 @@ def small_answer(query: TableQuery, engine: str) -> Result:
 
 def row_count(query: TableQuery, engine: str) -> int:
     """Return the number of rows: of rows that are kept, of metadata, or of a plan that needs no column of them."""
-    pipeline = QueryPipeline(query, choose_engine(engine).name, checks=False)
+    pipeline = QueryPipeline(query, chosen_engine(query, engine).name, checks=False)
     plan = pipeline.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(pipeline.key)
     if found and found.is_whole:
@@ -304,7 +310,7 @@ def stated_rows(node: Node) -> int | None:
 
 def whole_answer(query: TableQuery, engine: str, checks: bool) -> Result:
     """Return all rows of a query, and keep them."""
-    choice = choose_engine(engine)
+    choice = chosen_engine(query, engine)
     pipeline = QueryPipeline(query, choice.name, checks)
     pipeline.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(pipeline.key)
@@ -317,7 +323,7 @@ def whole_answer(query: TableQuery, engine: str, checks: bool) -> Result:
 
 def first_rows(query: TableQuery, count: int, engine: str) -> Result:
     """Return the first rows of a table, and read no more than they need.  Contracts are not checked."""
-    choice = choose_engine(engine)
+    choice = chosen_engine(query, engine)
     whole = QueryPipeline(query, choice.name, checks=False)
     plan = whole.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(whole.key)
@@ -354,7 +360,7 @@ def kept_result(rows: KeptRows, choice: Choice) -> Result:
 
 def kept_rows(query: TableQuery, engine: str = "auto") -> KeptRows | None:
     """Return the rows of a table that are kept, all or the first ones; None where none are."""
-    pipeline = QueryPipeline(query, choose_engine(engine).name, checks=False)
+    pipeline = QueryPipeline(query, chosen_engine(query, engine).name, checks=False)
     pipeline.plan(query.params, run_id=uuid.uuid4().hex)
     return result_cache.find(pipeline.key)
 
@@ -367,6 +373,6 @@ def schema_of(query: TableQuery) -> Schema:
 
 def explained_query(query: TableQuery, engine: str) -> str:
     """Return the physical plan of a table's rows as text."""
-    plan = QueryPipeline(query, choose_engine(engine).name, checks=True).plan(query.params)
+    plan = QueryPipeline(query, chosen_engine(query, engine).name, checks=True).plan(query.params)
     with plan.pointing():
         return explained(plan, query.options or RunOptions(), engine)
