@@ -26,7 +26,9 @@ def graph_node(one: Declared, report: RunReport, stages: Mapping[Key, StageRepor
     """Return the box of a source, stage or sink, with its status."""
     stage = stages.get((one.kind, one.name))
     state = status(one, report, stage)
-    lines = () if stage is None or state == "skipped" else (f"{count(stage.rows_out)} rows", duration(stage.seconds))
+    lines: tuple[str, ...] = ()
+    if stage is not None and state != "skipped":
+        lines = f"{count(stage.rows_out)} row{'s' * (stage.rows_out != 1)}", duration(stage.seconds)
     return GraphNode(f"{one.kind} {one.name}", one.name, one.kind, one.caption, lines, status=state)
 
 
