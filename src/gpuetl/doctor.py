@@ -28,9 +28,9 @@ from gpuetl.engines.registry import (
     look_for_gpu,
     missing_cluster_package,
 )
-from gpuetl.messages import size
 from gpuetl.plugin_discovery import GROUPS, PluginTable, plugins_of, shadowed
 from gpuetl.records import dataclass
+from gpuetl.units import size
 from gpuetl.version import __version__
 
 # What was found, and what is wrong.

@@ -69,7 +69,7 @@ NOT_DIGESTED = ("mark", "file_suffix", "twin")
 class Plan:
     """A graph of nodes with several roots: the sinks, the stages whose rows a run keeps in memory, and its checks.
 
-    `checks` have one row each: the counts that a run looks at before it commits, by names that `rules` use.
+    `checks` are what a run counts before it commits: of rules one row each, by names that `rules` use.
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
     at before the rows are trusted; they change nothing of the plan.  `notes` say what was
     inferred.  `unused` are warnings of sources, stages and

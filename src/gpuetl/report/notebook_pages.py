@@ -9,11 +9,13 @@ import pyarrow as pa
 
 from gpuetl.errors import GpuetlError
 from gpuetl.messages import cut, one_line, printable
+from gpuetl.report.funnel_lines import rows_in, rows_out
 from gpuetl.report.graph import Graph, draw_svg
-from gpuetl.report.run_report import RunReport, rows_in, rows_out, seconds_text
+from gpuetl.report.run_report import RunReport
 from gpuetl.report.text_tables import count_text, value_text
 from gpuetl.types.data_types import is_number, type_name
 from gpuetl.types.schema import Schema
+from gpuetl.units import duration
 from gpuetl.value_texts import values_of
 
 MOST_COLUMNS = 40
@@ -125,10 +127,8 @@ def report_parts(report: RunReport) -> list[str]:
         parts.append(f'<pre class="bad">{text(printable(report.error), lines=True)}</pre>')
     parts += warning_parts(report.warnings)
     if report.stages:
-        rows = [
-            tuple(map(text, (s.kind, s.name, rows_in(s), rows_out(s), seconds_text(s.seconds)))) for s in report.stages
-        ]
-        parts.append(table_of(("kind", "name", "rows in", "rows out", "seconds"), rows, (False, False, *[True] * 3)))
+        rows = [tuple(map(text, (s.kind, s.name, rows_in(s), rows_out(s), duration(s.seconds)))) for s in report.stages]
+        parts.append(table_of(("kind", "name", "rows in", "rows out", "time"), rows, (False, False, *[True] * 3)))
     if report.checks:
         rules = [tuple(map(text, (c.stage, c.rule, f"{c.rows:,}", f"{c.broken:,}", c.verdict))) for c in report.checks]
         heads = ("stage", "rule", "rows", "broken", "verdict")

@@ -15,8 +15,9 @@ from threading import RLock
 import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.messages import coded, read_size, size
+from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.units import read_size, size
 
 LIMIT_BYTES = 1_000_000_000
 

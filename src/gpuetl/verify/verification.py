@@ -21,7 +21,7 @@ from gpuetl.plan.plan import Plan, promised_order
 from gpuetl.records import dataclass
 from gpuetl.report.funnel import Funnel
 from gpuetl.report.run_report import device_label, stage_reports
-from gpuetl.run.pipeline_run import names_in_order
+from gpuetl.run.account import names_in_order
 from gpuetl.run.planning import lowered, lowered_again
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
 from gpuetl.user_kernels.kernel_options import kernel_options
