@@ -194,6 +194,6 @@ def test_a_run_shows_in_a_line_what_it_did(pipeline):
     """And not all that its report holds."""
     pipeline.from_frame("t", ROWS).filter(col("x") > 1).stage("kept")
     run = pipeline.run(engine="pandas", keep=["kept"])
-    done = rf"{pipeline.spec.name}: done on CPU in \d+\.\d\d s \(plan .* s\)"
+    done = rf"{pipeline.spec.name}: done on CPU in \d+(\.\d+)? (s|ms) \(plan .*s\)"
     assert re.fullmatch(f"<Run {done}; kept: kept>", repr(run))
     assert re.fullmatch(f"<RunReport {done}>", repr(run.report))

@@ -72,9 +72,9 @@ def test_a_run_starts_the_engine_on_a_thread_before_the_file_is_read(
 ):
     begun, load = threading.Event(), pipeline.load
 
-    def read_late(*arguments: object) -> object:
+    def read_late(*arguments: object, **keys: object) -> object:
         assert begun.wait(SECONDS), "the pool is made while the file is read"
-        return load(*arguments)
+        return load(*arguments, **keys)
 
     monkeypatch.setattr(start, "STEPS", with_steps(Phase.WARM_UP, begun.set))
     monkeypatch.setattr(pipeline, "load", read_late)

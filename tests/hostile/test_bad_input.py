@@ -107,7 +107,7 @@ def test_text_that_is_not_utf_8_is_reported_when_it_is_read(run):
     ("file", "message"),
     [
         ("", "t.csv: empty; a CSV file begins with a line of column names"),
-        ("\n1,a\n", "t.csv: empty"),
+        ("\n1,a\n", "t.csv: line 1 is empty and should have the column names"),
         ("x\n1\n", "t.csv: there is no column 's'.  Columns: x."),
         ("X,s\n1,a\n", "t.csv: there is no column 'x'.  Columns: X, s."),
         ("x,x,s\n1,2,a\n", "t.csv: two columns are named 'x'\n"),
