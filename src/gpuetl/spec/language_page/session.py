@@ -1,0 +1,33 @@
+"""Examples of the language's page that are whole files: a command in their folder, and what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from gpuetl.records import dataclass
+
+LANGUAGES = {"csv": "csv", "yaml": "yaml"}
+
+
+@dataclass(frozen=True)
+class Session:
+    """Files by name, and the arguments of `gpuetl` in their folder."""
+
+    files: Mapping[str, str]
+    command: str
+
+    def write(self, folder: Path) -> None:
+        """Write the files into a folder."""
+        for name, text in self.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+
+Print = Callable[[Session], str]
+"""Runs the command of a session and returns what it prints."""
+
+
+def shown_session(session: Session, printed: Print) -> str:
+    """Return the files, and what the command prints."""
+    files = [f"`{name}`:\n\n```{LANGUAGES[name.rpartition('.')[2]]}\n{text}```\n" for name, text in session.files.items()]
+    return "\n".join([*files, f"```text\n$ gpuetl {session.command}\n{printed(session)}\n```\n"])
