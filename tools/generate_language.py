@@ -26,6 +26,8 @@ from gpuetl.types.data_types import DataType
 from gpuetl.types.nested_types import is_map, is_struct
 
 SECONDS = re.compile(r"\b\d+\.\d+ s\b")
+RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
+KEY = re.compile(r"part-[0-9a-f]{12}-")
 PAGE = Path(__file__).parents[1] / "docs" / "language.md"
 
 
@@ -52,14 +54,22 @@ def plain(value: Any, dtype: DataType) -> Any:
 
 
 def printed(session: Session) -> str:
-    """Run the command of a session and return what it prints; every time is 0.01 s."""
+    """Run the command of a session and return what it prints, or the listed files; times and ids are always the same."""
     environment = {**os.environ, "COLUMNS": "110", "NO_COLOR": "1", "CUDA_VISIBLE_DEVICES": ""}
     with TemporaryDirectory() as folder:
         session.write(Path(folder))
-        command = [sys.executable, "-m", "gpuetl", *session.command.split(), "--engine", "pandas"]
+        command = [sys.executable, "-m", "gpuetl", *session.command.split()]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        if session.listed:
+            return listing(Path(folder), session.listed)
     lines = [line.rstrip() for line in SECONDS.sub("0.01 s", done.stdout or done.stderr).splitlines()]
     return "\n".join(lines).strip("\n")
+
+
+def listing(root: Path, folder: str) -> str:
+    """Return the files of a folder, with names for ids."""
+    files = sorted(str(path.relative_to(root)) for path in (root / folder).rglob("*") if path.is_file())
+    return KEY.sub("part-<key>-", RUN.sub("<run>", "\n".join(files)))
 
 
 @cache

@@ -96,8 +96,13 @@ The summary and the report (`run.report.checks`) have all counts. A run whose ru
 computes the rows that it shows again, from the sources. `gpuetl verify` compares `<stage>.rejected` like a stage, and
 enforces no rule.
 
-Errors: a rule that is not valid ([GE1604](errors/GE1604.md)), rows in quarantine of a stage that has none
-([GE1603](errors/GE1603.md)), a pattern that gpuetl does not support ([GE1113](errors/GE1113.md)).
+| error | reason |
+|---|---|
+| [GE1601](errors/GE1601.md) | rows break a rule |
+| [GE1602](errors/GE1602.md) | nothing reads the rows in quarantine |
+| [GE1603](errors/GE1603.md) | rows in quarantine of a stage that has none |
+| [GE1604](errors/GE1604.md) | rule not valid |
+| [GE1113](errors/GE1113.md) | pattern that gpuetl does not support |
 """
 
 

@@ -38,7 +38,7 @@ tests:
     expect_failure: many_to_one
 """,
     },
-    "test cards.yaml",
+    "test cards.yaml --engine pandas",
 )
 TEST_RULES = """\
 | key | takes | meaning |
@@ -64,7 +64,7 @@ TEST_RULES = """\
 
 **Given rows**
 
-- A value is read in the type of its column, as the value of a parameter is. `2026-11-01` is a date,
+- A value is read in the type of its column, as the value of a parameter is. For example, `2026-11-01` is a date,
   `2026-11-01T10:00:00Z` a timestamp with a zone, and `8 hours` a duration. Decimals keep their digits as written.
 - A column that a row leaves out is null. A source without given rows has no rows.
 - The `filter` and `columns` of the source apply to the given rows. Its `partitions` are given as columns.
@@ -82,8 +82,11 @@ TEST_RULES = """\
 - A test computes the stages that it expects, and those that they read. With `expect_failure` it computes all. It checks
   the rules (`expect`) of the stages that it computes.
 
-Errors: a test that is not valid ([GE1605](errors/GE1605.md)), no such test ([GE1606](errors/GE1606.md)), rows that cannot
-become a test ([GE1607](errors/GE1607.md)).
+| error | reason |
+|---|---|
+| [GE1605](errors/GE1605.md) | test not valid |
+| [GE1606](errors/GE1606.md) | no such test |
+| [GE1607](errors/GE1607.md) | rows that cannot become a test |
 """
 
 

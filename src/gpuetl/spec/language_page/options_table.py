@@ -12,12 +12,20 @@ from gpuetl.places.storage import OPTIONS
 from gpuetl.spec.fields import form_of, keys_of
 from gpuetl.spec.format_keys import Entry, formats_of, options_of
 from gpuetl.spec.model import SourceSpec
+from gpuetl.spec.steps.step import Step
 
 
 def options_table(cls: type[Any], other: Mapping[str, tuple[str, str]] | None = None) -> str:
     """Return the keys of a dataclass as a table; `other` are what further keys take, and their meaning."""
     rows = [f"| {name} | {what} | required | {doc} |" for name, (what, doc) in (other or {}).items()]
     return table(("key", "takes", "default", "meaning"), [*rows, *map(row_of, keys_of(cls), keys_of(cls).values())])
+
+
+def step_table(step: type[Step]) -> str:
+    """Return the keys of a step as a table; a key that need not be written is marked."""
+    only = "the value" if step.bare else f"{step.main}, or the value"
+    rows = [row_of(only if name == step.main else name, field) for name, field in keys_of(step).items()]
+    return table(("key", "takes", "default", "meaning"), rows)
 
 
 def format_tables(entry: Entry) -> str:

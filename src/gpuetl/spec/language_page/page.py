@@ -10,7 +10,7 @@ from gpuetl.spec.language_page.example import Run, shown
 from gpuetl.spec.language_page.expectations import expectations_markdown
 from gpuetl.spec.language_page.file_tests import tests_markdown
 from gpuetl.spec.language_page.kernels import KERNELS
-from gpuetl.spec.language_page.options_table import options_table, table
+from gpuetl.spec.language_page.options_table import step_table, table
 from gpuetl.spec.language_page.parameters import PARAMETERS
 from gpuetl.spec.language_page.session import Print, shown_session
 from gpuetl.spec.language_page.sinks import sinks_markdown
@@ -24,8 +24,18 @@ from gpuetl.spec.steps import STEPS
 STEPS_HEAD = """\
 ## Steps
 
-A stage runs its steps in order. Each step gets the rows of the step before it. The examples below show the rows that go
-in, and the rows that come out.
+```yaml
+stages:
+  result:
+    from: sales
+    steps:
+      - filter: amount > 5
+      - sort: amount desc
+```
+
+A stage runs its steps in order. Each step gets the rows of the step before it. Below, each step has an example: the rows
+on the left go in, and the rows on the right come out. In the tables of keys, "the value" means that you write it without
+its key, as in `filter: amount > 5`.
 
 [Functions](functions.md) lists the functions of expressions. These errors come from every step that has such a part:
 
@@ -61,7 +71,7 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         *(step_markdown(verb, run, titles) for verb in STEPS),
         KERNELS,
         expectations_markdown(printed),
-        sinks_markdown(),
+        sinks_markdown(printed),
         storage_markdown(),
         tests_markdown(printed),
     ]
@@ -95,7 +105,7 @@ def step_markdown(verb: str, run: Run, titles: Mapping[str, str]) -> str:
         f"{summary}\n",
         shown(example, run),
         f"{details}\n",
-        options_table(STEPS[verb]),
+        step_table(STEPS[verb]),
         table(("error", "reason"), [f"| {link(code)} | {titles[code]} |" for code in example.errors]),
     ]
     return "\n".join(parts)

@@ -42,7 +42,11 @@ stages:
 - Relative paths of data, kernels and sinks begin at the folder of the file that has them. Paths such as
   `s3://bucket/key` are in object stores: see [storage](#storage).
 
-Errors: no value ([GE1016](errors/GE1016.md)), a value of another type ([GE1017](errors/GE1017.md)), a wrong declaration
-([GE1018](errors/GE1018.md)), an unknown parameter ([GE1021](errors/GE1021.md)), a path that cannot be filled in
-([GE1019](errors/GE1019.md)).
+| error | reason |
+|---|---|
+| [GE1016](errors/GE1016.md) | a parameter has no value |
+| [GE1017](errors/GE1017.md) | a value of another type |
+| [GE1018](errors/GE1018.md) | wrong declaration of a parameter |
+| [GE1021](errors/GE1021.md) | unknown parameter |
+| [GE1019](errors/GE1019.md) | a path that cannot be filled in |
 """

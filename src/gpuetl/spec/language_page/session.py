@@ -12,10 +12,11 @@ LANGUAGES = {"csv": "csv", "yaml": "yaml"}
 
 @dataclass(frozen=True)
 class Session:
-    """Files by name, and the arguments of `gpuetl` in their folder."""
+    """Files by name, the arguments of `gpuetl` in their folder, and a folder whose files are listed after it."""
 
     files: Mapping[str, str]
     command: str
+    listed: str = ""
 
     def write(self, folder: Path) -> None:
         """Write the files into a folder."""
@@ -24,10 +25,14 @@ class Session:
 
 
 Print = Callable[[Session], str]
-"""Runs the command of a session and returns what it prints."""
+"""Runs the command of a session and returns what it prints, or the files of the listed folder."""
 
 
 def shown_session(session: Session, printed: Print) -> str:
     """Return the files, and what the command prints."""
-    files = [f"`{name}`:\n\n```{LANGUAGES[name.rpartition('.')[2]]}\n{text}```\n" for name, text in session.files.items()]
-    return "\n".join([*files, f"```text\n$ gpuetl {session.command}\n{printed(session)}\n```\n"])
+    files = [
+        f"`{name}`:\n\n```{LANGUAGES[name.rpartition('.')[2]]}\n{text}```\n" for name, text in session.files.items()
+    ]
+    commands = [f"$ gpuetl {session.command}", *([f"$ find {session.listed} -type f"] if session.listed else [])]
+    output = "\n".join([*commands, printed(session)])
+    return "\n".join([*files, f"```text\n{output}\n```\n"])

@@ -2,21 +2,36 @@
 
 from gpuetl.formats.registry import sink_formats
 from gpuetl.spec.language_page.options_table import format_tables, options_table
+from gpuetl.spec.language_page.session import Print, Session, shown_session
 from gpuetl.spec.model import SinkSpec
 
 SINKS = """\
 ## Sinks
 
-```yaml
-sinks:
-  daily: {from: clean, parquet: out/daily, mode: overwrite}
-  list:  {from: clean, csv: out/list.csv, mode: overwrite, sort_by: amount desc}
-  lake:  {from: clean, parquet: out/lake, mode: append, partition_by: [year, month], run_key: [run_date]}
-```
-
 A path with a suffix, such as `out/list.csv`, is one file: gpuetl gathers all rows for it. Any other path is a folder, with
 one file for each partition. All sinks of a run change together, even if the process is killed:
-[commits](commits.md). All sinks have these keys:
+[commits](commits.md).
+"""
+WRITTEN = Session(
+    {
+        "sales.csv": "id,month,amount\n1,1,10.0\n2,2,4.5\n3,2,8.0\n",
+        "months.yaml": """\
+gpuetl: 1
+name: months
+params:
+  day: {type: date, default: 2026-11-01}
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, month: int32, amount: float64}}
+sinks:
+  list:   {from: sales, csv: out/list.csv, mode: overwrite, sort_by: amount desc}
+  months: {from: sales, parquet: out/months, mode: append, partition_by: month, run_key: day}
+""",
+    },
+    "run months.yaml --quiet",
+    "out",
+)
+KEYS = """\
+`.gpuetl` holds a record of each run. All sinks have these keys:
 """
 SINK_RULES = """\
 ### Mode
@@ -67,16 +82,22 @@ The key includes the names of the pipeline and of the sink, so other pipelines c
 in the names of files: `part-<key>-<run>-00000.parquet`. Without `run_key`, a run warns if the same pipeline has already
 appended files with the same parameters ([GE1704](errors/GE1704.md)).
 
-Errors: keys that do not fit the mode or the path ([GE1503](errors/GE1503.md), [GE1507](errors/GE1507.md),
-[GE1510](errors/GE1510.md)), a wrong `partition_by` ([GE1504](errors/GE1504.md)), a column that the format cannot hold
-([GE1505](errors/GE1505.md)), paths that overlap ([GE1502](errors/GE1502.md)), a sink that cannot write
-([GE1508](errors/GE1508.md)).
+| error | reason |
+|---|---|
+| [GE1503](errors/GE1503.md), [GE1507](errors/GE1507.md), [GE1510](errors/GE1510.md) | keys do not fit the mode or the path |
+| [GE1504](errors/GE1504.md) | `partition_by` cannot be used here |
+| [GE1505](errors/GE1505.md) | the format cannot hold a column |
+| [GE1502](errors/GE1502.md) | paths overlap |
+| [GE1508](errors/GE1508.md) | a sink cannot write |
 
 ### Keys of one sink format
 """
 
 
-def sinks_markdown() -> str:
+def sinks_markdown(printed: Print) -> str:
     """Return the section."""
-    path = {", ".join(sink_formats()): ("the path: a file if it has a suffix, else a folder", "the format, and the target")}
-    return "\n".join([SINKS, options_table(SinkSpec, path), SINK_RULES, format_tables(SinkSpec)])
+    path = {
+        ", ".join(sink_formats()): ("the path: a file if it has a suffix, else a folder", "the format, and the target")
+    }
+    session = shown_session(WRITTEN, printed)
+    return "\n".join([SINKS, session, KEYS, options_table(SinkSpec, path), SINK_RULES, format_tables(SinkSpec)])

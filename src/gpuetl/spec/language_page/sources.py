@@ -55,8 +55,8 @@ events: {parquet: lake/events, exclude: [payload], filename: file}
 whose value is not of the declared type is an error ([GE1408](errors/GE1408.md)). If the files have a column of the same
 name, the folder's value counts.
 
-`filename: file` adds a string column with the path of each row's file. gpuetl does not read files that a filter on it
-rules out. `exclude: [payload]` reads all columns but these, whatever their type.
+`filename: file` adds a string column with the path of each row's file. A filter on it rules out files, too. To read all
+columns but some, whatever their type, write `exclude: [payload]`.
 
 ### Files whose columns differ
 
@@ -169,8 +169,8 @@ BAD_ROWS = """\
 | `null` | null | the missing fields are null | the fields after the last column are left out |
 | `quarantine` | the row goes to `txns.rejected` | the same | the same |
 
-`null` counts its changes in a warning, with the first lines ([GE1706](errors/GE1706.md)). `fail` and `null` look at the
-columns that the pipeline uses, and `quarantine` at all columns of the schema. Stages and sinks read `txns.rejected` by
+`null` counts its changes in a warning, with the first lines ([GE1706](errors/GE1706.md)). Both `fail` and `null`
+check the columns that the pipeline uses. With `quarantine`, gpuetl checks all columns of the schema. Stages and sinks read `txns.rejected` by
 that name, in Python `table.rejected`. If nothing reads it, the pipeline is not valid ([GE1413](errors/GE1413.md)). It has
 these columns:
 

@@ -17,8 +17,8 @@ sources:
 | `az://container/key` | Azure Blob Storage | yes | yes |
 | `https://host/path` | HTTP servers | yes | no |
 
-By default, gpuetl takes credentials from the environment, like the tools of each cloud. `storage_options` gives the options
-of one source or sink. `storage` names options that several of them share:
+By default, gpuetl takes credentials from the environment, like the tools of each cloud. To give the options of one
+source or sink, write `storage_options`. To share options, give them a name under `storage`:
 
 ```yaml
 params:
@@ -61,9 +61,14 @@ Pipeline files may be in a store, too:
 Their credentials come from the environment. Relative paths in such a file begin at its folder in the store. The keys `cuda`
 and `reference` of a kernel may also be whole paths, such as `https://example.com/k.cu`.
 
-[Places](places.md) explains how gpuetl reads and writes each store. Errors: an unknown option
-([GE1480](errors/GE1480.md)), storage that does not fit its path ([GE1481](errors/GE1481.md)), an unknown name
-([GE1482](errors/GE1482.md)), a scheme that gpuetl does not support ([GE1409](errors/GE1409.md)).
+[Places](places.md) explains how gpuetl reads and writes each store.
+
+| error | reason |
+|---|---|
+| [GE1480](errors/GE1480.md) | unknown option of a store |
+| [GE1481](errors/GE1481.md) | storage that does not fit its path |
+| [GE1482](errors/GE1482.md) | unknown name of storage |
+| [GE1409](errors/GE1409.md) | scheme of a path that gpuetl does not support |
 """
 
 

@@ -78,8 +78,12 @@ class Join(Step):
     unless `nulls_equal: true`.
 
     The result has the left columns, then the right columns without their keys. `on: {left_name: right_name}` joins
-    keys of different names. `how: semi` keeps left rows that have a match, and `how: anti` those without. Both add
-    no columns. `how: cross` pairs every row with every row, and has no `on`.
+    keys of different names. `how` says which rows the result has:
+
+    - `inner`: pairs of rows with equal keys
+    - `left`, `right`, `full`: also rows of the left side, of the right side, or of both, that have no match
+    - `semi`, `anti`: left rows that have a match, or have none; no column is added
+    - `cross`: every pair of rows, without `on`
     """
 
     verb: ClassVar[str] = "join"

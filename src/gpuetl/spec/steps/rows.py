@@ -111,8 +111,9 @@ class Limit(Step):
 class Distinct(Step):
     """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`.
 
-    The kept rows have all their columns. Without columns, `distinct: {}`, rows must be equal in all columns to count as one. With `keep: any`, engines may
-    keep different rows. To choose the row, write `keep: first` and `order_by`.
+    The rows that stay keep all their columns. Without columns, `distinct: {}`, only rows that are equal in all columns
+    count as one. With `keep: any`, engines may keep different rows. To choose the row, write `keep: first` and
+    `order_by`.
     """
 
     verb: ClassVar[str] = "distinct"
