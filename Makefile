@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
+.PHONY: help browser demo demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -28,6 +28,13 @@ $(SERVERS): tests/servers/package-lock.json
 	else \
 	  echo "npm could not install s3rver and Azurite, so tests on them are skipped"; rm -rf tests/servers/node_modules; \
 	fi
+
+# A browser for the tests of reports: Debian's, where apt-get may install it, else one that Playwright downloads.
+browser: $(VENV)/.dev ## Chromium for tests/report/test_browser.py, whose screenshots are in build/screenshots
+	@if command -v chromium > /dev/null || command -v google-chrome > /dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation > /dev/null; \
+	else $(BIN)/playwright install chromium; fi
 
 demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data; on a GPU where the GPU engine is installed
 	$(BIN)/gpuetl test pipelines/flights.yaml
@@ -106,4 +113,4 @@ kernels: $(VENV)/.dev ## precompiled kernels for a release's wheel, into src/gpu
 	$(BIN)/python -m gpuetl.engines.cudf.programs.kernel_build
 
 clean:           ## remove the virtual environment and what runs wrote
-	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels htmlcov coverage.json coverage.txt .coverage*
+	rm -rf $(VENV) build pipelines/out src/gpuetl/_kernels htmlcov coverage.json coverage.txt .coverage*

@@ -182,6 +182,12 @@ def workers_here(count: int, **options: Any) -> Iterator[Client]:
         yield client
 
 
+@pytest.fixture(autouse=True)
+def _reports(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports that commands write by default go to a folder of the tests, and not to the user's."""
+    monkeypatch.setenv("GPUETL_REPORTS", str(tmp_path_factory.getbasetemp() / "reports"))
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Client]:
     """Two workers in this process; what runs on `dask` finds their client."""

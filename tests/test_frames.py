@@ -71,7 +71,7 @@ def test_categories_of_polars_are_their_strings(pipeline, engine, layout):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ([1, 2], "source 't': a list is not a frame\nIt takes an Arrow table, or a frame of pandas, Polars or cuDF."),
+        ([1, 2], "source 't': a list is not a frame\nIt takes an Arrow table, a frame of pandas, Polars or cuDF, a "),
         (
             pa.table({"t": pa.array([1], pa.timestamp("ns"))}),
             "source 't': column 't' cannot become timestamp[us] without loss",

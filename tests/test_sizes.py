@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuetl.messages import read_size, size
+from gpuetl.units import read_size, size
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from gpuetl.uncaught import show_short_tracebacks as _show_short_tracebacks
 from gpuetl.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from gpuetl.declarations import NameReplaced
     from gpuetl import functions as functions
     from gpuetl import selectors as selectors
     from gpuetl.errors import (
@@ -73,14 +74,16 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from gpuetl.options import Cluster, RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
+    from gpuetl.run.result_cache import result_cache
     from gpuetl.sandbox import in_sandbox
     from gpuetl.table import Table
 
 
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
-    "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
-    "col", "expr", "in_sandbox", "lit", "load", "loads", "param", "run_id", "struct", "when",
+    "InvalidPipeline", "NameReplaced", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions",
+    "SinkExists", "Table", "col", "expr", "in_sandbox", "lit", "load", "loads", "param", "result_cache", "run_id",
+    "struct", "when",
 ]  # fmt: skip
 __all__ += [
     "acos", "acosh", "add_days", "add_months", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh",
@@ -108,7 +111,10 @@ __all__ += [
 
 _show_short_tracebacks()
 
-_MODULES = ("errors", "expressions.build", "functions", "options", "pipeline", "sandbox", "table")
+_MODULES = (
+    "errors", "expressions.build", "functions", "declarations", "options", "pipeline", "run.result_cache", "sandbox",
+    "table",
+)  # fmt: skip
 _SUBMODULES = ("functions", "selectors")
 
 

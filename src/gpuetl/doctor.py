@@ -31,11 +31,11 @@ from gpuetl.engines.registry import (
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.macros import MACROS
 from gpuetl.formats.registry import FORMATS
-from gpuetl.messages import size
 from gpuetl.plugin_discovery import PluginTable, plugins_of, shadowed
 from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import RULES
 from gpuetl.spec.steps import STEPS
+from gpuetl.units import size
 from gpuetl.version import __version__
 
 # What was found, and what is wrong.

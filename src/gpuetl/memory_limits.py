@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from gpuetl.errors import OutOfMemory
-from gpuetl.messages import size
+from gpuetl.units import size
 
 # How much memory the host has for this process: the machine's, or that of its control group where that has less.
 

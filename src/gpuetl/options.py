@@ -137,6 +137,12 @@ class RunOptions:
         is faster for many small files; a process that is killed loses nothing either way.
     cluster
         Where the engines `dask` and `dask-cuda` run.
+    report
+        Where to write the report, also of a run that fails or is interrupted: a file that ends in .html, else it is
+        JSON; or a folder, in which it is named after the pipeline and the run.
+    column_stats
+        The report has statistics of the columns of each sink: nulls, distinct values, least and greatest, a histogram
+        or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
     """
 
     partition_rows: int | None = None
@@ -154,6 +160,8 @@ class RunOptions:
     trace: str | Path | None = None
     sync: bool = True
     cluster: Cluster = Cluster()
+    report: str | Path | None = None
+    column_stats: bool = False
 
     def __post_init__(self) -> None:
         leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}
@@ -177,11 +185,13 @@ class RunOptions:
         share = self.carried_share
         if share is not None and (not isinstance(share, int | float) or not share >= 0):
             raise InvalidPipeline.because(coded("GE3004", f"option carried_share takes a number from 0, got {share!r}"))
-        if self.trace is not None and not Path(self.trace).parent.is_dir():
-            raise InvalidPipeline.because(
-                coded("GE3004", f"option trace: there is no folder {Path(self.trace).parent}"),
-                "Make it, or name another.",
-            )
+        for name in ("trace", "report"):
+            path = getattr(self, name)
+            if path is not None and not Path(path).parent.is_dir():
+                raise InvalidPipeline.because(
+                    coded("GE3004", f"option {name}: there is no folder {Path(path).parent}"),
+                    "Make it, or name another.",
+                )
         if self.spill_folder is not None and not Path(self.spill_folder).is_dir():
             raise InvalidPipeline.because(
                 coded("GE3004", f"option spill_folder: there is no folder {self.spill_folder}"),

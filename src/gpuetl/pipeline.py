@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
-from gpuetl.errors import InvalidPipeline, Problems, have_hint
+from gpuetl.declarations import Declarations, in_notebook, is_same, note_replaced, with_unnamed, without
+from gpuetl.errors import GpuetlError, InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.formats.frames import to_table
@@ -42,6 +44,8 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.optimize import Optimized
     from gpuetl.options import RunOptions
     from gpuetl.run.pipeline_run import Run
+    from gpuetl.run.result_cache import ResultCache
+    from gpuetl.run.table_evaluation import TableQuery
     from gpuetl.telemetry.recorder import Progress
     from gpuetl.validation import Validation
     from gpuetl.verify.verification import VerifyReport
@@ -54,8 +58,9 @@ CHOICES = ("extra_columns", "missing_columns")
 class Pipeline(PipelineDefinition, SourceMethods):
     """A pipeline: parameters, sources, stages and sinks, by name.
 
-    Declarations are added and never change: a name stands for one thing.  Tables are immutable.  Nothing is read
-    before `plan` or `run`.
+    A name that is declared again stands for the later declaration, so that a cell of a notebook can run again; a script
+    gets a warning, `NameReplaced`.  `del pipeline.stages["clean"]` removes one.  Tables are immutable, and name what
+    they begin with.  Nothing is read before a table shows rows, or `plan` or `run`.
 
     Parameters
     ----------
@@ -66,6 +71,74 @@ class Pipeline(PipelineDefinition, SourceMethods):
     def __init__(self, name: str, description: str = "", root: str | FilePath = ".") -> None:
         super().__init__(name, description, root)
         self._numbers: dict[str, Iterator[int]] = {}
+        self._unnamed: dict[str, StageSpec] = {}
+
+    def __repr__(self) -> str:
+        counts = [f"{len(names)} {kind}{'s' * (len(names) != 1)}" for kind, names in self._declared().items()]
+        return f"<Pipeline {self.spec.name}: {', '.join(counts)}; kept rows: {self.result_cache.summary}>"
+
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import graph_page
+        from gpuetl.report.pipeline_graph import pipeline_graph
+
+        lines, plan = [f"Kept rows: {self.result_cache.summary}."], None
+        try:
+            plan = self.plan(unbound=True)
+        except GpuetlError as error:  # the picture shows what there is
+            lines += str(error).split("\n")
+        return graph_page(str(self.spec.name), pipeline_graph(self.spec, plan), lines)
+
+    def _declared(self) -> dict[str, Mapping[str, Any]]:
+        spec = self.spec
+        return {"source": spec.sources, "stage": spec.stages, "sink": spec.sinks}
+
+    @property
+    def sources(self) -> Declarations[Table]:
+        """The sources by name, as tables; `del pipeline.sources["orders"]` removes one."""
+        return Declarations("source", lambda: self.spec.sources, self.table, partial(self._remove, "sources"))
+
+    @property
+    def stages(self) -> Declarations[Table]:
+        """The stages by name, as tables; `del pipeline.stages["clean"]` removes one."""
+        return Declarations("stage", lambda: self.spec.stages, self.table, partial(self._remove, "stages"))
+
+    @property
+    def sinks(self) -> Declarations[SinkSpec]:
+        """The sinks by name; `del pipeline.sinks["out"]` removes one."""
+        return Declarations(
+            "sink", lambda: self.spec.sinks, lambda n: self.spec.sinks[n], partial(self._remove, "sinks")
+        )
+
+    @property
+    def result_cache(self) -> ResultCache:
+        """The rows that tables have computed, of all pipelines of this process; set its `limit` to `"2 GB"`, or 0."""
+        from gpuetl.run.result_cache import result_cache
+
+        return result_cache
+
+    def clear_cache(self) -> None:
+        """Forget the rows that tables have computed, of all pipelines of this process."""
+        self.result_cache.clear()
+
+    @property
+    def needs_parameters(self) -> bool:
+        """Whether a parameter has no value unless a run gives it one."""
+        return any(parameter.required for parameter in self.spec.parameters.values())
+
+    def query_of(
+        self,
+        origin: str,
+        stage: StageSpec | None,
+        params: Mapping[str, Any],
+        options: RunOptions | None,
+        progress: Progress | None,
+    ) -> TableQuery:
+        """Return the query for the rows of a source or stage after further steps."""
+        from gpuetl.run.table_evaluation import TableQuery
+
+        spec = replace(self.spec, stages={**self._unnamed, **self.spec.stages})
+        options = self.options_for(options, "auto")
+        return TableQuery(spec, self.root, origin, stage, params, options, progress, self._problems)
 
     def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:
         """Declare a typed parameter; without a default it is null, unless it is required."""
@@ -99,7 +172,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
 
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""
-        if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages}:
+        if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages, *self._unnamed}:
             raise InvalidPipeline.because(
                 coded("GE1020", f"unknown source or stage '{name}'"),
                 have_hint(name, [*self.spec.sources, *self.spec.stages], noun="Sources and stages"),
@@ -146,17 +219,44 @@ class Pipeline(PipelineDefinition, SourceMethods):
         """Return a stage name that nothing has yet."""
         origin = origin.replace(".", "_")  # of rows in quarantine
         numbers = self._numbers.setdefault(origin, count(1))  # goes on where the last name was found
-        return next(n for i in numbers if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources)
+        names = (f"{origin}_{i}" for i in numbers)
+        taken = (self.spec.stages, self.spec.sources, self._unnamed)
+        return next(name for name in names if not any(name in others for others in taken))
+
+    def add_unnamed(
+        self, origin: str, steps: tuple[Step, ...], expect: tuple[Rule, ...], nodes: tuple[Located | None, ...]
+    ) -> str:
+        """Return the name of a stage that has none of the user's: the one of the same steps, or a new one.
+
+        It leaves the pipeline when what reads it is declared anew and reads it no more.
+        """
+        stage = StageSpec(Text(origin, caller()), steps, expect, nodes)
+        name = next((name for name, known in self._unnamed.items() if is_same(known, stage)), "")
+        name = name or self.unused_name(origin)
+        self._unnamed[name] = stage
+        self.spec = replace(self.spec, stages={**self.spec.stages, name: stage})
+        return name
 
     def _declare(self, section: str, name: str, value: Any) -> None:
         if not is_identifier(name):
             message = coded("GE1012", f"'{name}' is not a valid name for {section}")
             raise InvalidPipeline.because(message, "Use letters, digits and _.")
-        others = ("sources", "stages") if section in ("sources", "stages") else (section,)
-        if any(name in getattr(self.spec, other) for other in others):
-            raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already"), "Choose another name.")
-        changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
-        self.spec = replace(self.spec, **changed)
+        other = {"sources": "stages", "stages": "sources"}.get(section)
+        if other and name in getattr(self.spec, other):
+            hint = f'Choose another name, or remove it: del pipeline.{other}["{name}"].'
+            raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already, in {other}"), hint)
+        before = getattr(self.spec, section)
+        differs = name in before and not is_same(before[name], value)
+        if differs and name not in self._unnamed:
+            note_replaced(section, name)
+        if section == "stages":
+            self._unnamed.pop(name, None)
+        changed: dict[str, Any] = {section: {**before, name: value}}
+        self.spec = with_unnamed(replace(self.spec, **changed), self._unnamed, prunes=differs)
+
+    def _remove(self, section: str, name: str) -> None:
+        self._unnamed.pop(name, None)
+        self.spec = with_unnamed(without(self.spec, section, name), self._unnamed, prunes=True)
 
     def engine_for(self, engine: str = "auto") -> str:
         """Return the name of an engine; for `auto` that of the profile, if it names one."""
@@ -271,7 +371,11 @@ class Pipeline(PipelineDefinition, SourceMethods):
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
-        return run_pipeline(self, params or {}, choice, RunRequest(names, write), options, progress)
+        if names is None:  # stages that cells have left behind are not results
+            self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
+        return run_pipeline(
+            self, params or {}, choice, RunRequest(names, write, fills_cache=in_notebook()), options, progress
+        )
 
     def verify(
         self,
@@ -310,7 +414,16 @@ class Pipeline(PipelineDefinition, SourceMethods):
         engine = self.engine_for(engine)
         return verify_pipeline(self, params or {}, engine, names, sample, self.options_for(options, engine), progress)
 
-    def add_test(self, name: str, **keys: Any) -> None:
+    def add_test(
+        self,
+        name: str,
+        *,
+        params: Mapping[str, object] | None = None,
+        given: Mapping[str, object] | None = None,
+        expect: Mapping[str, object] | None = None,
+        expect_failure: str | None = None,
+        **unknown: Never,
+    ) -> None:
         """Declare a test: `params`, `given`, `expect` and `expect_failure` as in YAML, of Python's own values.
 
         Raises
@@ -318,12 +431,15 @@ class Pipeline(PipelineDefinition, SourceMethods):
         InvalidPipeline
             For what a test in a file may not say; columns and types are checked by `validate` and `test`.
         """
+        found = {"params": params, "given": given, "expect": expect, "expect_failure": expect_failure}
+        keys = {key: value for key, value in found.items() if value is not None} | unknown
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)
-        if any(test.name == name for test in self.spec.tests):
-            problems.add(coded("GE1013", f"a test is named '{name}' already"), "Choose another name.")
         problems.check()
-        self.spec = replace(self.spec, tests=(*self.spec.tests, *read))
+        kept = tuple(test for test in self.spec.tests if test.name != name)
+        if any(test.name == name and not is_same(test, read[0]) for test in self.spec.tests):
+            note_replaced("tests", name)
+        self.spec = replace(self.spec, tests=(*kept, *read))
 
     def test(
         self,

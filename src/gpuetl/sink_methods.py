@@ -36,7 +36,7 @@ class SinkMethods:
         keep_foreign: bool | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
-        compression: Literal["auto", "zstd", "snappy", "lz4", "none", "zstd(1)", "zstd(2)", "zstd(3)", "zstd(4)", "zstd(5)", "zstd(6)", "zstd(7)", "zstd(8)", "zstd(9)", "zstd(10)", "zstd(11)", "zstd(12)", "zstd(13)", "zstd(14)", "zstd(15)", "zstd(16)", "zstd(17)", "zstd(18)", "zstd(19)", "zstd(20)", "zstd(21)", "zstd(22)"] | None = "auto",
+        compression: Literal["zstd", "snappy", "lz4", "none", "zstd(1)", "zstd(2)", "zstd(3)", "zstd(4)", "zstd(5)", "zstd(6)", "zstd(7)", "zstd(8)", "zstd(9)", "zstd(10)", "zstd(11)", "zstd(12)", "zstd(13)", "zstd(14)", "zstd(15)", "zstd(16)", "zstd(17)", "zstd(18)", "zstd(19)", "zstd(20)", "zstd(21)", "zstd(22)"] | None = "zstd(1)",
         row_group_rows: int = 1048576,
         statistics: bool = True,
         page_index: bool = False,
@@ -49,23 +49,23 @@ class SinkMethods:
         Parameters
         ----------
         partition_by
-            Columns whose values become folders.
+            Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in each file, as of `sort`.
+            The order of the rows in the files.
         mode
-            What becomes of files that are there.
+            What happens if the target exists.
         on_empty
-            What a run without rows writes.
+            What happens if there are no rows.
         run_key
-            Columns that tell runs apart: a run again replaces its own rows.
+            Parameters that identify a run: a second run with the same values replaces the files of the first.
         keep_foreign
-            Leave files alone that gpuetl has not written.
+            Keep files that gpuetl did not write in folders that are replaced.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store to write to.
         compression
-            The codec of the pages; `auto` is zstd(1), and none where the GPU encodes them; zstd alone is zstd(1).
+            The codec of the pages; zstd alone is zstd(1).
         row_group_rows
             The rows of a row group.
         statistics
@@ -117,21 +117,21 @@ class SinkMethods:
         Parameters
         ----------
         partition_by
-            Columns whose values become folders.
+            Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in each file, as of `sort`.
+            The order of the rows in the files.
         mode
-            What becomes of files that are there.
+            What happens if the target exists.
         on_empty
-            What a run without rows writes.
+            What happens if there are no rows.
         run_key
-            Columns that tell runs apart: a run again replaces its own rows.
+            Parameters that identify a run: a second run with the same values replaces the files of the first.
         keep_foreign
-            Leave files alone that gpuetl has not written.
+            Keep files that gpuetl did not write in folders that are replaced.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store to write to.
         compression
             The codec of the files; `auto` goes by the path's suffix.
         """
@@ -170,21 +170,21 @@ class SinkMethods:
         Parameters
         ----------
         partition_by
-            Columns whose values become folders.
+            Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in each file, as of `sort`.
+            The order of the rows in the files.
         mode
-            What becomes of files that are there.
+            What happens if the target exists.
         on_empty
-            What a run without rows writes.
+            What happens if there are no rows.
         run_key
-            Columns that tell runs apart: a run again replaces its own rows.
+            Parameters that identify a run: a second run with the same values replaces the files of the first.
         keep_foreign
-            Leave files alone that gpuetl has not written.
+            Keep files that gpuetl did not write in folders that are replaced.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store to write to.
         compression
             `auto` goes by the path's suffix: `.gz`, `.zst`.
         """
@@ -223,21 +223,21 @@ class SinkMethods:
         Parameters
         ----------
         partition_by
-            Columns whose values become folders.
+            Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in each file, as of `sort`.
+            The order of the rows in the files.
         mode
-            What becomes of files that are there.
+            What happens if the target exists.
         on_empty
-            What a run without rows writes.
+            What happens if there are no rows.
         run_key
-            Columns that tell runs apart: a run again replaces its own rows.
+            Parameters that identify a run: a second run with the same values replaces the files of the first.
         keep_foreign
-            Leave files alone that gpuetl has not written.
+            Keep files that gpuetl did not write in folders that are replaced.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store to write to.
         compression
             The codec of stripes.
         """
@@ -276,21 +276,21 @@ class SinkMethods:
         Parameters
         ----------
         partition_by
-            Columns whose values become folders.
+            Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in each file, as of `sort`.
+            The order of the rows in the files.
         mode
-            What becomes of files that are there.
+            What happens if the target exists.
         on_empty
-            What a run without rows writes.
+            What happens if there are no rows.
         run_key
-            Columns that tell runs apart: a run again replaces its own rows.
+            Parameters that identify a run: a second run with the same values replaces the files of the first.
         keep_foreign
-            Leave files alone that gpuetl has not written.
+            Keep files that gpuetl did not write in folders that are replaced.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store to write to.
         compression
             The codec of the buffers.
         """

@@ -51,25 +51,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         verify_checksums
             Compare pages with their checksums, where they have one.
         verify_pages
@@ -128,25 +128,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         delimiter
             The character between two fields.
         quote
@@ -229,25 +229,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         sample_rows
             The first lines of a file that are looked at for its columns, without a schema.
         on_bad_row
@@ -292,25 +292,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         """
         keys: dict[str, object] = {
             "schema": schema,
@@ -349,25 +349,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         """
         keys: dict[str, object] = {
             "schema": schema,
@@ -406,25 +406,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         """
         keys: dict[str, object] = {
             "schema": schema,
@@ -469,25 +469,25 @@ class SourceMethods:
         Parameters
         ----------
         schema
-            The types of the columns, by name.
+            The columns to read and their types; `infer` takes the types of a CSV file from its first rows.
         partitions
-            The types of columns in the path (`year=2024/`), by name.
+            Columns in the names of folders, such as `day=2026-11-01`, and their types.
         columns
-            The columns to read, by default all.
+            The columns to read; by default all.
         exclude
             Columns that are not read.
         filename
-            The name of a column for the paths of the files.
+            The name of a column to add, with the path of each row's file.
         filter
-            The rows to read: a condition.
+            An SQL condition; only rows for which it is true are read.
         extra_columns
-            What becomes of columns that the schema lacks.
+            What to do with columns of files that `schema` does not have.
         missing_columns
-            What becomes of columns that a file lacks.
+            What to do where a file lacks a column: stop, or read null.
         storage
-            The name of options that `Pipeline.storage` declares.
+            The name of options of a store, declared under `storage`.
         storage_options
-            Options of an object store.
+            Options of the store that has the files.
         sheet
             The name of the sheet, or its number from 1.
         range

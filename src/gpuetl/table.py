@@ -19,17 +19,21 @@ from gpuetl.spec.places import caller
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Located, Text
 from gpuetl.table_kernels import TableKernels
+from gpuetl.table_results import TableResults
 from gpuetl.table_steps import TableSteps
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
 
-METHODS = (*verbs.STEPS, "group_by", "pipe", "expect", "stage", "rejected", "write_parquet", "write_csv")
+METHODS = (
+    *verbs.STEPS, "group_by", "pipe", "expect", "stage", "rejected", "write_parquet", "write_csv",
+    *(name for name in vars(TableResults) if not name.startswith("_")),
+)  # fmt: skip
 """What a misspelt method may stand for."""
 
 
-@dataclass(frozen=True, eq=False)
-class Table(TableSteps, TableKernels, SinkMethods):
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(TableSteps, TableKernels, SinkMethods, TableResults):
     """Rows to come: those of `origin`, a source or stage of `pipeline`, after `steps`.
 
     Every method returns a new table and leaves this one as it is.  Names, types and expressions are checked when the
@@ -75,7 +79,7 @@ class Table(TableSteps, TableKernels, SinkMethods):
         """Return the name of this source or stage; steps that have none are given one."""
         if not self.steps and not self.expectations:
             return Text(self.origin)
-        return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
+        return Text(self.pipeline.add_unnamed(self.origin, self.steps, self.expectations, self.nodes))
 
     def _beside(self, verb: str, other: Any) -> Text:
         """Return the name of another table for a step; raise `InvalidPipeline` unless it is one of this pipeline."""

@@ -21,6 +21,7 @@ from typing import Any
 from environment import described, today
 from suites import SUITES, Job, jobs
 from suites.answers import assert_same_answers
+from suites.events.codec import CODECS, choose_codec
 from suites.folders import make_whole
 from suites.measure import Process, answer_folder, serve
 from suites.pdsh.make import generator
@@ -36,6 +37,7 @@ HERE = Path(__file__).parent
 def main() -> None:
     """Measure."""
     asked = arguments()
+    choose_codec(asked.codec)
     if asked.serve:
         data = data_folder(asked, asked.serve[1])
         serve(asked.serve[0], data, answers_folder(data), asked.engine, asked.runs, asked.budget)
@@ -67,6 +69,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000_000, help="of the largest table, where no scale is")
     parser.add_argument("--scale", type=float, default=10, help="of PDS-H")
     parser.add_argument("--runs", type=int, default=5, help="after the first one")
+    parser.add_argument("--codec", choices=CODECS, default=CODECS[0], help="of the files that all peers write")
     parser.add_argument("--budget", type=float, default=20, metavar="S", help="no run begins after so many seconds")
     parser.add_argument("--limit", type=float, default=120, metavar="S", help="of a job on a peer, which then ends")
     parser.add_argument(

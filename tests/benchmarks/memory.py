@@ -25,7 +25,7 @@ from suites.folders import make_whole
 from suites.results import gpu, installed, printed, table_size
 
 from gpuetl import OutOfMemory, RunOptions, load
-from gpuetl.messages import read_size
+from gpuetl.units import read_size
 
 HERE = Path(__file__).parent
 UNLIMITED = "all there is"

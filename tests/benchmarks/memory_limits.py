@@ -39,10 +39,10 @@ from environment import described, today
 from suites.results import gpu
 
 from gpuetl import GpuetlError, Pipeline, RunOptions, expr
-from gpuetl.messages import read_size
 from gpuetl.report.run_report import RunReport
 from gpuetl.table import Table
 from gpuetl.telemetry.memory_meter import HIGHEST, PROCESS, resident_set, status_bytes
+from gpuetl.units import read_size
 
 HERE = Path(__file__).parent
 UNLIMITED = "none"

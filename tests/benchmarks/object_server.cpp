@@ -3,7 +3,7 @@
 // A bucket is a folder in the folder.  It checks no signatures and writes nothing.  It has a thread for each connection, and
 // the kernel copies files to sockets, so that clients are what is measured.
 //
-//     GET /.counts    requests and bytes of bodies since the last /.reset, as JSON
+//     GET /.counts    requests, and bytes of objects and of lists, since the last /.reset, as JSON
 //     GET /.reset
 //
 // Build: g++ -O2 -std=c++20 -pthread object_server.cpp -o object_server.  Run: object_server FOLDER PORT
@@ -31,7 +31,7 @@
 
 namespace fs = std::filesystem;
 
-std::atomic<long> heads{0}, gets{0}, lists{0}, bytes{0};
+std::atomic<long> heads{0}, gets{0}, lists{0}, bytes{0}, list_bytes{0};
 std::string root;
 
 struct Entry {
@@ -103,7 +103,7 @@ bool list(int socket, const std::string& bucket, std::map<std::string, std::stri
         count++;
     }
     body += "<KeyCount>" + std::to_string(count) + "</KeyCount></ListBucketResult>";
-    bytes += body.size();
+    list_bytes += body.size();
     return answer(socket, "200 OK", body);
 }
 
@@ -154,10 +154,10 @@ bool serve(int socket, const std::string& request) {
     size_t mark = target.find('?');
     std::string path = decoded(target.substr(0, mark));
     if (path == "/.counts" || path == "/.reset") {
-        char text[160];
-        snprintf(text, sizeof text, "{\"head\": %ld, \"get\": %ld, \"list\": %ld, \"bytes\": %ld}", heads.load(), gets.load(),
-                 lists.load(), bytes.load());
-        if (path == "/.reset") heads = gets = lists = bytes = 0;
+        char text[200];
+        snprintf(text, sizeof text, "{\"head\": %ld, \"get\": %ld, \"list\": %ld, \"bytes\": %ld, \"list_bytes\": %ld}",
+                 heads.load(), gets.load(), lists.load(), bytes.load(), list_bytes.load());
+        if (path == "/.reset") heads = gets = lists = bytes = list_bytes = 0;
         return answer(socket, "200 OK", text, "application/json");
     }
     std::map<std::string, std::string> query;

@@ -9,7 +9,7 @@ from typing import Any
 from render_first_runs import edits_section, first_runs_section, flights_section, process_start_section, suites_of
 from render_gpu import (
     cluster_section,
-    compression_note,
+    codecs_section,
     csv_readers_section,
     gpu_section,
     kernel_section,
@@ -31,11 +31,13 @@ from render_summary import summary
 from render_text import newest, table
 
 HERE = Path(__file__).parent
+CODECS = ("zstd", "snappy", "none")
+"""Of the pipeline's files: a result for each."""
 PAGE = HERE.parents[1] / "docs" / "performance.md"
 BENCHMARKS = (
     "gpu", "first-runs", "edited-expression", "process-start", "large", "operations", "kernels", "memory-cudf",
     "memory-pandas", "memory-limits-cudf", "memory-limits-pandas", "memory-csv-pandas", "scaling", "cluster", "peers", "startup", "planning",
-    "expectations", "sync", "pipeline-zstd", "object-stores", "csv",
+    "expectations", "sync", "object-stores", "csv", *(f"pipeline-{codec}" for codec in CODECS),
 )  # fmt: skip
 """Those of the page, in its order."""
 
@@ -80,7 +82,7 @@ def page() -> str:
         *summary(results),
         "## One GPU", "",
         *gpu_section(gpu, again),
-        *compression_note(results["pipeline-zstd"]),
+        *codecs_section({codec: results[f"pipeline-{codec}"] for codec in CODECS}),
         *csv_readers_section(results["csv"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),

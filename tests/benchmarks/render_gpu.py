@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from render_text import conditions, mean, remarks
@@ -47,16 +47,26 @@ def csv_readers_section(result: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def compression_note(result: dict[str, Any]) -> list[str]:
-    """Say what the libraries wrote in the pipeline, and what it costs gpuetl to compress that on the host."""
-    peers = result["jobs"]["events/pipeline"]["peers"]
-    gpuetl, cudf = (f"{peers[name]['best_s']:.2f} s" for name in ("gpuetl", "cudf"))
+def codecs_section(by_codec: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Render the pipeline with files of each codec, by the codecs' names."""
+    peers = {codec: result["jobs"]["events/pipeline"]["peers"] for codec, result in by_codec.items()}
+    names = list(dict.fromkeys(name for found in peers.values() for name in found))
+    rows = (f"| {name} | {' | '.join(cell_of(found.get(name)) for found in peers.values())} |" for name in names)
     return [
-        "Compression of what the pipeline writes: cuDF, cudf-polars, Polars and DuckDB wrote snappy. gpuetl wrote its encodings without",
-        "a codec; its files are smaller than libcudf's in snappy all the same ([formats](formats.md#parquet-sinks)). With",
-        f"`compression: zstd(1)` threads of the host compress the pages. gpuetl then took {gpuetl}, and cuDF, with snappy, {cudf}",
-        f"in the same run. {conditions(result)}.", "",
+        "#### The pipeline by codec", "",
+        "Best seconds and bytes of the pipeline above, with files of one codec from all libraries: `tests/benchmarks/gpu.py FOLDER",
+        "--jobs events/pipeline --codec snappy`. zstd is the default of sinks, with level 1. In the table above, gpuetl wrote its encodings",
+        f"without a codec, and the others wrote snappy. {conditions(next(iter(by_codec.values())))}.", "",
+        *lines_of_table(("by", *peers), rows),
+        *(line for result in by_codec.values() for line in remarks(result)),
     ]  # fmt: skip
+
+
+def cell_of(record: dict[str, Any] | None) -> str:
+    """Return what is shown of a library's runs with a codec."""
+    if record is None or "best_s" not in record:
+        return "–"
+    return f"{record['best_s']:.2f} s, {record['bytes_written'] / 1e9:.2f} GB"
 
 
 def large_section(result: dict[str, Any]) -> list[str]:

@@ -45,20 +45,33 @@ def peers_section(result: dict[str, Any]) -> list[str]:
 
 def stores_section(result: dict[str, Any]) -> list[str]:
     """Render reads of an object store beside other libraries, with the requests and bytes that its server counted."""
+    measured = [
+        (case, name, found, part["needed_bytes"])
+        for case, part in result["cases"].items()
+        for name, found in part["libraries"].items()
+    ]
     rows = [
-        f"| {case} | {name} | {found['cold']['s']:.1f} | {found['warm']['s']:.1f} | {found['cold']['get']:,} "
-        f"| {found['cold']['list']} | {found['cold']['bytes'] / measured['needed_bytes']:.2f} |"
-        for case, measured in result["cases"].items()
-        for name, found in measured["libraries"].items()
+        f"| {case} | {name} | {found['process_s']:.1f} | {found['cold']['s']:.2f} | {found['warm']['s']:.2f} "
+        f"| {found['warm']['cpu_s']:.1f} | {found['peak_bytes'] / 1e9:.1f} | {found['cold']['get']:,} "
+        f"| {found['cold']['head']} | {found['cold']['list']} | {found['cold']['bytes'] / needed:.2f} "
+        f"| {found['cold']['list_bytes'] / 1e6:.1f} |"
+        for case, name, found, needed in measured
         if "failed" not in found
     ]
+    failed = {name: found["failed"] for _, name, found, _ in measured if "failed" in found}
     return [
         "### Object stores", "",
-        "`tests/benchmarks/object_stores.py`: sums of Parquet files on an S3 server on the same machine, by the pandas engine and by others.",
-        "Cold runs are the first of a process, warm ones the median of the later ones; metadata is kept between them. Bytes are those that",
-        f"the server sent, lists included, over those of the column chunks. The load of the machine was {result['load']:.0f}, so times are",
-        f"rough. {conditions(result)}.", "",
-        *table(("case", "by", "cold, s", "warm, s", "GET", "LIST", "bytes, × needed"), rows),
+        "`tests/benchmarks/object_stores.py`: sums of Parquet files on an S3 server on the same machine, by gpuetl and by others. Process is",
+        "from the start of a process to its first answer. Cold runs are the first of a process, warm ones the median of the later ones;",
+        "gpuetl keeps metadata and small objects between them. CPU is of warm runs. Requests are those of cold runs. Bytes are those of",
+        f"objects that the server sent, over those of the column chunks and metadata. {conditions(result)}, load {result['load']:.0f}.",
+        "",
+        *table(
+            ("case", "by", "process, s", "cold, s", "warm, s", "CPU, s", "peak, GB", "GET", "HEAD", "LIST", "bytes, × needed", "lists, MB"),
+            rows,
+        ),
+        *(f"Not measured: {name} ({why.rstrip('.')})." for name, why in failed.items()),
+        *[""] * bool(failed),
     ]  # fmt: skip
 
 

@@ -137,10 +137,13 @@ def test_report_is_written_as_json_and_as_a_page(file: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("report", "message"), [("none/run.html", "none does not exist"), (".", "is a folder; name a file")]
+    ("option", "path", "message"),
+    [("--report", "none/run.html", "none does not exist"), ("--trace", ".", "is a folder; name a file")],
 )
-def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(file: Path, report: str, message: str):
-    refused = gpuetl("run", file, "--report", file.parent / report)
+def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(
+    file: Path, option: str, path: str, message: str
+):
+    refused = gpuetl("run", file, option, file.parent / path)
     assert refused.exit_code == 2
     assert message in " ".join(refused.stderr.split())
     assert not (file.parent / "out.parquet").exists()

@@ -7,6 +7,7 @@ import pytest
 import gpuetl as ge
 from file_tests.daily import PIPELINE, daily, outcomes
 from gpuetl import InvalidPipeline, RunOptions
+from gpuetl.declarations import NameReplaced
 
 TESTS = """\
   - name: small and void amounts are left out
@@ -293,7 +294,8 @@ def test_python_declares_tests_that_yaml_holds(pipeline):
     shown = repr(report).splitlines()
     assert shown[0].startswith("passed  large  (")
     assert shown[1].startswith("1 test of test on pandas: 1 passed, in ")
-    with pytest.raises(InvalidPipeline, match="a test is named 'large' already"):
-        pipeline.add_test("large", expect={"large": []})
+    with pytest.warns(NameReplaced, match="test 'large' was declared before"):
+        pipeline.add_test("large", given=given, expect={"large": []})
+    assert not pipeline.test(engine="pandas").passed
     with pytest.raises(InvalidPipeline, match="unknown key 'expected'"):
         pipeline.add_test("other", expected={"large": []})

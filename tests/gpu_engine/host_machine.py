@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from gpu_engine.device_arrays import DeviceArrays, device_array, plain
+from gpu_engine.host_compressor import HostCompressor
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, named
 from gpuetl.engines.cudf.columns.frame import Frame
@@ -130,6 +131,7 @@ class HostMachine:
 
     arrays = DeviceArrays()
     by_instructions = False
+    compresses = True
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
@@ -282,6 +284,10 @@ class HostMachine:
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Write by a few threads, little at a time."""
         return threaded_file(path, alone, writers())
+
+    def compressor(self, codec: str) -> HostCompressor | None:
+        """Compress by Arrow."""
+        return HostCompressor(codec) if self.compresses else None
 
 
 @cache

@@ -142,11 +142,11 @@ def test_a_signal_while_a_finished_run_cleans_up_leaves_nothing_behind(folder, m
     assert not leftovers(folder)
 
 
-@pytest.mark.parametrize("name", ["add_notes", "stage_reports"])
+@pytest.mark.parametrize("name", ["pipeline_run.add_notes", "account.stage_reports"])
 def test_a_signal_after_the_sinks_are_in_place_says_so(folder, monkeypatch, name):
     """Also one that comes while a cluster is closed: that is before the report."""
     (folder / "go").touch()
-    monkeypatch.setattr("gpuetl.run.pipeline_run." + name, lambda *_: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr("gpuetl.run." + name, lambda *_: signal.raise_signal(signal.SIGTERM))
     with pytest.raises(Stopped) as stopped, stopping():
         load(folder / "p.yaml").run(engine="pandas")
     assert stopped.value.__notes__[0] == "all sinks are written"
@@ -290,6 +290,7 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(folder):
         f"{limited}; from gpuetl.cli import main; main()",
         "run",
         "-q",
+        "--no-report",
         str(folder / "p.yaml"),
     ]
     done = subprocess.run(line, check=False, capture_output=True, text=True, env=environment_without_coverage())

@@ -61,23 +61,15 @@ def test_the_codec_is_the_one_of_the_option(engine, tmp_path, options, codec):
     assert file.read().equals(TABLE)
 
 
-def test_what_the_gpu_encodes_is_compressed_only_where_the_user_asks():
-    """Its encodings leave little to a codec, which takes longer than all else."""
-    codecs = [
-        (str(options.codec), str(options.codec_on_gpu))
-        for options in (
-            ParquetWriteOptions(),
-            *(ParquetWriteOptions(compression=Compression(c)) for c in ("zstd", "lz4")),
-        )
-    ]
-    assert codecs == [("zstd(1)", "none"), ("zstd(1)", "zstd(1)"), ("lz4", "lz4")]
-
-
-def test_files_of_arrow_are_compressed_by_default(engine, tmp_path):
-    for options in ("", "compression: auto"):
+def test_zstd_1_is_the_default(engine, tmp_path):
+    for options in ("", "compression: zstd", "compression: zstd(1)"):
         file, _ = written(tmp_path, engine, options)
-        assert {chunk.compression for chunk in chunks_of(file)} <= {"ZSTD", "UNCOMPRESSED"}
+        assert {chunk.compression for chunk in chunks_of(file)} == {"ZSTD"}
         assert file.read().equals(TABLE)
+    assert {str(ParquetWriteOptions(compression=Compression("zstd", level)).codec) for level in (None, 1)} == {
+        "zstd(1)"
+    }
+    assert str(ParquetWriteOptions().codec) == "zstd(1)"
 
 
 def test_a_higher_level_makes_smaller_files(engine, tmp_path):
@@ -139,8 +131,9 @@ def test_options_hold_in_folders_too(engine, tmp_path):
     [
         (
             "compression: gzip",
-            "compression: takes one of auto, zstd, snappy, lz4, none, or a level such as zstd(3), got 'gzip'",
+            "compression: takes one of zstd, snappy, lz4, none, or a level such as zstd(3), got 'gzip'",
         ),
+        ("compression: auto", "compression: takes one of zstd, snappy, lz4, none, or"),
         ("compression: snappy(3)", "compression: takes no level for snappy"),
         ("row_group_rows: 0", "row_group_rows: takes a whole number from 1"),
         ("bloom_filters: [nn]", "bloom_filters: unknown column 'nn'"),

@@ -11,7 +11,7 @@ from gpuetl.engines.capacity import Capacity
 from gpuetl.formats import footers
 from gpuetl.optimize import NAMES
 from gpuetl.options import RunOptions
-from gpuetl.report.run_report import report_page
+from gpuetl.report.html.page import page as report_page
 from gpuetl.run import planning
 from gpuetl.run.planning import planned
 

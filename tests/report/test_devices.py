@@ -258,3 +258,4 @@ def test_a_third_engine_runs_on_workers(joined, resident_bytes, monkeypatch):
     assert PACKED
     assert bool(SPILLED) == (resident_bytes == 0)
     assert bool(report.spilled) == (resident_bytes == 0)
+    assert any(worker.spilled_bytes for worker in report.workers) == (resident_bytes == 0)

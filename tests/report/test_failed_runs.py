@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +12,6 @@ import pytest
 
 from command import gpuetl
 from gpuetl import ContractBroken, RunFailed, load
-from gpuetl.report.run_report import seconds_text
 
 TEXT = """\
 gpuetl: 1
@@ -50,12 +51,21 @@ def test_a_run_that_fails_replaces_the_report_of_an_earlier_one(file, tmp_path, 
     assert report["pipeline"] == "small"
     assert report["error"].startswith(f"{file}:8:27: stage 'kept', step 1: column 'y': CAST(x AS int8) has no result")
     assert report["error"].endswith("\nno sink has changed")
-    assert (report["sinks"], report["stages"]) == ([], [])
+    assert report["status"] == "failed"
+    where = {name: report["failure"][name] for name in ("kind", "code", "relation", "name", "step", "outcome")}
+    assert where == {
+        "kind": "error", "code": "GE2002", "relation": "stage", "name": "kept", "step": 1,
+        "outcome": "no sink has changed",
+    }  # fmt: skip
+    assert report["sinks"] == []
+    (rows,) = [stage for stage in report["stages"] if stage["name"] == "rows"]
+    assert rows["rows_out"] == 2
     if engine == "pandas":
         assert gpuetl(*arguments, page).exit_code == 1
-        assert f"<p class='failed'>Failed: {file}:8:27: stage &#x27;kept&#x27;" in page.read_text()
-        assert "Row 2 of" in page.read_text()
-        assert "<h2>Sinks</h2>" not in page.read_text()
+        text = page.read_text()
+        assert f"<pre>{file}:8:27: stage &#39;kept&#39;, step 1: column &#39;y&#39;" in text
+        assert text.index('id="failure"') < text.index("Row 2 of") < text.index('id="pipeline"')
+        assert 'id="output"' not in text
 
 
 def test_a_rule_that_fails_stands_at_the_top_of_the_page(file, tmp_path):
@@ -65,9 +75,9 @@ def test_a_rule_that_fails_stands_at_the_top_of_the_page(file, tmp_path):
     assert done.exit_code == 4
     assert "rows tie" not in done.output
     page = (tmp_path / "r.html").read_text()
-    print(page[page.index("class='failed") :][:300])
-    assert "<p class='failed'>Failed: 1 expectation failed; no sink has changed" in page
-    assert page.index("class='failed'") < page.index("<h2>Stages</h2>")
+    assert '<h2 id="failure">Expectations failed</h2>' in page
+    assert "1 expectation failed; no sink has changed" in page
+    assert page.index('id="failure"') < page.index('id="stages"')
     assert "rows tie" not in page
 
 
@@ -91,13 +101,93 @@ def test_checks_have_rows_in_the_table_of_expectations_alone(file):
     done = gpuetl("run", file, "--engine", "pandas")
     (line,) = [line for line in done.stdout.splitlines() if line.strip().startswith("expect ")]
     assert line.split()[:2] == ["expect", "kept"]
-    assert "." in line.split()[2]
+    assert line.split()[3] in ("µs", "ms", "s")
+
+
+INTERRUPTED = """\
+import os, signal, sys
+import gpuetl
+from gpuetl.cli import execute
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
+from gpuetl.errors import OutOfMemory
+
+class Ended(PandasBackend):
+    def run(self, operation, *frames):
+        {how}
+
+import gpuetl.engines.registry as registry
+registry.load_backend.__globals__["load_driver_backend"] = lambda name: Ended()
+import gpuetl.run.pipeline_run as pipeline_run
+pipeline_run.load_driver_backend = lambda name: Ended()
+execute(sys.argv[1:])
+"""
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(None, ""), (0.0, "0.000"), (1.4e-05, "< 0.001"), (0.0005, "0.001"), (0.0227753, "0.023"), (4321.5, "4,321.500")],
+    ("how", "code", "kind", "message"),
+    [
+        ("os.kill(os.getpid(), signal.SIGTERM)", 143, "interrupted", "interrupted (SIGTERM)"),
+        ("os.kill(os.getpid(), signal.SIGINT)", 130, "interrupted", "interrupted (SIGINT)"),
+        ("raise MemoryError('no room')", 1, "out of memory", "out of memory"),
+        ("raise OSError(5, 'broken')", 1, "error", "stage 'kept', step 1"),
+    ],
 )
-def test_seconds_are_shown_to_the_millisecond(seconds, text):
-    """And never as 1.4e-05."""
-    assert seconds_text(seconds) == text
+def test_a_report_is_written_whatever_ends_the_run(file, tmp_path, how, code, kind, message):
+    """By a signal, without memory, or by an error of the device: with what was done until then."""
+    script = tmp_path / "run.py"
+    script.write_text(INTERRUPTED.format(how=how))
+    line = [sys.executable, script, "run", file, "--engine", "pandas", "--report", "r.json"]
+    done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["failure"]["kind"] == kind
+    assert message in report["error"]
+    assert report["error"].endswith("no sink has changed")
+    assert [stage["rows_out"] for stage in report["stages"] if stage["name"] == "rows"] == [2]
+    assert {"plan", "load", "optimize"} <= {track["name"] for track in report["timeline"]}
+    assert "report: r.json" in done.stdout
+
+
+def test_an_interrupt_in_python_has_the_report(file):
+    """Ctrl-C in a program of the user's own."""
+
+    def stop(origin, done, of):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        load(file).run(engine="pandas", progress=stop)
+    report = stopped.value.report
+    assert report.status == "interrupted"
+    assert report.error == "interrupted\nno sink has changed"
+
+
+def test_a_report_that_cannot_be_written_hides_no_error(file, tmp_path):
+    """It is a warning; the error and the exit code stay."""
+    pq.write_table(pa.table({"x": [1, 300]}), tmp_path / "rows.parquet")
+    (tmp_path / "r.json").symlink_to("/dev/full")
+    done = gpuetl("run", file, "--engine", "pandas", "--report", tmp_path / "r.json")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"warning: cannot write the report to {tmp_path}/r.json: ")
+    assert "has no result" in done.stderr
+
+
+def test_a_bug_in_a_report_hides_no_error(file, tmp_path, monkeypatch):
+    def broken(*_):
+        raise ValueError("a bug")
+
+    pq.write_table(pa.table({"x": [1, 300]}), tmp_path / "rows.parquet")
+    monkeypatch.setattr("gpuetl.run.account.failed_report", broken)
+    done = gpuetl("run", file, "--engine", "pandas", "--report", tmp_path / "r.json")
+    assert done.exit_code == 1
+    assert "has no result" in done.stderr
+
+
+def test_a_pipeline_that_cannot_be_planned_has_a_report(file, tmp_path):
+    """A source's file is missing: nothing ran, and the report says why."""
+    (tmp_path / "rows.parquet").unlink()
+    done = gpuetl("run", file, "--engine", "pandas", "--report", tmp_path / "r.json")
+    assert done.exit_code != 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["status"] == "failed"
+    assert report["failure"]["code"].startswith("GE")
+    assert report["stages"] == []

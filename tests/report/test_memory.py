@@ -15,6 +15,7 @@ from gpuetl.telemetry import memory_meter as memory
 from gpuetl.telemetry.memory_meter import ResidentMemory
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder
+from gpuetl.units import size
 from tables import table, write_source
 
 PROFILED = RunOptions(profile=True)
@@ -124,8 +125,8 @@ def test_the_command_shows_it_and_writes_it(file, tmp_path):
     assert report["memory"]["resident set"] > 0
     assert all(stage["peak_bytes"] > 0 for stage in report["stages"])
     page = (tmp_path / "r.html").read_text()
-    assert "<h2>Memory</h2>" in page
-    assert f"<td>expected memory</td><td class='number'>{report['expected_memory']:,}</td>" in page
+    assert '<h2 id="memory">Memory</h2>' in page
+    assert f'planned</th><td class="number">{size(report["expected_memory"])}</td>' in page
     assert "peak memory" not in gpuetl("run", file, "--engine", "pandas").stdout
 
 

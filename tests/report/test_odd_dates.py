@@ -10,7 +10,7 @@ from gpuetl import InvalidPipeline
 from gpuetl.cli.render import head_table
 from gpuetl.engines.no_result import shown
 from gpuetl.report.checks import cell_strings
-from gpuetl.report.run_report import report_page
+from gpuetl.report.html.page import page as report_page
 from gpuetl.value_texts import values_of
 
 DAYS = pa.array(np.array([-800_000, 0, 3_000_000], "int32")).cast(pa.date32())

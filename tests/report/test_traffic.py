@@ -10,7 +10,7 @@ import pytest
 from command import gpuetl
 from gpuetl import RunOptions, col, count
 from gpuetl.engines.measured_limits import machine_name, save_limits
-from gpuetl.report.run_report import limit_of
+from gpuetl.report.limits import limit_of
 from gpuetl.telemetry.hardware_limits import HardwareLimits, LinkLimit
 from tables import table
 
@@ -136,7 +136,7 @@ def test_the_slowest_link_limits():
     limit = limit_of({"host memory": 8000, "file to host": 500}, 4.0, CEILINGS)
     assert (limit.link, limit.bytes_per_s, limit.seconds, limit.share) == ("host memory", 4000, 2.0, 0.5)
     assert str(limit) == "host memory, 50 % of 4.0 kB/s"
-    assert str(limit_of({"host memory": 8}, 4.0, CEILINGS)) == "host memory, under 1 % of 4.0 kB/s"
+    assert str(limit_of({"host memory": 8}, 4.0, CEILINGS)) == "host memory, < 1 % of 4.0 kB/s"
 
 
 def test_seconds_of_all_writers_are_compared_with_one():

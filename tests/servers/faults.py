@@ -48,17 +48,43 @@ class Fault:
 
 
 class FaultyProxy:
-    """The proxy: `faults` are met in their order, one by each request; `requests` are the methods and paths that came."""
+    """The proxy: `faults` are met in their order, one by each request; `requests` are the methods and paths that came.
+
+    `sent` has the path of each GET and the bytes of its answer, `most_at_once` the most requests under way at a time.
+    """
 
     def __init__(self, upstream: str) -> None:
         self.upstream = upstream.removeprefix("http://")
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str]] = []
+        self.sent: list[tuple[str, int]] = []
+        self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
 
     def add(self, *faults: Fault) -> None:
         """Add faults."""
         self.faults.extend(faults)
+
+    def bytes_of(self, name: str) -> int:
+        """Return the bytes that were sent of objects whose paths end so."""
+        return sum(size for path, size in self.sent if path.split("?")[0].endswith(name))
+
+    def requests_of(self, name: str) -> list[str]:
+        """Return the methods of the requests for objects whose paths end so."""
+        return [method for method, path in self.requests if path.split("?")[0].endswith(name)]
+
+    def begin(self) -> None:
+        """Count a request that is under way."""
+        with self.lock:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+
+    def end(self, method: str, path: str, size: int) -> None:
+        """Count what was sent."""
+        with self.lock:
+            self.at_once -= 1
+            if method == "GET":
+                self.sent.append((path, size))
 
     def fault_of(self, method: str, path: str) -> Fault | None:
         """Return the fault of a request."""
@@ -90,17 +116,19 @@ class ProxiedRequest(BaseHTTPRequestHandler):
         if fault and fault.status:
             self.refuse(fault)
             return
-        connection = http.client.HTTPConnection(self.proxy.upstream)
+        connection, data = http.client.HTTPConnection(self.proxy.upstream), b""
+        self.proxy.begin()
         try:
             connection.request(self.command, self.path, body, dict(self.headers.items()))
             answer = connection.getresponse()
             data = answer.read()
+            time.sleep(fault.delay_s if fault else 0)
         finally:
             connection.close()
+            self.proxy.end(self.command, self.path, len(data))
         headers = {name: value for name, value in answer.getheaders() if name.lower() not in HOP_HEADERS}
         length = answer.getheader("Content-Length", "0") if self.command == "HEAD" else str(len(data))
         if fault:
-            time.sleep(fault.delay_s)
             headers = {name: value for name, value in headers.items() if name not in fault.headers} | fault.headers
             if fault.cut_bytes is not None:
                 data, self.close_connection = data[: fault.cut_bytes], True

@@ -88,6 +88,7 @@ def test_a_profile_names_the_engine_and_options_of_a_run(folder):
     assert dev.options_for(RunOptions(memory=7), "auto").memory == 7
     run = dev.run(keep="clean")
     assert run.report.engine == "pandas"
+    assert dev.table("clean").head(5).to_arrow()["region"].to_pylist() == ["US"]
     prod = loaded(folder, "prod")
     cluster = prod.options_for(None, "auto").cluster
     assert (prod.engine_for(), cluster.workers, cluster.worker_memory) == ("dask", 3, 4 * 10**9)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import GpuetlError
-from gpuetl.messages import read_size, redacted
+from gpuetl.messages import redacted
 from gpuetl.signals import Stopped, stopping
 from gpuetl.uncaught import unexpected
+from gpuetl.units import read_size
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

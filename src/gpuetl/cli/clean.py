@@ -15,8 +15,8 @@ from gpuetl.cli.recover import (
     stagings_at,
 )
 from gpuetl.errors import RunFailed
-from gpuetl.messages import size
 from gpuetl.places.paths import FilePath
+from gpuetl.units import size
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cached_property
+from sys import maxsize
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.output import raw_stream
@@ -50,7 +51,7 @@ class Console:
         """Print lines or a table; without `soft_wrap`, longer lines than the terminal's are broken between words."""
         if self.quiet:
             return
-        text = None if self.may_be_terminal else self.plain_text(what)
+        text = None if self.may_be_terminal else self.plain_text(what, PLAIN_WIDTH if not soft_wrap else maxsize)
         if text is not None:
             self.stream.write(text + "\n")
             self.stream.flush()
@@ -61,17 +62,17 @@ class Console:
         else:
             self.rich.print(what, style=style, soft_wrap=soft_wrap)
 
-    def plain_text(self, what: str | Table) -> str | None:
+    def plain_text(self, what: str | Table, width: int = PLAIN_WIDTH) -> str | None:
         """Return the text that rich would write where there is no terminal; None where only rich knows."""
         if (getattr(self.stream, "encoding", "") or "").lower().replace("-", "") != "utf8":
             return None
         text = what.plain() if isinstance(what, Table) else printable(what)
-        if text is None or not all(is_narrow(line) for line in text.split("\n")):
+        if text is None or not all(is_narrow(line, width) for line in text.split("\n")):
             return None
         return text
 
 
-def is_narrow(line: str) -> bool:
+def is_narrow(line: str, width: int) -> bool:
     """Return whether a line fits, each of its characters as wide as any other."""
-    known = line.isascii() or all(sign.isascii() or sign in "…─×–’" for sign in line)
-    return known and len(line) <= PLAIN_WIDTH and "\t" not in line
+    known = line.isascii() or all(sign.isascii() or sign in "…─×–’µ" for sign in line)
+    return known and len(line) <= width and "\t" not in line

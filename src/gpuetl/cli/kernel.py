@@ -81,7 +81,7 @@ def build(
     from gpuetl.engines.cudf.programs.kernel_build import build, find_nvrtc, jobs_of, targets_of
     from gpuetl.engines.cudf.programs.plan_programs import CLOSED_SET, closed_set
     from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
-    from gpuetl.messages import size
+    from gpuetl.units import size
 
     nvrtc = find_nvrtc()
     targets = targets_of(arch, nvrtc)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, recoded, size
+from gpuetl.messages import coded, recoded
 from gpuetl.places.paths import FilePath, StorePath
+from gpuetl.units import size
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

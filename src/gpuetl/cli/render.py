@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpuetl.cli.console import Console
 from gpuetl.cli.tables import Table, check_table, new_table, stage_table, step_table
 from gpuetl.engines.registry import Choice
-from gpuetl.messages import size
+from gpuetl.executors.committing import SinkReport
+from gpuetl.messages import one_line
 from gpuetl.report.run_report import RunReport
-from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress as OnProgress
 from gpuetl.telemetry.recorder import silent
+from gpuetl.units import size
 from gpuetl.value_texts import values_of
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 
 # What a run looks like on a terminal: the engine, progress, the tables of the report.
 
@@ -39,39 +36,28 @@ class Screen:
         self.out.print(f"engine: {choice.name} ({choice.reason})")
 
     @contextmanager
-    def progress(self) -> Iterator[OnProgress]:
-        """Show the operations as they are done: a bar on a terminal, a line a stage elsewhere."""
-        if self.quiet:
+    def progress(self, title: str = "running") -> Iterator[OnProgress]:
+        """Show the sources, stages and sinks as they work, on a terminal; nothing elsewhere."""
+        if self.quiet or not self.err.is_terminal:
             yield silent
-        elif self.err.is_terminal:
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+            return
+        from gpuetl.cli.live_view import live_view
 
-            columns = (
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.completed}/{task.total}"),
-            )
-            with Progress(*columns, TimeElapsedColumn(), console=self.err.rich, transient=True) as bar:
-                yield _Bar(bar)
-        else:
-            yield _Lines(self.err)
+        with live_view(self.err.rich, title) as view:
+            yield view
 
     def report(self, report: RunReport, steps: bool = False) -> None:
-        """Print stages, their `steps`, expectations, sinks, first rows, notes, memory and times.
+        """Print first rows, `steps`, expectations, warnings and notes, what was written, and last the table of stages.
 
         First rows are those of the last sink; of a run that wrote none, of all stages that it kept.
         """
-        self.out.print(stage_table(report))
+        for name, head in list(report.head.items())[-1 if report.sinks else 0 :]:
+            self.out.print(f"first rows of {name}:")
+            self.out.print(head_table(head))
         if steps:
             self.out.print(step_table(report))
         if report.checks:
             self.out.print(check_table(report))
-        if report.sinks:
-            self.out.print(sink_table(report))
-        for name, head in list(report.head.items())[-1 if report.sinks else 0 :]:
-            self.out.print(f"first rows of {name}:")
-            self.out.print(head_table(head))
         for warning in report.warnings:
             self.out.print(f"warning: {warning}", style="yellow")
         for remark in report.notes:
@@ -79,39 +65,25 @@ class Screen:
         if report.memory:
             peaks = (f"{size(peak)} ({what})" for what, peak in report.memory.items())
             self.out.print(f"peak memory: {', '.join(peaks)}; expected memory: {size(report.expected_memory)}")
+        for sink in report.sinks:
+            self.out.print(sink_line(sink), soft_wrap=True)
+        self.out.print(stage_table(report))
         self.out.print(report.summary)
+        if report.path:
+            self.report_path(report)
+
+    def report_path(self, report: RunReport) -> None:
+        """Say where the report is."""
+        self.out.print(f"report: {one_line(report.path)}", soft_wrap=True)
 
 
-class _Bar:
-    """Draws one bar: the stage that works, and how many of its partitions are done."""
-
-    def __init__(self, bar: Progress) -> None:
-        self.bar, self.task = bar, bar.add_task("")
-
-    def __call__(self, origin: Origin, done: int, of: int) -> None:
-        self.bar.update(self.task, description=str(origin), completed=done, total=of)
-
-
-class _Lines:
-    """Prints a line when a source, stage or sink begins."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.seen: set[tuple[str, str]] = set()
-
-    def __call__(self, origin: Origin, done: int, of: int) -> None:
-        if (origin.kind, origin.name) not in self.seen:
-            self.seen.add((origin.kind, origin.name))
-            self.console.print(f"  {origin.kind} {origin.name} …")
-
-
-def sink_table(report: RunReport) -> Table:
-    """Return what each sink wrote."""
-    table = new_table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
-    for sink in report.sinks:
-        path = sink.path if sink.written else f"{sink.path} (unchanged)"
-        table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), path)
-    return table
+def sink_line(sink: SinkReport) -> str:
+    """Say what a sink wrote: `wrote routes_out: 10 rows, 412 B in 1 file: pipelines/out/routes.csv`."""
+    if not sink.written:
+        return f"left {sink.name} unchanged: {one_line(sink.path)}"
+    rows = f"{sink.rows:,} row{'s' * (sink.rows != 1)}"
+    files = f"{sink.files:,} file{'s' * (sink.files != 1)}"
+    return f"wrote {sink.name}: {rows}, {size(sink.file_bytes)} in {files}: {one_line(sink.path)}"
 
 
 def head_table(head: Any) -> Table:
@@ -126,6 +98,3 @@ def head_table(head: Any) -> Table:
 
 def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-# What a verification looks like on a terminal: a row a stage, then the first rows that differ.

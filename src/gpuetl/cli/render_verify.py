@@ -7,15 +7,7 @@ from typing import Any
 
 from gpuetl.cli.console import Console
 from gpuetl.cli.tables import Table, new_table
-from gpuetl.verify.compare import Difference
 from gpuetl.verify.verification import StageVerdict, VerifyReport
-
-WHAT = {
-    "columns": "other columns or types: {columns}",
-    "rows": "{count:,} rows that only one has",
-    "values": "{count:,} rows differ in {columns}",
-    "order": "{count:,} rows out of the order of {columns}",
-}
 
 
 def show_report(report: VerifyReport, console: Console) -> None:
@@ -43,22 +35,17 @@ def verdict_table(report: VerifyReport) -> Table:
     table = new_table(("stage", "left"), *((n, "left" if n == "verdict" else "right") for n in heads))
     for stage in report.stages:
         rows = f"{stage.rows:,}" + (f" of {stage.expected_rows:,}" if stage.rows != stage.expected_rows else "")
-        verdict = "same" if stage.difference is None else difference_text(stage.difference)
+        verdict = stage.verdict
         times = (f"{stage.seconds:.3f}", f"{stage.expected_seconds:.3f}")
         table.add_row(stage.name, rows, str(stage.columns), verdict, *times)
     return table
-
-
-def difference_text(difference: Difference) -> str:
-    """Return a difference in some words."""
-    return WHAT[difference.what].format(count=difference.count, columns=", ".join(difference.columns))
 
 
 def difference_lines(stage: StageVerdict, report: VerifyReport) -> Iterator[str]:
     """Yield the first rows that differ, with their keys."""
     if stage.difference is None:
         return
-    yield f"stage '{stage.name}' ({stage.plan}): {difference_text(stage.difference)}"
+    yield f"stage '{stage.name}' ({stage.plan}): {stage.difference!s}"
     for row in stage.difference.rows:
         yield f"  where {assigned(row.keys)}:" if row.keys else "  in its place:"
         for engine, values in ((report.engine, row.got), (report.oracle, row.expected)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from errno import EACCES
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from gpuetl.cli.arguments import (
     run_options,
 )
 from gpuetl.cli.output import OUTPUT
-from gpuetl.errors import ContractBroken, GpuetlError, RunFailed, system_reason
+from gpuetl.errors import ContractBroken, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.signals import noted
 from gpuetl.uncaught import unexpected
@@ -42,9 +42,13 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
     )
-    command.add_argument(
-        "--report", metavar="FILE", type=report_path, help="write the report to this file: .json, or .html to read it"
+    text = (
+        "where to write the report: a file, .html to read it or .json, or a folder; default: the folder of all reports"
     )
+    command.add_argument("--report", metavar="PATH", type=report_path, help=text)
+    command.add_argument("--no-report", dest="reports", action="store_false", help="write no report")
+    text = "report nulls, distinct values, min, max and a histogram of each column of the sinks"
+    command.add_argument("--column-stats", action="store_true", help=text)
     add_options(command)
     add_memory(command)
     text = "where to put data that does not fit in memory; ignored on clusters; default: the temporary folder"
@@ -57,7 +61,7 @@ def add_to(commands: Commands) -> None:
         "--measure-memory", action="store_true", help="measure the memory that the run and each stage use"
     )
     command.add_argument(
-        "--trace", metavar="FILE", type=report_path, help="write a timeline to this file; open it in ui.perfetto.dev"
+        "--trace", metavar="FILE", type=output_path, help="write a timeline to this file; open it in ui.perfetto.dev"
     )
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
@@ -74,6 +78,8 @@ def run(
     root: FilePath | None = None,
     profile: str | None = None,
     report: Path | None = None,
+    reports: bool = True,
+    column_stats: bool = False,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
     memory: int | None = None,
@@ -102,7 +108,7 @@ def run(
     options = run_options(
         skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
-        cluster=cluster_options(cluster),
+        cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
     )  # fmt: skip
     choice = choose_engine(engine, begun)
     options = options.with_profile(pipeline.spec.profile, choice.name)
@@ -115,7 +121,7 @@ def run(
 
     collect_garbage()
     try:
-        with screen.progress() as progress:
+        with screen.progress(f"run of {pipeline.spec.name}") as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
             wanted = RunRequest(keep, write, unused=write)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
@@ -123,62 +129,95 @@ def run(
         OUTPUT.is_result = False
         show(screen, error.report, report, steps)
         raise
-    except GpuetlError as error:
+    except BaseException as error:
         OUTPUT.is_result = False
-        if error.report and report:  # replace the report of an earlier run that succeeded
-            write_report(partial(error.report.write, report), report)
+        show_failed(screen, getattr(error, "report", None), options.report)
         raise
     OUTPUT.is_result = not done.sinks
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):
-        show(screen, done, report, steps)
+        show(screen, done, options.report, steps, report is not None)
 
 
-def show(screen: Screen, done: RunReport | None, path: Path | None, steps: bool) -> None:
-    """Print a run's report, and write it where the user wants it.
+def default_place(reports: bool) -> Path | None:
+    """Return the folder of all reports; None for a run that writes none, or where the folder cannot be made."""
+    from gpuetl.report.writing import prepared_folder, reports_folder
+
+    try:
+        return prepared_folder() if reports else None
+    except OSError as error:
+        message = coded("GE3011", f"cannot write reports to {reports_folder()}: {system_reason(error)}")
+        text = messages.with_code(f"warning: {message}", message)
+        print(
+            f"{text}\nName a file with --report, a folder in GPUETL_REPORTS, or run with --no-report.", file=sys.stderr
+        )
+        return None
+
+
+def show(
+    screen: Screen, done: RunReport | None, place: Path | str | None, steps: bool, is_wanted: bool = False
+) -> None:
+    """Print a run's report; `place` is where it was to be written, and `is_wanted` whether the user has named that.
 
     The run is over: whatever goes wrong here is a warning, and the exit code stays that of the run.
     """
     if done is None:
         return
+    lost = warn_of_lost_report(done, place, is_wanted)
     try:
-        screen.report(done, steps)
+        screen.report(replace(done, warnings=done.warnings[:-1]) if lost else done, steps)
     except Exception as error:
-        warn_of_report("cannot show the report", "\n".join(unexpected(error)))
-    if path is not None:
-        write_report(partial(done.write, path), path)
+        message = coded("GE3011", "cannot show the report: " + "\n".join(unexpected(error)))
+        warn_of_report(messages.with_code(message, message), is_wanted=True)
 
 
-def write_report(write: Callable[[], None], path: Path) -> None:
-    """Write a report to a file; a file that cannot be written is a warning."""
-    try:
-        write()
-    except OSError as error:
-        warn_of_report(f"cannot write the report to {path}", system_reason(error))
-    except Exception as error:
-        warn_of_report(f"cannot write the report to {path}", "\n".join(unexpected(error)))
+def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None) -> None:
+    """Say where the report of a run that failed is; the error is printed after it."""
+    if failed is None:
+        return
+    warn_of_lost_report(failed, place, is_wanted=False)
+    if failed.path:
+        screen.report_path(failed)
 
 
-def warn_of_report(what: str, why: str) -> None:
-    """Say on stderr that a report is lost; where a command has no other result, it fails.
+def warn_of_lost_report(done: RunReport, place: Path | str | None, is_wanted: bool) -> bool:
+    """Warn of a report that could not be written, which its last warning says; tell whether that is so."""
+    if place is None or done.path:
+        return False
+    warn_of_report(done.warnings[-1], is_wanted)
+    return True
+
+
+def warn_of_report(message: str, is_wanted: bool) -> None:
+    """Say on stderr that a report is lost, in a message with its code; where a command has no other result, it fails.
 
     Raises
     ------
     RunFailed
-        Where no sink was written.
+        Where no sink was written, and the user has asked for the report.
     """
-    message = coded("GE3011", f"{what}: {why}")
-    if OUTPUT.is_result:
+    if OUTPUT.is_result and is_wanted:
         raise RunFailed(message)
-    print(messages.with_code(f"warning: {message}", message), file=sys.stderr)
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def report_path(text: str) -> Path:
-    """Return where to write a report; refuse one that cannot be written, before the run."""
+    """Return where to write a report, a file or a folder; refuse what cannot be written, before the run."""
+    path = Path(text)
+    return writable(path) if path.is_dir() else output_path(text)
+
+
+def output_path(text: str) -> Path:
+    """Return the file to write; refuse one that cannot be written, before the run."""
     path = Path(text)
     if not path.parent.is_dir():
         raise ArgumentTypeError(f"folder {path.parent} does not exist")
     if path.is_dir():
         raise ArgumentTypeError(f"{path} is a folder; name a file")
+    return writable(path)
+
+
+def writable(path: Path) -> Path:
+    """Return a path that may be written to."""
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ArgumentTypeError(f"{path} cannot be written: {os.strerror(EACCES)}")
     return path

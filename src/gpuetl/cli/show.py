@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentTypeError
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, add_memory, run_options
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
-    from gpuetl.pipeline import Pipeline
     from gpuetl.places.paths import FilePath
 
 ROWS = 10
-SHOWN = "_shown"
-"""The stage that is added to the pipeline."""
 
 
 def add_to(commands: Commands) -> None:
@@ -60,42 +56,13 @@ def show(
     from gpuetl.types.data_types import type_name
 
     pipeline = load(file, root, profile=profile)
+    options = run_options((), None, memory=memory)
     with scan_progress():
-        run = first_rows(pipeline, stage, rows).run(
-            dict(params), engine=engine, keep=SHOWN, write=False, options=run_options((), None, memory=memory)
-        )
-    table = run[SHOWN].to_arrow()
-    for warning in run.report.warnings:
+        result = pipeline.table(stage).head(rows, params=dict(params), engine=engine, options=options)
+    table = result.to_arrow()
+    for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     width = max(map(len, table.column_names), default=0)
     for field in table.schema:
         print(f"{field.name:{width}}  {type_name(field.type)}")
     Screen(quiet=False).out.print(head_table(table))
-
-
-def first_rows(pipeline: Pipeline, name: str, rows: int) -> Pipeline:
-    """Return a pipeline whose stage `SHOWN` has the first rows of a stage or source.
-
-    Rules that remove no rows are left out: their counts would need all rows.
-
-    Raises
-    ------
-    InvalidPipeline
-        For a name that the pipeline does not have.
-    """
-    from gpuetl.errors import Problems
-    from gpuetl.pipeline import Pipeline
-    from gpuetl.spec.expect.rules import REMOVES
-    from gpuetl.spec.model import StageSpec
-    from gpuetl.spec.steps import Limit
-    from gpuetl.spec.values import Text
-
-    pipeline.plan(unbound=True, files=False)  # errors of the pipeline itself come first
-    pipeline.table(name)
-    stages = {
-        one: replace(stage, expect=tuple(rule for rule in stage.expect if rule and rule.on_fail in REMOVES))
-        for one, stage in pipeline.spec.stages.items()
-    }
-    stages[SHOWN] = StageSpec(Text(name), (Limit(rows),))
-    spec = replace(pipeline.spec, stages=stages, sinks=pipeline.spec.sinks, tests=())
-    return Pipeline.from_spec(spec, pipeline.root, Problems())

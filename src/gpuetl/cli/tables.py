@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
-from gpuetl.messages import one_line, size
-from gpuetl.report.run_report import STEP_COLUMNS, RunReport, rows_in, rows_out, step_lines
-from gpuetl.telemetry.hardware_limits import Link
+from gpuetl.messages import one_line
+from gpuetl.report.funnel_lines import STEP_COLUMNS, rows_in, rows_out, step_lines
+from gpuetl.report.run_report import RunReport
+from gpuetl.units import duration, percent, size
 
 Side = Literal["left", "right"]
 
@@ -43,25 +44,55 @@ class Table:
         return f" {'   '.join(c.rjust(w) if side == 'right' else c.ljust(w) for c, w, (_, side) in placed)} "
 
 
-def stage_table(report: RunReport) -> Table:
-    """Return a line for each source, stage and sink; of a profiled run with the bytes on each link, and the slowest.
+TABLE_WIDTH = 100
+"""Of the table with which a run ends."""
+LEAST_NAME = 24
+OPTIONAL = ("waited", "size", "peak memory", "rows in", "limited by")
+"""Columns that are left out, the first one first, where there is no room for all."""
 
-    Columns without any value are left out.
+
+def stage_table(report: RunReport, width: int = TABLE_WIDTH) -> Table:
+    """Return a line for each source, stage and sink; of a profiled run with the peak of memory and the slowest link.
+
+    It is at most `width` characters wide: columns without any value are left out, then long names are cut, then
+    columns are left out that the report has, too.
     """
     stages = report.stages
+    sizes = {sink.name: sink.file_bytes for sink in report.sinks}
     columns: dict[str, list[str]] = {
         "rows in": [rows_in(stage) for stage in stages],
         "rows out": [rows_out(stage) for stage in stages],
-        "seconds": [f"{stage.seconds:.3f}" for stage in stages],
-        "waited": ["" if stage.waited is None else f"{stage.waited:.3f}" for stage in stages],
-        **(profile_columns(report) if report.memory else {"read": [some(stage.file_bytes) for stage in stages]}),
+        "size": [some(sizes.get(stage.name) if stage.kind == "sink" else stage.file_bytes) for stage in stages],
+        "time": [duration(stage.seconds) for stage in stages],
+        "waited": ["" if stage.waited is None else duration(stage.waited) for stage in stages],
+        "peak memory": [some(stage.peak_bytes) for stage in stages],
+        "limited by": ["" if stage.limit is None else str(stage.limit) for stage in stages] if report.memory else [],
         "on": [stage.device if report.device == "MIXED" else "" for stage in stages],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
+    kinds = [stage.kind for stage in stages]
+    longest = max((len(stage.name) for stage in stages), default=0)
+    for name in OPTIONAL:
+        if room_for_names(kinds, shown, width) >= min(longest, LEAST_NAME):
+            break
+        shown.pop(name, None)
+    room = max(LEAST_NAME, room_for_names(kinds, shown, width))
     table = new_table(("", "left"), ("name", "left"), *((name, "right") for name in shown))
     for stage, *cells in zip(stages, *shown.values(), strict=True):
-        table.add_row(stage.kind, stage.name, *cells)
+        table.add_row(stage.kind, cut(stage.name, room), *cells)
     return table
+
+
+def cut(name: str, most: int) -> str:
+    """Return a name, cut to `most` characters."""
+    name = one_line(name)
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def room_for_names(kinds: list[str], columns: dict[str, list[str]], width: int) -> int:
+    """Return how wide names may be in a table of these columns: three characters are between two of them."""
+    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
+    return width - max(map(len, kinds), default=0) - sum(widths) - 3 * (len(widths) + 1) - 2
 
 
 def check_table(report: RunReport) -> Table:
@@ -74,7 +105,7 @@ def check_table(report: RunReport) -> Table:
         style = {"failed": "red", "warned": "yellow"}.get(check.verdict)
         table.add_row(
             check.rule, check.stage, check.on_fail, f"{check.rows:,}", f"{check.broken:,}",
-            f"{100 * check.share:.3g} %", check.verdict, style=style,
+            percent(check.share), check.verdict, style=style,
         )  # fmt: skip
     return table
 
@@ -85,14 +116,6 @@ def step_table(report: RunReport) -> Table:
     for line in step_lines(report):
         table.add_row(*line)
     return table
-
-
-def profile_columns(report: RunReport) -> dict[str, list[str]]:
-    """Return the bytes over each link, the peak of memory, and what limits each stage."""
-    links = {link: [some(stage.moved.get(link)) for stage in report.stages] for link in get_args(Link)}
-    peaks = [some(stage.peak_bytes) for stage in report.stages]
-    limits = ["" if stage.limit is None else str(stage.limit) for stage in report.stages]
-    return {**links, "peak memory": peaks, "limited by": limits}
 
 
 def some(count: int | None) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuetl import messages
 from gpuetl.cli import collect_garbage
 from gpuetl.cli.arguments import (
     Params,
@@ -18,9 +19,10 @@ from gpuetl.cli.arguments import (
     run_options,
 )
 from gpuetl.cli.output import OUTPUT
-from gpuetl.cli.run import report_path, write_report
-from gpuetl.errors import InvalidPipeline
+from gpuetl.cli.run import output_path, warn_of_report
+from gpuetl.errors import InvalidPipeline, system_reason
 from gpuetl.messages import coded
+from gpuetl.uncaught import unexpected
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -41,7 +43,7 @@ def add_to(commands: Commands) -> None:
         "--test", dest="names", metavar="NAME", action="append",
         help="run this test only, or those that match, as in 'late *'; may be repeated",
     )  # fmt: skip
-    command.add_argument("--junit", metavar="FILE", type=report_path, help="write the results there as JUnit XML")
+    command.add_argument("--junit", metavar="FILE", type=output_path, help="write the results there as JUnit XML")
     command.add_argument("--json", action="store_true", help="print the results as JSON only")
     group = command.add_argument_group("a test from real rows")
     group.add_argument(
@@ -115,10 +117,20 @@ def run_tests(
     print(report.to_json() if json else report.summary)
     if junit is not None:
         OUTPUT.is_result = report.passed
-        write_report(partial(report.write_junit, junit), junit)
+        write_results(partial(report.write_junit, junit), junit)
     if not report.passed:
         sys.stdout.flush()
         raise SystemExit(FAILED)
+
+
+def write_results(write: Callable[[], None], path: Path) -> None:
+    """Write results to a file; a file that cannot be written is a warning."""
+    try:
+        write()
+    except Exception as error:
+        why = system_reason(error) if isinstance(error, OSError) else "\n".join(unexpected(error))
+        message = coded("GE3011", f"cannot write the report to {path}: {why}")
+        warn_of_report(messages.with_code(message, message), is_wanted=True)
 
 
 def silence(line: str) -> None:

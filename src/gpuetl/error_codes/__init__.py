@@ -7,6 +7,7 @@ from gpuetl.error_codes import (
     commits,
     contracts,
     csv_files,
+    declarations,
     engines,
     expressions,
     kernels,
@@ -31,8 +32,8 @@ from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys,
-    sinks, commits, contracts, warnings, running, limits, engines, clusters, output,
+    parquet_files, storage, sink_keys, sinks, commits, contracts, warnings, declarations, running, limits, engines, clusters,
+    output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

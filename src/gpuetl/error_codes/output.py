@@ -23,10 +23,12 @@ PAGES = (
     ErrorPage(
         code="GE3011",
         title="a report cannot be written",
-        cause="The file of --report, --trace or --junit cannot be written, for example because the disk is full.  A "
+        cause="The file of --report, --trace or --junit, or the folder of all reports, cannot be written, for example "
+        "because the disk is full.  A "
         "run whose sinks are written prints this as a warning and exits with 0.  A report that was there before stays "
         "as it is.  A missing folder is an error before the run begins.",
-        fix="Name a file that can be written.  The sinks of a run are complete: do not repeat the run.",
+        fix="Name a file that can be written, or a folder in GPUETL_REPORTS, or run with --no-report.  The sinks of a "
+        "run are complete: do not repeat the run.",
         example="gpuetl run example.yaml --report /dev/full",
         message="warning: cannot write the report to /dev/full: No space left on device  [GE3011]",
         fixed="gpuetl run example.yaml --quiet --report run.json",

@@ -178,4 +178,33 @@ sinks:
   out: {from: moved, parquet: out, partition_by: year}
 """,
     ),
+    ErrorPage(
+        code="GE1538",
+        title="the GPU's codec refuses the pages of a Parquet file",
+        cause="nvCOMP, the library by which the GPU compresses, returned an error for the pages of a Parquet sink. No "
+        "sink of the run has changed.",
+        fix="Choose another codec, or none. Report the error: gpuetl should not ask for what the library refuses.",
+        kind="pipeline",
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {parquet: sales.parquet}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite, compression: snappy}
+""",
+        message="""\
+example.yaml:6:31: sink 'out': nvCOMP could not compress pages by snappy: CUDA error.  Write `compression: none`, or another codec, for this sink  [GE1538]
+    out: {from: sales, parquet: out.parquet, mode: overwrite, compression: snappy}
+                                ^^^^^^^^^^^""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {parquet: sales.parquet}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite, compression: none}
+""",
+        untested="it needs a GPU",
+    ),
 )

@@ -24,7 +24,7 @@ from gpuetl.executors.store import Store
 from gpuetl.formats.registry import format_named
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import expected_memory
@@ -36,6 +36,7 @@ from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.telemetry.trace import spanned, timed
 from gpuetl.threads import thread_count
 from gpuetl.types.schema import Schema
+from gpuetl.units import size
 
 if TYPE_CHECKING:
     from gpuetl.executors.execution import Execution

@@ -11,12 +11,12 @@ from typing import Protocol, TypeVar
 from gpuetl.engines.interface import Backend
 from gpuetl.errors import OutOfMemory
 from gpuetl.memory_limits import allocation_text, done_again, is_out_of_memory, let_go
-from gpuetl.messages import size
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder
+from gpuetl.units import size
 
 # A limit of memory that no allocator keeps: before each step, room is made for what the step is expected to take.
 

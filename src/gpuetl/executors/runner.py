@@ -311,8 +311,9 @@ class Runner:
         with self.recorder.timed(work):
             frame = self.step(node, rows, lambda: self.merged(node, pieces))
         work.rows_out += self.backend.rows(frame)
+        work.exchanged_bytes += (size := self.backend.nbytes(frame, node.schema))
         if len(pieces) > 1:
-            work.moved.update(copy_traffic(self.backend, [frame], node.schema))
+            work.moved[MEMORY[self.backend.device]] += 2 * size
         return frame
 
     def merged(self, node: Exchange, pieces: Sequence[Frame]) -> Frame:

@@ -8,12 +8,12 @@ from decimal import Decimal
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Literal, Never, TypeAlias
 
-from gpuetl.errors import InvalidExpression, InvalidType, MisusedExpression, UnknownMethod, suggestion
+from gpuetl.errors import GpuetlError, InvalidExpression, InvalidType, MisusedExpression, UnknownMethod, suggestion
 from gpuetl.expressions.functions import ALIASES, INSTEAD
 from gpuetl.expressions.methods import Methods
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Over, Syntax
-from gpuetl.messages import coded
+from gpuetl.messages import coded, cut, one_line
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, parse_type
 
@@ -21,7 +21,7 @@ TypeName: TypeAlias = str  # `str` is an accessor inside the class
 Closed: TypeAlias = Literal["both", "left", "right", "none"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expression(Methods):
     """An expression under construction.
 
@@ -126,6 +126,15 @@ class Expression(Methods):
             raise MisusedExpression(message, hint="Write list_get(n), counted from 0, for an element of a list.")
         return apply(SUBSCRIPT, self, key)
 
+    def __repr__(self) -> TypeName:
+        """Return the expression as SQL."""
+        return f"<Expression {_shown(self.syntax)}>"
+
+    def _repr_html_(self) -> TypeName:
+        from html import escape
+
+        return f"<code>{escape(_shown(self.syntax))}</code>"
+
     __iter__ = None
 
     def __bool__(self) -> bool:
@@ -205,6 +214,18 @@ class Expression(Methods):
 
     def __ror__(self, other: IntoExpression) -> Expression:
         return apply("or", other, self)
+
+
+def _shown(syntax: Syntax) -> str:
+    """Return the SQL of an expression, or its parts where SQL cannot say it, such as a constant of a strange type."""
+    from gpuetl.expressions.unparse import to_sql
+
+    try:
+        return cut(one_line(to_sql(syntax)), 1_000)
+    except RecursionError:
+        return "… more operators than can be shown …"
+    except (GpuetlError, TypeError, ValueError):
+        return cut(one_line(repr(syntax)), 1_000)
 
 
 @dataclass(frozen=True, eq=False)

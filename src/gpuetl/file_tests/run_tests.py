@@ -84,6 +84,12 @@ class TestReport:
         """Show every test, and how those that failed differ."""
         return "\n".join([*(line for result in self.results for line in result_lines(result)), self.summary])
 
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import verdict_page
+
+        lines = [(one.name, one.outcome, f"{one.seconds:.3f}", one.differences) for one in self.results]
+        return verdict_page(self.summary, ("test", "outcome", "seconds", "differences"), lines, ())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return {"passed": self.passed, **asdict(self)}

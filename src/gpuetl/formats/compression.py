@@ -24,6 +24,9 @@ class Compression(NamedTuple):
         return self.codec if self.level is None else f"{self.codec}({self.level})"
 
 
+NO_COMPRESSION = Compression("none")
+
+
 def compression_form(*codecs: str, levels: bool = True) -> Form[Compression]:
     """Return the form of a compression by one of some codecs; without `levels` none of them takes one."""
     with_level = [codec for codec in codecs if levels and codec in LEVELS]

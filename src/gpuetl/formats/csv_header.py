@@ -26,7 +26,7 @@ from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
-from gpuetl.places.open_file import opened
+from gpuetl.places.open_file import opened_to_look
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 
@@ -106,7 +106,7 @@ def read_header(file: DataFile, options: CsvOptions, names: Sequence[str] = ()) 
     """
     path, dialect = file.path, options.dialect
     try:
-        with opened(path, file.state) as source:
+        with opened_to_look(path, file.state) as source:
             refuse_other_formats(source, options)
             first = first_record(source, options)
     except OSError as error:

@@ -18,7 +18,7 @@ from gpuetl.formats.format import Inference
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.open_file import opened
+from gpuetl.places.open_file import opened_to_look
 from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, integer_fits
 from gpuetl.types.decimal_types import MAX_DIGITS
 
@@ -72,7 +72,7 @@ def infer(dataset: Dataset) -> Inference:
 def sample_of(file: DataFile, options: CsvOptions, header: Header, most_bytes: int = 0, most_rows: int = 0) -> Sample:
     """Return the first rows of a file, by default `SAMPLE_ROWS` rows in up to `SAMPLE_BYTES` bytes."""
     text, is_whole = b"", True
-    with opened(file.path, file.state) as source:
+    with opened_to_look(file.path, file.state) as source:
         for block in blocks(source, options, 1 << 16):
             text += block
             if len(text) - header.start > (most_bytes or SAMPLE_BYTES):
@@ -217,7 +217,7 @@ def repeated_names(file: DataFile, fields: Iterable[bytes]) -> DatasetError:
 
 def with_encoding(file: DataFile) -> CsvOptions:
     """Return options with the encoding that a file seems to have, by its first bytes."""
-    with opened(file.path, file.state) as source:
+    with opened_to_look(file.path, file.state) as source:
         text = next(blocks(source, CsvOptions(encoding="utf-8"), SAMPLE_BYTES), b"")
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
         return CsvOptions(encoding="utf-16")

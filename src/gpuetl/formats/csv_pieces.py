@@ -21,7 +21,7 @@ from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Piece
 from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.places.filesystem import OpenFile
-from gpuetl.places.open_file import opened
+from gpuetl.places.open_file import opened_to_look
 from gpuetl.places.paths import FilePath
 from gpuetl.places.watching import Look
 from gpuetl.threads import in_threads
@@ -64,7 +64,7 @@ def pieces_of(dataset: Dataset, file: DataFile) -> Sequence[Piece]:
     if not options.is_stream(file.path.name) and size <= max(PIECE_BYTES, whole):
         return [Piece(-1, {"": size})]
     header = header_of(dataset, file)
-    with opened(file.path, file.state) as source:
+    with opened_to_look(file.path, file.state) as source:
         found = list(extents(source, options, header))
     total = max(1, found[-1][0].stop)
     shares = ({"": size * (extent.stop - extent.start) // total} for extent, _ in found)

@@ -17,6 +17,7 @@ from gpuetl.formats.parquet_footer import (
     BOOLEAN,
     DECRYPT,
     DOUBLE,
+    FIRST_READ,
     FLOAT,
     INT32,
     INT64,
@@ -35,6 +36,8 @@ from gpuetl.places.file_state import DatasetError, FileState
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.places.open_file import opened
 from gpuetl.places.paths import FilePath
+from gpuetl.places.reading_ahead import results_ahead
+from gpuetl.places.registry import local_path
 from gpuetl.types.data_types import DataType
 
 PLAIN = 0
@@ -49,6 +52,8 @@ MOST_KEPT_BYTES = 64 << 20
 In memory a footer takes three to eight times its bytes in the file, so at most 512 MB are kept.  A count does not bound
 the memory: the footer of a file of 1,000 columns takes as much as those of 100 files of 10 columns.
 """
+MOST_ENDS = 2048
+"""Files whose last `FIRST_READ` bytes are in memory at a time: 128 MB."""
 SETTLED_NS = 1_000_000_000
 """A file that changed less than this ago may change again within one tick of its file system's clock."""
 
@@ -170,8 +175,8 @@ class KeptFooters:
 KEPT = KeptFooters(MOST_KEPT_BYTES)
 
 
-def footer_of(path: FilePath, planned: FileState | None = None) -> Footer:
-    """Return a file's footer, read anew where the file is not what it was.
+def footer_of(path: FilePath, planned: FileState | None = None, end: Callable[[], bytes] | None = None) -> Footer:
+    """Return a file's footer, read anew where the file is not what it was; `end` returns its last bytes, read before.
 
     One that is kept of the state that the plan saw is returned without a look at the file.  If the file has changed
     since, whoever reads it finds that.
@@ -189,11 +194,36 @@ def footer_of(path: FilePath, planned: FileState | None = None) -> Footer:
         is_settled = file.state.is_settled(SETTLED_NS)
         if is_settled and (kept := KEPT.find(path, file.state)) is not None:
             return kept
-        data = footer_at(file.state.size, file.read_at)
+        read_at = file.read_at if end is None else FileWithEnd(file, end()).read_at
+        data = footer_at(file.state.size, read_at)
         footer = Footer(read_footer(data), file.state if is_settled else None)
         if is_settled:
             KEPT.keep(file, footer, len(data))
         return footer
+
+
+class FileWithEnd:
+    """A file whose last bytes are in memory."""
+
+    def __init__(self, file: OpenFile, end: bytes) -> None:
+        self.file, self.end, self.start = file, end, file.state.size - len(end)
+
+    def read_at(self, start: int, size: int) -> bytes:
+        """Return bytes from a place on."""
+        place = start - self.start
+        return self.end[place : place + size] if place >= 0 else self.file.read_at(start, size)
+
+
+def end_of(file: DataFile) -> bytes:
+    """Return the last bytes of a file, in which a short footer is.
+
+    Raises
+    ------
+    DatasetError, OSError
+        For a file that has changed, or cannot be read.
+    """
+    with opened(file.path, file.state) as source:
+        return source.read_at(max(0, source.state.size - FIRST_READ), FIRST_READ)
 
 
 def release_kept_footers() -> None:
@@ -209,6 +239,7 @@ class Footers:
         self.other_names: dict[str, bytes] = {}
         """Columns whose names are not UTF-8, by what stands for the names."""
         self._footers: dict[FilePath, Footer] = {}
+        self._ends: dict[FilePath, Callable[[], bytes]] = {}
         self._alike: Any = None
         self._lacking: list[str] = []
         self._unordered: list[str] = []
@@ -225,7 +256,9 @@ class Footers:
         """
         if file.path not in self._footers:
             try:
-                footer = done_again(lambda: footer_of(file.path, file.state), release_kept_footers)
+                footer = done_again(
+                    lambda: footer_of(file.path, file.state, self._ends.get(file.path)), release_kept_footers
+                )
             except BadFooter as error:
                 raise DatasetError(recoded(f"{file.path} {error}", error), error.hint) from None
             except MemoryError as error:
@@ -243,6 +276,33 @@ class Footers:
             self.other_names |= footer.metadata.schema.other_names
             self._footers[file.path] = footer
         return self._footers[file.path]
+
+    def ahead(self, files: Sequence[DataFile]) -> Iterator[DataFile]:
+        """Yield files in order; threads read the ends of those of stores before their footers are asked for.
+
+        The ends of `MOST_ENDS` files are read at a time, and then decoded: threads that wait for the interpreter while
+        it decodes take longer for both.
+        """
+        unread = [file for file in files if local_path(file.path) is None and not self._is_known(file)]
+        paths = {file.path: number for number, file in enumerate(unread)}
+        for file in files:
+            number = paths.get(file.path, -1)
+            if number >= 0 and number % MOST_ENDS == 0:
+                batch = unread[number : number + MOST_ENDS]
+                ends = results_ahead(end_of, batch, lambda one: min(FIRST_READ, one.state.size if one.state else 0))
+                self._ends = dict(zip((one.path for one in batch), list(ends), strict=True))
+            yield file
+            self._ends.pop(file.path, None)
+
+    def load(self, files: Sequence[DataFile]) -> None:
+        """Read the footers of all files that are not read yet, those of stores at the same time; see `footer`."""
+        if len(self._footers) < len(files):
+            for file in self.ahead(files):
+                self.footer(file)
+
+    def _is_known(self, file: DataFile) -> bool:
+        kept = file.state is not None and KEPT.find(file.path, file.state) is not None
+        return kept or file.path in self._footers
 
     def schema_of(self, file: DataFile) -> Any:
         """Return the file's Arrow schema, as stored."""

@@ -232,6 +232,12 @@ class Format(ABC):
         """
         raise NotImplementedError(f"{self.title} files are read by an engine")
 
+    def read_files(
+        self, dataset: Dataset, files: Sequence[tuple[DataFile, Sequence[int]]], columns: Sequence[str]
+    ) -> Iterator[pa.Table]:
+        """Yield what `read` returns for each file and its pieces, in order; a format may read files ahead."""
+        return (self.read(dataset, file, pieces, columns) for file, pieces in files)
+
     def write(self, table: pa.Table, path: Path, options: FormatOptions = NO_OPTIONS) -> None:
         """Write one file; `options` are those of `write_options`."""
         raise NotImplementedError(f"{self.title} files are not written")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,8 @@ def narrow_strings(texts: pa.Array) -> Iterator[pa.Array]:
 
 
 SLICE_ROWS = 1 << 20
+UTC_ALIASES = ("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu", "+00:00")
+NARWHALS_HINT = '; for frames of other libraries: pip install "gpuetl[narwhals]"'
 
 
 class FrameFormat(Format):
@@ -167,17 +170,59 @@ def as_arrow(frame: Any, within: str) -> pa.Table:
         return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
     if library == "cudf" and hasattr(frame, "columns"):
         return frame.to_arrow(preserve_index=False).replace_schema_metadata()
+    if library == "polars" and hasattr(frame, "collect"):
+        frame = frame.collect()
     if library == "polars" and hasattr(frame, "to_arrow") and hasattr(frame, "columns"):
         return frame.to_arrow()  # Arrow's own stream has categories as views, which Arrow casts to nothing
-    if hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "columns"):
-        return pa.table(frame)
-    hint = "It takes an Arrow table, or a frame of pandas, Polars or cuDF."
-    raise InvalidPipeline.because(coded("GE3008", f"a {type(frame).__name__} is not a frame"), hint, within)
+    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        return of_capsule(frame, within)
+    if (native := of_narwhals(frame)) is not None:
+        return as_arrow(native, within)
+    raise no_frame(frame, within)
+
+
+def of_capsule(frame: Any, within: str) -> pa.Table:
+    """Return what an object hands over by the Arrow PyCapsule interface: a stream of record batches, or one."""
+    stream = getattr(frame, "__arrow_c_stream__", None)
+    try:
+        if stream is None:
+            return pa.Table.from_batches([pa.record_batch(frame)])
+        return pa.RecordBatchReader._import_from_c_capsule(stream()).read_all()
+    except pa.ArrowInvalid as error:
+        if "non-struct type" in str(error):  # an array, such as a column
+            raise no_frame(frame, within) from None
+        raise
+
+
+def of_narwhals(frame: Any) -> pa.Table | None:
+    """Return a frame of any library that narwhals knows as an Arrow table; None for what is none, or without narwhals.
+
+    Rows of a lazy frame, such as those of Ibis, Dask and PySpark, are computed.
+    """
+    try:
+        import narwhals as nw
+    except ModuleNotFoundError:
+        return None
+    known = nw.from_native(frame, pass_through=True)
+    if isinstance(known, nw.LazyFrame):
+        return known.collect(backend="pyarrow").to_native()
+    return known.to_arrow() if isinstance(known, nw.DataFrame) else None
+
+
+def no_frame(frame: Any, within: str) -> InvalidPipeline:
+    """Word what is not a frame."""
+    hint = (
+        "It takes an Arrow table, a frame of pandas, Polars or cuDF, a relation of DuckDB, or any object with "
+        f"__arrow_c_stream__{NARWHALS_HINT if find_spec('narwhals') is None else ''}."
+    )
+    return InvalidPipeline.because(coded("GE3008", f"a {type(frame).__name__} is not a frame"), hint, within)
 
 
 def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedArray:
-    """Return a column in its type of the language."""
+    """Return a column in its type of the language; a zone that is UTC by another name is UTC."""
     dtype = language_type(column.type)
+    if dtype is not None and pa.types.is_timestamp(dtype) and dtype.tz in UTC_ALIASES:
+        dtype = pa.timestamp(dtype.unit, "UTC")  # DuckDB has the zone of its session, such as Etc/UTC
     if dtype is None:
         message = coded("GE1407", f"column '{name}' has type {column.type}, which gpuetl does not support")
         raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)

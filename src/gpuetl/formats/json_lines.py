@@ -18,7 +18,7 @@ from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.filesystem import OpenFile
-from gpuetl.places.open_file import opened
+from gpuetl.places.open_file import opened, opened_to_look
 from gpuetl.places.paths import FilePath
 from gpuetl.types.data_types import DURATION, TIME, TIMESTAMP_NS, DataType, is_binary, is_opaque
 from gpuetl.types.nested_types import is_nested, type_parts
@@ -65,7 +65,7 @@ class JsonFormat(Format):
 
     def pieces(self, dataset: Dataset, file: DataFile) -> Sequence[Piece]:
         """Return parts of a file of 64 MB, whose rows are not known."""
-        with opened(file.path, file.state) as source:
+        with opened_to_look(file.path, file.state) as source:
             return [Piece(-1, {"": size}) for size in parts_of(source)]
 
     def holds(self, dtype: DataType) -> bool:
@@ -114,7 +114,7 @@ def inferred(dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
     assert isinstance(known, InferredTypes)
     if file.path not in known:
         try:
-            with opened(file.path, file.state) as source:
+            with opened_to_look(file.path, file.state) as source:
                 lines = first_lines(source, options.sample_rows)
                 known[file.path] = types_of(lines, file.path, options.on_bad_row != "fail")
         except OSError as error:

@@ -63,7 +63,7 @@ class ParquetFormat(Format):
         """Return all row groups with their statistics; of files with one schema only the first is checked."""
         planned, check, footers = dataset.own_schema, partial(check_columns, dataset), footers_of(dataset)
         groups, files, look = list[RowGroup](), dataset.files, Look("metadata of", str(dataset.path))
-        for done, file in enumerate(files):
+        for done, file in enumerate(footers.ahead(files)):
             look.at(done, len(files))
             groups += footers.row_groups(file, planned, dataset.partition_ranges(file), check)
         look.end(len(files))
@@ -77,7 +77,9 @@ class ParquetFormat(Format):
 
     def planned_state(self, dataset: Dataset, file: DataFile) -> FileState | None:
         """Return the state in which the footer was read, None of a file that had changed just before."""
-        return footers_of(dataset).footer(file).state
+        footers = footers_of(dataset)
+        footers.load(dataset.files)
+        return footers.footer(file).state
 
     def other_name(self, dataset: Dataset, name: str) -> bytes | None:
         """Return the bytes of a column's name if they are not UTF-8."""
@@ -87,23 +89,24 @@ class ParquetFormat(Format):
         """Name a row by its number in the file, and its row group."""
         return f"{super().row_name(dataset, group, row)} (row group {group.index})"
 
-    def read(self, dataset: Dataset, file: DataFile, pieces: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """Read columns of row groups."""
-        return self.read_fields(dataset, file, pieces, columns, {})
-
-    def read_fields(
+    def read_files(
         self,
         dataset: Dataset,
-        file: DataFile,
-        pieces: Sequence[int],
+        files: Sequence[tuple[DataFile, Sequence[int]]],
         columns: Sequence[str],
-        fields: Mapping[str, DataType],
-    ) -> pa.Table:
-        """Read columns of row groups, of structs in `fields` only the fields that they have there."""
-        from gpuetl.formats.parquet_rows import read_columns
+        fields: Mapping[str, DataType] | None = None,
+    ) -> Iterator[pa.Table]:
+        """Read columns of row groups, of structs in `fields` only the fields there; those of stores are read ahead."""
+        from gpuetl.formats.parquet_parts import FileChunks
+        from gpuetl.formats.parquet_rows import read_files
 
-        verify = parquet_options(dataset).verify_checksums
-        return read_columns(file, footers_of(dataset).footer(file), pieces, columns, verify, fields)
+        footers, verify = footers_of(dataset), parquet_options(dataset).verify_checksums
+        chunks = [FileChunks.of(file, footers.footer(file), groups, columns, fields or {}) for file, groups in files]
+        return read_files(chunks, verify)
+
+    def read(self, dataset: Dataset, file: DataFile, pieces: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """Read columns of row groups."""
+        return next(self.read_files(dataset, [(file, pieces)], columns))
 
     def sink_problems(self, options: FormatOptions, columns: Mapping[str, DataType]) -> Iterator[tuple[str, str]]:
         """Yield columns of `bloom_filters` that are not written, or that have no Bloom filters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,17 @@ from gpuetl.formats.footers import Footer
 from gpuetl.formats.nested_arrays import child_arrays, rebuilt, with_leaves
 from gpuetl.formats.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
-from gpuetl.formats.parquet_parts import chunks_in_memory, leaf_places
+from gpuetl.formats.parquet_parts import NO_FIELDS, FileChunks, leaf_places, parts_of_chunks, sources_of
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.filesystem import OpenFile
-from gpuetl.places.open_file import opened
-from gpuetl.places.registry import local_path
 from gpuetl.types.data_types import UUID, DataType
-from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct, narrowed_type, type_parts
+from gpuetl.types.nested_types import children_of, field_names, is_map, is_nested, is_struct, type_parts
 
-NO_FIELDS: Mapping[str, DataType] = {}
 NANOSECONDS = 1_000_000
 """In a millisecond."""
+FEW_VALUES = 1 << 16
+"""Values that one thread decodes before another one has begun to help it."""
 MOST_MILLISECONDS = (1 << 63) // 1000 - 1
 """Of either sign: more do not fit into an int64 of microseconds."""
 
@@ -40,11 +38,15 @@ def read_columns(
     verify_checksums: bool = False,
     fields: Mapping[str, DataType] = NO_FIELDS,
 ) -> pa.Table:
-    """Read those of the columns that a file has of row groups, in the types in which they are stored.
+    """Read columns of row groups of one file, of structs in `fields` only the fields there: see `read_files`."""
+    return next(read_files([FileChunks.of(file, footer, groups, names, fields)], verify_checksums))
 
-    Of structs in `fields` only the fields are read that the types there have.
 
-    Arrow decodes columns on several threads.  Times that are stored as INT96 come in microseconds.
+def read_files(files: Sequence[FileChunks], verify_checksums: bool = False) -> Iterator[pa.Table]:
+    """Yield for each file its columns of row groups, in the types in which they are stored.
+
+    Arrow decodes columns on several threads.  Times that are stored as INT96 come in microseconds.  While a part of a
+    file of a store is decoded, threads read the parts that follow.
 
     Raises
     ------
@@ -54,50 +56,41 @@ def read_columns(
         For a file that cannot be read, has other rows than its metadata declares, or, where checksums are verified, has
         a page whose checksum is wrong.
     """
-    rows = sum(footer.metadata.groups[group][0] for group in groups)
-    wanted = [name for name in names if name in footer.stored]
-    if not wanted:
-        return pa.table({":row": pa.nulls(rows)})
-    types = {name: narrowed_type(footer.stored[name], fields.get(name, footer.stored[name])) for name in wanted}
-    old_times = [name for name in wanted if has_int96(footer, name)]
-    with opened(file.path, file.state) as stored, arrow_source(stored, footer, groups, types) as source:
-        reader = Reader(source, footer, groups, types, verify_checksums)
-        columns = reader.columns([name for name in wanted if name not in old_times])
+    parts = [parts_of_chunks(one) if one.types else [] for one in files]
+    sources = sources_of([part for own in parts for part in own])
+    for one, own in zip(files, parts, strict=True):
+        if not own:
+            yield pa.table({":row": pa.nulls(one.rows)})
+            continue
+        tables = [decoded(part, next(sources), verify_checksums) for part in own]
+        yield pa.concat_tables(tables) if len(tables) > 1 else tables[0]
+
+
+def decoded(chunks: FileChunks, opening: AbstractContextManager[Any], verify_checksums: bool) -> pa.Table:
+    """Decode column chunks, from a context with a file of Arrow."""
+    old_times = [name for name in chunks.types if has_int96(chunks.footer, name)]
+    with opening as source:
+        reader = Reader(source, chunks, verify_checksums)
+        columns = reader.columns([name for name in chunks.types if name not in old_times])
         coarse, fine = (reader.columns(old_times, unit) for unit in ("ms", "ns"))
     for name in old_times:
-        columns[name] = exact_times(coarse[name], fine[name], f"{file.path}: column '{name}'")
+        columns[name] = exact_times(coarse[name], fine[name], f"{chunks.file.path}: column '{name}'")
     for name, column in columns.items():
-        if len(column) != rows:
-            raise pa.ArrowInvalid(f"column '{name}' has {len(column):,} rows, and its metadata declares {rows:,}")
-    return pa.table({name: columns[name] for name in wanted})
-
-
-@contextmanager
-def arrow_source(file: OpenFile, footer: Footer, groups: Sequence[int], types: Mapping[str, DataType]) -> Iterator[Any]:
-    """Give a file of Arrow with columns of row groups; of a file of a store, these parts in memory."""
-    if local_path(file.path) is not None:
-        with file.for_arrow() as source:
-            yield source
-        return
-    with chunks_in_memory(file, footer, groups, types) as source:
-        yield source
+        if len(column) != chunks.rows:
+            declared = f"its metadata declares {chunks.rows:,}"
+            raise pa.ArrowInvalid(f"column '{name}' has {len(column):,} rows, and {declared}")
+    return pa.table({name: columns[name] for name in chunks.types})
 
 
 class Reader:
     """Row groups of one file that is read by Arrow."""
 
-    def __init__(
-        self,
-        source: Any,
-        footer: Footer,
-        groups: Sequence[int],
-        types: Mapping[str, DataType],
-        verify_checksums: bool,
-    ) -> None:
-        self.source, self.footer, self.groups, self.types = source, footer, list(groups), types
+    def __init__(self, source: Any, chunks: FileChunks, verify_checksums: bool) -> None:
+        self.source, self.footer, self.groups, self.types = source, chunks.footer, list(chunks.groups), chunks.types
+        self.uses_threads = chunks.rows * len(chunks.footer.metadata.schema.leaves) > FEW_VALUES
         self.options: dict[str, Any] = {"page_checksum_verification": verify_checksums}
-        if footer.metadata.schema.other_names:  # pyarrow decodes all names, also those of columns that are not read
-            self.options["metadata"] = renamed(footer_bytes(source), footer.metadata)
+        if self.footer.metadata.schema.other_names:  # pyarrow decodes all names, also of columns that are not read
+            self.options["metadata"] = renamed(footer_bytes(source), self.footer.metadata)
 
     def columns(self, names: Sequence[str], int96_unit: str | None = None) -> dict[str, Any]:
         """Return columns by name, INT96 times in a unit."""
@@ -106,7 +99,7 @@ class Reader:
         schema = self.footer.metadata.schema
         places = leaf_places(self.footer, {name: self.types[name] for name in names})
         with pq.ParquetFile(self.source, coerce_int96_timestamp_unit=int96_unit, **self.options) as parquet:
-            table = parquet.reader.read_row_groups(self.groups, column_indices=places)
+            table = parquet.reader.read_row_groups(self.groups, column_indices=places, use_threads=self.uses_threads)
         in_order = dict.fromkeys(schema.arrow.names[schema.leaves[place].column] for place in places)
         return dict(zip(in_order, table.columns, strict=True))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.formats.row_group_limits import is_prunable
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
 from gpuetl.physical.fit import FittedPlan
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import MemoryEstimate
@@ -19,6 +19,7 @@ from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
 from gpuetl.records import dataclass
+from gpuetl.units import size
 
 # A physical plan as an indented tree: what is read of what there is, what is expected, sorts and exchanges.
 

@@ -59,7 +59,7 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
         done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
-    checks = {name: done[id(node)] for name, node in plan.checks.items()}  # of one row
+    checks = {name: gathered(done[id(node)], node.origin) for name, node in plan.checks.items()}
     single = in_one_partition(checks.values())
     first = {name: root for name, root in checks.items() if id(root) in single}
     return PhysicalPlan(sinks, kept, first, {name: root for name, root in checks.items() if name not in first})

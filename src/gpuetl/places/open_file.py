@@ -53,6 +53,16 @@ def opened(path: FilePath, planned: FileState | None = None) -> Iterator[OpenFil
 
 
 @contextmanager
+def opened_to_look(path: FilePath, planned: FileState | None = None) -> Iterator[OpenFile]:
+    """Open a file as `opened` does, for a plan that looks at what a run reads again.
+
+    What the block reads of an object of a store is kept, so that the run does not ask for it again.
+    """
+    with opened(path, planned) as file:
+        yield getattr(file, "to_look", lambda: file)()
+
+
+@contextmanager
 def unchanged(files: Iterable[tuple[FilePath, FileState | None]]) -> Iterator[None]:
     """Let the block read files, which are checked when it ends, also when it fails.
 

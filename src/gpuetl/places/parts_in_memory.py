@@ -7,18 +7,19 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.places.filesystem import OpenFile
-from gpuetl.places.objects.ranges import Range, read_all, requests_of
-from gpuetl.places.partial_copy import part_of
+from gpuetl.places.objects.ranges import Range, read_all, requests_of, runs_of
 
 
 class PartsInMemory:
     """A file of `size` bytes. Parts of it are there, by their offsets; the rest reads as zeros.
 
     Arrow finds the methods by their names, as those of a Python file, and `read_buffer`, which copies nothing where a
-    read is within one part.  Memory is that of the parts: new pages of memory are what costs most in reading objects.
+    read is within one part.  Memory is that of the parts, of Arrow's pool, which gives the same pages again: new pages
+    are what costs most in reading objects.
     """
 
     def __init__(self, size: int, parts: Mapping[int, Any]) -> None:
@@ -38,7 +39,13 @@ class PartsInMemory:
             Where it cannot be read.
         """
         parts: dict[int, Any] = dict(known)
-        read_all(requests_of(ranges), lambda one: parts.__setitem__(one.start, part_of(file, one)))
+        requests: dict[Range, memoryview] = {}
+        for run in runs_of(requests_of(ranges)):
+            start, end = run[0].start, run[-1].end
+            parts[start] = pa.allocate_buffer(end - start)
+            memory = memoryview(parts[start])
+            requests |= {one: memory[one.start - start : one.end - start] for one in run}
+        read_all(list(requests), lambda one: file.read_into(requests[one], one.start))
         return cls(file.state.size, parts)
 
     def for_arrow(self) -> Any:
@@ -70,20 +77,22 @@ class PartsInMemory:
         offset = start - self.starts[number] if number >= 0 else 0
         if number >= 0 and offset + end - start <= len(self.parts[number]):
             return pa.py_buffer(self.parts[number][offset : offset + end - start])
-        return pa.py_buffer(self._joined(start, end))
+        return self._joined(start, end)
 
     def read(self, size: int = -1) -> bytes:
         """Return up to `size` bytes."""
         data: bytes = self.read_buffer(self.size if size < 0 else size).to_pybytes()
         return data
 
-    def _joined(self, start: int, end: int) -> bytearray:
-        data = bytearray(max(0, end - start))
+    def _joined(self, start: int, end: int) -> Any:
+        buffer = pa.allocate_buffer(max(0, end - start))
+        data = np.frombuffer(buffer, np.uint8)
+        data[:] = 0
         for first, part in zip(self.starts, self.parts, strict=True):
             low, high = max(start, first), min(end, first + len(part))
             if low < high:
-                data[low - start : high - start] = part[low - first : high - first]
-        return data
+                data[low - start : high - start] = np.frombuffer(part[low - first : high - first], np.uint8)
+        return buffer
 
     def flush(self) -> None:
         """Do nothing."""

@@ -46,6 +46,9 @@ class StorePath:
     def __str__(self) -> str:
         return f"{self.scheme}://{self.key}"
 
+    def __hash__(self) -> int:
+        return hash(self.key)  # which it keeps; a source of many files asks several times for each
+
     def __truediv__(self, name: str) -> StorePath:
         return replace(self, key=self.key / name)
 

@@ -69,7 +69,7 @@ NOT_DIGESTED = ("mark", "file_suffix", "twin")
 class Plan:
     """A graph of nodes with several roots: the sinks, the stages whose rows a run keeps in memory, and its checks.
 
-    `checks` have one row each: the counts that a run looks at before it commits, by names that `rules` use.
+    `checks` are what a run counts before it commits: of rules one row each, by names that `rules` use.
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
     at before the rows are trusted; they change nothing of the plan.  `notes` say what was
     inferred.  `unused` are warnings of sources, stages and
@@ -174,12 +174,12 @@ def digests_of(roots: Iterable[Node]) -> dict[int, str]:
     """Return a digest of what each node computes, of the roots and all below them, by identity."""
     digests: dict[int, str] = {}
     for node in walk_graph(*roots):
-        parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
+        parts = [type(node).__name__, *map(repr, content_of(node)), *(digests[id(child)] for child in node.inputs)]
         digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return digests
 
 
-def _content(node: Node) -> list[tuple[str, Any]]:
+def content_of(node: Node) -> list[tuple[str, Any]]:
     """Return a node's own fields, without its inputs and its origin."""
     own = ((name, getattr(node, name)) for name in node.__dataclass_fields__ if name != "origin")
     return [(name, _plain(value)) for name, value in own if not isinstance(value, Node)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl import units
 from gpuetl.errors import Place
 from gpuetl.messages import coded, one_line
 from gpuetl.plan.plan import REMOVED, ROWS, Check
@@ -90,7 +91,7 @@ def beyond(rows: int, bounds: tuple[int | None, int | None]) -> tuple[int, str]:
 
 def percent(part: int, whole: int) -> str:
     """Format a share as a percentage."""
-    return f"{100 * part / whole:.3g} %" if whole else "0 %"
+    return units.percent(part / whole) if whole else "0 %"
 
 
 def shown_place(place: Place | None) -> str:

@@ -92,12 +92,18 @@ class Funnel:
         What was recorded of its operations, by identity.
     written
         The stages of the pipeline, as the user wrote them.
+    finished
+        False for a run that failed: operations may have done some of their partitions, or none yet.
     """
 
     def __init__(
-        self, roots: Sequence[Physical], work: Mapping[int, Work], written: Mapping[str, PipelineStage]
+        self,
+        roots: Sequence[Physical],
+        work: Mapping[int, Work],
+        written: Mapping[str, PipelineStage],
+        finished: bool = True,
     ) -> None:
-        self.work, self.written = work, written
+        self.work, self.written, self.finished = work, written, finished
         self.nodes = [node for node in walk_graph(*roots) if not isinstance(node, Exchange)]
         self.results = {id(computed(root)) for root in roots}
         self.of: dict[Origin, list[Physical]] = {}
@@ -262,7 +268,8 @@ class Funnel:
         """Return the rows in and out of a part of a step."""
         rows_in, rows_out = self.rows(part.below), self.rows(part.top)
         if rows_out is None:
-            return StepRows(number, step.verb, None, None, "did not run: its rows were not needed")
+            why = "did not run: its rows were not needed" if self.finished else "had not begun"
+            return StepRows(number, step.verb, None, None, why)
         remarks = [self.place(part.top) or self.moved_below(part), *self.own_remarks(part)]
         return StepRows(number, step.verb, rows_in, rows_out, "; ".join(filter(None, remarks)))
 
@@ -325,8 +332,9 @@ class Funnel:
         operations = [node.operation for node in part.nodes if isinstance(node, Map)]
         if any(self.is_reduction(node, 1) for node in part.nodes):
             yield "only groups that a later join asks for"
-        if self.work[id(operation_of(part.top))].partitions < part.top.partitions:
-            yield "stopped early: a limit had its rows"
+        done, of = self.work[id(operation_of(part.top))].partitions, part.top.partitions
+        if done < of:
+            yield "stopped early: a limit had its rows" if self.finished else f"{done:,} of {of:,} partitions were done"
         limit = next((one.limit for one in operations if isinstance(one, Sort) and one.limit is not None), None)
         if limit is not None and self.verb(part.top.origin) == "sort":
             yield f"only the first {limit:,} rows, which is what a later limit takes"

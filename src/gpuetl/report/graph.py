@@ -67,7 +67,7 @@ class Graph(NamedTuple):
 
 CHARACTER = 7.3
 """Width of a character of the monospaced font, with room for fonts that are wider than most."""
-TITLE_CHARACTER = 8.4
+TITLE_CHARACTER, SMALL_CHARACTER = 8.4, 6.7
 LINE, PADDING, HEAD, CAPTION = 17, 12, 26, 15
 MARGIN = 12
 LEAST_WIDTH = 110
@@ -101,7 +101,6 @@ def rules(palette: dict[str, str], scope: str) -> str:
         f".g-back{{fill:{palette['back']}}}",
         f"text{{fill:{palette['ink']}}}",
         f".g-faint{{fill:{palette['faint']}}}",
-        f".g-halo{{stroke:{palette['back']}}}",
         f".g-box{{fill:{palette['box']};stroke:{palette['line']}}}",
         f".g-edge{{stroke:{palette['line']}}}",
         f".g-tip{{fill:{palette['line']}}}",
@@ -118,7 +117,6 @@ STYLE = (
     ".gpuetl-graph .g-edge{fill:none;stroke-width:1.5}"
     ".gpuetl-graph .g-dashed{stroke-dasharray:5 4}"
     ".gpuetl-graph .g-rule{stroke-width:.5}"
-    ".gpuetl-graph .g-halo{stroke-width:4;stroke-linejoin:round;paint-order:stroke}"
     + rules(LIGHT, ".gpuetl-graph")
     + f"@media (prefers-color-scheme:dark){{{rules(DARK, '.gpuetl-graph')}}}"
     + rules(LIGHT, '[data-jp-theme-light="true"] .gpuetl-graph')
@@ -346,9 +344,11 @@ def label_parts(edges: Sequence[GraphEdge], layout: Layout, down: bool) -> list[
     parts = []
     for number, point in places if down else spread(places, LABEL_HEIGHT):
         x, y = xy(point, down)
+        label = one_line(edges[number].label)
+        wide = width_of(label) * SMALL_CHARACTER + 4
         parts.append(
-            f'<text class="g-faint g-small g-halo" text-anchor="middle" x="{x:.1f}" y="{y + 4:.1f}">'
-            f"{escape(one_line(edges[number].label))}</text>"
+            f'<rect class="g-back" x="{x - wide / 2:.1f}" y="{y - 7:.1f}" width="{wide:.1f}" height="14" rx="3"/>'
+            f'<text class="g-faint g-small" text-anchor="middle" x="{x:.1f}" y="{y + 4:.1f}">{escape(label)}</text>'
         )
     return parts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuetl.errors import GpuetlError
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import redacted
 from gpuetl.physical.explain_physical import describe
@@ -15,7 +16,9 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.graph import Graph, GraphEdge, GraphNode
+from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.steps import Step
 from gpuetl.types.data_types import type_name
 from gpuetl.types.schema import Schema
 
@@ -104,12 +107,18 @@ def stages_of(spec: PipelineSpec, plan: Plan | None) -> Iterator[GraphNode]:
 def step_lines(stage: StageSpec) -> tuple[str, ...]:
     """Return a line for each step, and for each rule of the stage's contract."""
     steps = (
-        f"{number} {step.verb} {plain_text(step.written())}" if step else f"{number} ?"
+        f"{number} {step.verb} {written_text(step)}" if step else f"{number} ?"
         for number, step in enumerate(stage.steps, 1)
     )
-    return tuple(
-        line.rstrip() for line in (*steps, *(f"expect {plain_text(rule.written())}" for rule in stage.expect if rule))
-    )
+    return tuple(line.rstrip() for line in (*steps, *(f"expect {written_text(rule)}" for rule in stage.expect if rule)))
+
+
+def written_text(part: Step | Rule) -> str:
+    """Return the arguments of a step or a rule; of those that YAML cannot hold, a mark."""
+    try:
+        return plain_text(part.written())
+    except (GpuetlError, RecursionError):
+        return "…"
 
 
 def plain_text(value: object) -> str:

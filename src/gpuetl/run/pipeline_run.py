@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,12 +19,12 @@ from gpuetl.engines import starting
 from gpuetl.engines.capacity import Capacity
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.measured_limits import load_limits
-from gpuetl.engines.registry import Choice, capabilities_of, load_driver_backend
+from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, on_workers
-from gpuetl.formats.rejected import without_rejected
-from gpuetl.messages import coded, size
+from gpuetl.executors.outputs import Outputs
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
@@ -32,14 +32,21 @@ from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
-from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
-from gpuetl.report.run_report import RunReport, device_label, stage_reports
+from gpuetl.report.failure import failure_of
+from gpuetl.report.run_report import RunReport
+from gpuetl.report.writing import written_report
+from gpuetl.run.account import Account, report_failure, shown_parameters
+from gpuetl.run.column_statistics import column_statistics, with_column_statistics
+from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.signals import noted
+from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
+from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
 from gpuetl.telemetry.trace import Trace, timed, tracing
+from gpuetl.units import size
 from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
@@ -54,32 +61,31 @@ def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
-def with_samples(
-    plan: Plan, checks: Sequence[CheckReport], execution: Execution, capacity: Capacity
-) -> tuple[CheckReport, ...]:
-    """Return the reports, those of rules that failed with the first rows that break them.
+def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: Capacity) -> tuple[CheckReport, ...]:
+    """Return the reports of rules, those of rules that failed with the first rows that break them.
 
     These rows are computed again, alone: a run whose rules hold does nothing for them.  Where they cannot be had any
     more, the reports stay as they are.
     """
+    checks = check_reports(plan.rules, outputs.checks)
     shown = {
         str(place): rule.shown
         for place, (rule, check) in enumerate(zip(plan.rules, checks, strict=True))
         if check.verdict == "failed" and rule.shown is not None
     }
     if not shown:
-        return tuple(checks)
+        return checks
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
     execution = replace(execution, seconds={}, accepts=accept_all)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
             again = partial(lowered_again, plan, execution.options, execution.engine)
-            _, outputs = execution.run_to_fit(fit.plan, again)
+            _, found = execution.run_to_fit(fit.plan, again)
     except GpuetlError:
-        return tuple(checks)
+        return checks
     with recording(execution.recorder):
-        tables = {name: execution.backend.to_arrow(frame) for name, frame in outputs.kept.items()}
+        tables = {name: execution.backend.to_arrow(frame) for name, frame in found.kept.items()}
     return tuple(
         with_sample(check, tables[str(place)]) if str(place) in tables else check for place, check in enumerate(checks)
     )
@@ -101,6 +107,12 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run {self.report.summary}; kept: {', '.join(self.results) or 'nothing'}>"
 
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import run_page
+        from gpuetl.report.run_graph import run_graph
+
+        return run_page(self.report, run_graph(self.report), self.results)
+
     def __getitem__(self, name: str) -> Result:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
         if name not in self.results:
@@ -113,16 +125,22 @@ class RunRequest(NamedTuple):
     """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
-    before you use them, and look at stages that no sink reads.
+    before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
+    fills_cache: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
         return (*plan.warnings, *(plan.unused if self.unused else ()))
+
+    def keep_rows(self, plan: Plan, label: str, results: Mapping[str, Result], warnings: tuple[str, ...]) -> None:
+        """Keep the results of the plan that ran, if they are asked for."""
+        if self.fills_cache:
+            keep_results(plan, label, results, warnings)
 
     def of(self, plan: Plan) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
@@ -130,14 +148,6 @@ class RunRequest(NamedTuple):
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
         return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
-
-
-class Account(NamedTuple):
-    """The record of a run from its start: its id, the seconds of each phase, and the work of its operations."""
-
-    run_id: str
-    seconds: dict[str, float]
-    recorder: Recorder
 
 
 def run_pipeline(
@@ -148,7 +158,10 @@ def run_pipeline(
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
-    """Run a pipeline on the chosen engine: see `Pipeline.run`.  A signal reports what became of the sinks."""
+    """Run a pipeline on the chosen engine: see `Pipeline.run`.  A signal reports what became of the sinks.
+
+    The report is written where the options say, whatever ends the run.
+    """
     options = options or RunOptions()
     recorder = Recorder(progress or silent)
     lost: list[str] = []
@@ -160,27 +173,23 @@ def run_pipeline(
     shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
     looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
-    account = Account(f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}", {}, recorder)
-    with tracer as trace, noted(recorder.outcome), looking:
+    run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
+    account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    with noted(recorder.outcome):
         try:
-            done = traced_run(pipeline, params, choice, request, options, account, trace)
-        except GpuetlError as error:
-            error.report = error.report or failed_report(pipeline.spec.name, choice, account, error)
+            with tracer as trace, looking, recorder.timeline.active():
+                done = traced_run(params, request, account, trace)
+        except BaseException as error:
+            report_failure(account, error)
             raise
-    return replace(done, report=replace(done.report, warnings=(*done.report.warnings, *lost))) if lost else done
+    report = replace(done.report, warnings=(*done.report.warnings, *lost))
+    return replace(done, report=written_report(report, options.report))
 
 
-def traced_run(
-    pipeline: PipelineDefinition,
-    params: Mapping[str, Any],
-    choice: Choice,
-    request: RunRequest,
-    options: RunOptions,
-    account: Account,
-    trace: Trace | None,
-) -> Run:
+def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
     """Run a pipeline after its trace, if any, has started."""
-    run_id, seconds, recorder = account
+    pipeline, choice, options, recorder = account.pipeline, account.choice, account.options, account.recorder
+    run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
         plan = request.of(pipeline.plan(params, run_id=run_id))
@@ -188,6 +197,9 @@ def traced_run(
             has_changed = recovered(plan, recorder)
         if has_changed:  # so may have the files of its sources
             plan = request.of(pipeline.plan(params, run_id=run_id))
+        if options.column_stats:
+            plan = with_column_statistics(plan, recorder)
+    account.plan = plan
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -197,7 +209,8 @@ def traced_run(
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
-            fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
+            fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
+            account.fit, account.physical = fit, fit.plan
             check_sinks(plan)
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
@@ -216,49 +229,43 @@ def traced_run(
             plan.name,
         )
         with (
-            measured(backend, options, recorder),
+            measured(backend, account, clustered=is_clustered(choice.name)),
             recording(recorder),
             skipping(options.skipped_choices),
             kernel_options(options.kernels),
         ):
-            execution.compile_ahead(fit.plan, fingerprint)
+            execution.compile_ahead(fit.plan, account.fingerprint)
             physical, outputs = execution.run_to_fit(
-                fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
+                fit.plan, partial(account.lowered_again, plan, options), fit.partitions_ahead
             )
-            checks = check_reports(plan.rules, outputs.checks)
-            if not accepted(plan, outputs.checks):
-                checks = with_samples(plan, checks, replace(execution, options=placed, recorder=Recorder()), capacity)
+            checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
+    account.physical = physical
     for check in checks:
         if check.verdict == "warned":
             recorder.warn(coded("GE1601", str(check)))
-    funnel = Funnel(physical.roots, recorder.work, pipeline_stages(pipeline))
-    for remark in funnel.grown_joins():
+    for remark in account.funnel(finished=True).grown_joins():
         recorder.note(remark)
-    add_notes(recorder, options, limits := load_limits(capabilities_of(choice.name).device), seconds)
-    report = RunReport(
-        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), funnel, limits),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
-        warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
+    add_notes(recorder, options, load_limits(capabilities_of(choice.name).device), seconds)
+    report = replace(
+        account.report(finished=True), sinks=outputs.sinks, checks=checks, head=outputs.heads,
+        columns=column_statistics(plan, outputs.checks),
     )  # fmt: skip
     if report.broken:
         error = ContractBroken(failure(checks))
-        error.report = replace(report, error=str(error))
+        ended = failure_of(error, recorder.outcome())
+        stage = stage_of_rules(report.broken)
+        ended = replace(ended, relation="stage" if stage else "", name=stage)
+        error.report = replace(report, error=str(error), failure=ended)
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
+    request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
 
 
-def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:
-    """Return the report of a run that ended with an error: the message, and the warnings and notes until then."""
-    run_id, seconds, recorder = account
-    return RunReport(
-        pipeline=name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint="", stages=(), sinks=(), seconds=seconds, passes={},
-        notes=recorder.shown_notes, warnings=recorder.shown_warnings, error=f"{error}\n{recorder.outcome()}",
-    )  # fmt: skip
+def stage_of_rules(broken: Sequence[CheckReport]) -> str:
+    """Return the stage of the rules that failed; nothing where they are of several."""
+    stages = {check.stage for check in broken}
+    return stages.pop() if len(stages) == 1 else ""
 
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
@@ -271,15 +278,26 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 
 
 @contextmanager
-def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Iterator[None]:
-    """Limit the engine's memory and measure it, as the options say."""
+def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
+    """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
+    options, recorder = account.options, account.recorder
     if options.memory or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
     limit = backend.limited(options.memory) if options.memory else nullcontext()
+    if not clustered:
+        use = host_growth() if backend.device == "CPU" else backend.memory_use
+        account.sampler = MemorySampler(use, account.timeline.start_s)
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
-        yield
+        with account.sampler or nullcontext():
+            yield
         recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
+
+
+def host_growth() -> Callable[[], MemoryUse]:
+    """Return what tells by how many bytes the process has grown from now on: libraries are none of the run's."""
+    before = resident_set()
+    return lambda: MemoryUse(max(0, resident_set() - before), 0)
 
 
 def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:
@@ -295,23 +313,3 @@ def spill_note(recorder: Recorder) -> str:
     """Say how much was spilled."""
     links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
     return f"frames that waited were spilled to leave room: {links}"
-
-
-def pipeline_stages(pipeline: PipelineDefinition) -> dict[str, PipelineStage]:
-    """Return the stages as the user wrote them."""
-    return {
-        name: PipelineStage(stage.from_, tuple(PipelineStep(step.verb, step.reads) for step in stage.steps if step))
-        for name, stage in pipeline.spec.stages.items()
-    }
-
-
-def names_in_order(plan: Plan) -> list[tuple[str, str]]:
-    """Return sources, stages and sinks in the order of the pipeline."""
-    return [
-        *(("source", n) for n in plan.sources),
-        *(("source", n) for n in plan.rejected if without_rejected(n) in plan.sources),
-        *(("stage", n) for n in plan.stages),
-        *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
-        *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
-        *(("sink", n) for n in plan.sinks),
-    ]

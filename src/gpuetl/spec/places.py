@@ -43,9 +43,18 @@ def is_own(module: str) -> bool:
 
 
 def shown_path(file: str) -> str:
-    """Return a path below the working folder as a user would write it there; others as they are."""
+    """Return a path below the working folder as a user would write it there, and a cell of a notebook by its number."""
+    if cell := cell_of(file):
+        return cell
     folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  quick, and files of notebooks are no paths
     return file.removeprefix(folder)
+
+
+def cell_of(file: str) -> str:
+    """Return the cell, such as `Cell In[3]`, whose code IPython compiled by the name of a file; else nothing."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    name = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(file)
+    return " ".join(name) if name else ""
 
 
 # Where the steps of a pipeline stand in the user's text, or in the script that declared them.

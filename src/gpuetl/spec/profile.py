@@ -16,7 +16,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
-from gpuetl.messages import coded, read_size
+from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field, key, keys_of, read_values
@@ -25,6 +25,7 @@ from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.storage import StorageOptions
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue
+from gpuetl.units import read_size
 
 if TYPE_CHECKING:
     from gpuetl.spec.model import ParameterSpec, PipelineSpec

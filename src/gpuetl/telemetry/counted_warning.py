@@ -46,8 +46,8 @@ class CountedWarning(Message):
         """Word the counts, those of a group together, in the order of their places."""
         by_part = {(one.group, one.what, one.place): one for one in counts}
         counts = tuple(sorted(by_part.values(), key=lambda one: (not one.group, one.place)))
-        self = super().__new__(cls, code, f"{about}: {'; '.join(texts_of(counts))}")
-        self.about, self.counts = about, counts
+        self = str.__new__(cls, f"{about}: {'; '.join(texts_of(counts))}")
+        self.code, self.about, self.counts = code, about, counts
         return self
 
     def __reduce__(self) -> tuple[type[CountedWarning], tuple[str, str, tuple[Count, ...]]]:  # type: ignore[override]

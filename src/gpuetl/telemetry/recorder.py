@@ -17,7 +17,9 @@ from gpuetl.records import dataclass
 from gpuetl.telemetry.counted_warning import CountedWarning
 from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.telemetry.memory_meter import MemoryMeter
+from gpuetl.telemetry.memory_samples import MemoryCurve
 from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.timeline import Timeline, Track
 from gpuetl.telemetry.trace import span
 
 LONG_S = 1.0
@@ -47,6 +49,7 @@ class Work:
     `device` is where the engine ran it, GPU or CPU.  It is empty for sinks, and for operations that only move rows.
     `waited` is the part of `seconds` that the run waited for.  The rest passed in a thread, in parallel with other
     work.  `peak_bytes` is the most memory in use meanwhile, if measured.  `moved` has the bytes that crossed each link.
+    `exchanged_bytes` are those of rows that an exchange has brought to their partition.
     """
 
     name: str
@@ -60,15 +63,33 @@ class Work:
     device: str = ""
     peak_bytes: int | None = None
     moved: Counter[Link] = field(default_factory=Counter)
+    exchanged_bytes: int = 0
 
     def add(self, other: Work) -> None:
         """Add the work of the same operation elsewhere."""
-        for name in ("rows_in", "rows_out", "seconds", "file_bytes", "partitions"):
+        for name in ("rows_in", "rows_out", "seconds", "file_bytes", "partitions", "exchanged_bytes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.device = other.device or self.device
         self.moved.update(other.moved)
         if other.peak_bytes is not None:
             self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
+
+
+@dataclass
+class WorkerWork:
+    """What one worker of a cluster did in a run.
+
+    `seconds` are those of its tasks.  `received_bytes` and `received_rows` came to it by exchanges, also from itself.
+    `spilled` has the bytes that crossed each link because frames were spilled.
+    """
+
+    address: str
+    tasks: int = 0
+    seconds: float = 0.0
+    file_bytes: int = 0
+    received_rows: int = 0
+    received_bytes: int = 0
+    spilled: Counter[Link] = field(default_factory=Counter)
 
 
 @dataclass
@@ -78,7 +99,8 @@ class Recorder:
     `meter`, if any, measures the memory of timed work in the run's own thread.  `peaks` has what workers measured.
     `spilled` has the bytes that crossed each link when frames were spilled, and when they came back.  `compiled` counts
     the kernels that were in no cache, for which the run waited `compile_seconds`.  Threads that read ahead add to work
-    under `lock`.
+    under `lock`.  `timeline` has when what was at work.  `workers` and `memory_curves` are those of a cluster, by
+    address.
     """
 
     progress: Progress = silent
@@ -93,6 +115,9 @@ class Recorder:
     lock: RLock = field(default_factory=RLock)
     compiled: int = 0
     compile_seconds: float = 0.0
+    timeline: Timeline = field(default_factory=Timeline)
+    workers: dict[str, WorkerWork] = field(default_factory=dict)
+    memory_curves: dict[str, MemoryCurve] = field(default_factory=dict)
 
     def of(self, key: object, origin: Origin) -> Work:
         """Return the record of an operation; the first call begins it."""
@@ -121,8 +146,10 @@ class Recorder:
             with span(work.name, "operation", track, step=work.origin.step):
                 yield
         finally:
+            end = time.perf_counter()
             with self.lock:
-                work.seconds += time.perf_counter() - start
+                work.seconds += end - start
+            self.timeline.add(Track(*work.origin.relation), start, end)
             if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
 
@@ -130,6 +157,7 @@ class Recorder:
         """Forget what was done, which was in vain, and note why."""
         self.work.clear()
         self.spilled.clear()
+        self.workers.clear()
         self.note(reason)
 
     def commit(self) -> None:

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import field
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 from gpuetl.errors import first_line
 from gpuetl.output_files import write_whole
 from gpuetl.records import dataclass
+from gpuetl.telemetry.timeline import Timeline, Track, active_timeline
 
 
 @dataclass(frozen=True)
@@ -129,13 +130,33 @@ def tracing(path: Path | None, unwritten: Callable[[OSError], None] | None = Non
 
 @contextmanager
 def span(name: str, category: str, track: str = "", **details: Any) -> Iterator[None]:
-    """Add what the block does to the trace of the run that is under way, if there is one."""
-    trace = _TRACE.get()
-    if trace is None:
+    """Add what the block does to the trace of the run that is under way, and to the timeline of its report."""
+    trace, timeline = _TRACE.get(), active_timeline()
+    with (
+        trace.span(name, category, track, **details) if trace else nullcontext(),
+        on_timeline(timeline, name, category) if timeline else nullcontext(),
+    ):
         yield
-    else:
-        with trace.span(name, category, track, **details):
-            yield
+
+
+def track_of(name: str, category: str) -> Track | None:
+    """Return the track of the timeline for a span; None for operations, which are recorded with their stage."""
+    if category == "operation":
+        return None
+    if category == "file":
+        return Track("write", name.removeprefix("write "))
+    return Track(category, name) if category == "phase" else Track("spill" if category == "memory" else category, "")
+
+
+@contextmanager
+def on_timeline(timeline: Timeline, name: str, category: str) -> Iterator[None]:
+    """Add the time of the block to a timeline."""
+    track, start = track_of(name, category), time.perf_counter()
+    try:
+        yield
+    finally:
+        if track is not None:
+            timeline.add(track, start, time.perf_counter())
 
 
 @contextmanager
@@ -149,13 +170,16 @@ def best_effort(action: str, category: str) -> Iterator[None]:
 
 
 def spanned(function: Function, name: str, category: str) -> Function:
-    """Return the function; a trace of this run shows each of its calls, in any thread."""
-    trace = _TRACE.get()
-    if trace is None:
+    """Return the function; the trace and the timeline of this run show each of its calls, in any thread."""
+    trace, timeline = _TRACE.get(), active_timeline()
+    if trace is None and timeline is None:
         return function
 
     def call(*arguments: Any) -> Any:
-        with trace.span(name, category):
+        with (
+            trace.span(name, category) if trace else nullcontext(),
+            on_timeline(timeline, name, category) if timeline else nullcontext(),
+        ):
             return function(*arguments)
 
     return cast(Function, call)

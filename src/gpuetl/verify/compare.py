@@ -33,6 +33,14 @@ class RowDifference:
     expected: Mapping[str, Any] | None
 
 
+DIFFERENCES = {
+    "columns": "other columns or types: {columns}",
+    "rows": "{count:,} rows that only one has",
+    "values": "{count:,} rows differ in {columns}",
+    "order": "{count:,} rows out of the order of {columns}",
+}
+
+
 @dataclass(frozen=True)
 class Difference:
     """How a stage's rows differ: in columns, in which rows there are, in values, or in order alone.
@@ -44,6 +52,9 @@ class Difference:
     count: int
     columns: tuple[str, ...] = ()
     rows: tuple[RowDifference, ...] = ()
+
+    def __str__(self) -> str:
+        return DIFFERENCES[self.what].format(count=self.count, columns=", ".join(self.columns))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from gpuetl.plan.plan import Plan, promised_order
 from gpuetl.records import dataclass
 from gpuetl.report.funnel import Funnel
 from gpuetl.report.run_report import device_label, stage_reports
-from gpuetl.run.pipeline_run import names_in_order
+from gpuetl.run.account import names_in_order
 from gpuetl.run.planning import lowered, lowered_again
 from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
 from gpuetl.user_kernels.kernel_options import kernel_options
@@ -61,8 +61,13 @@ class StageVerdict:
         """Whether the engine gave the oracle's rows."""
         return self.difference is None
 
+    @property
+    def verdict(self) -> str:
+        """In some words, whether the rows are the same, or how they differ."""
+        return "same" if self.difference is None else str(self.difference)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class VerifyReport:
     """A pipeline on an engine against the oracle.
 
@@ -83,6 +88,27 @@ class VerifyReport:
     def same(self) -> bool:
         """Whether every stage has the oracle's rows."""
         return all(stage.same for stage in self.stages)
+
+    @property
+    def summary(self) -> str:
+        """One line: whether the stages have the same rows on both engines."""
+        wrong, count = sum(not stage.same for stage in self.stages), len(self.stages)
+        same = f"all {count} stages have the oracle's rows" if count != 1 else "its stage has the oracle's rows"
+        verdict = f"{wrong} of {count} stages differ" if wrong else same
+        return f"{self.pipeline} on {self.engine} ({self.device}) against {self.oracle}: {verdict}"
+
+    def __repr__(self) -> str:
+        return f"<VerifyReport {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        from gpuetl.report.notebook_pages import verdict_page
+
+        heads = ("stage", "rows", "verdict", "seconds", f"seconds of {self.oracle}")
+        lines = [
+            (stage.name, f"{stage.rows:,}", stage.verdict, f"{stage.seconds:.3f}", f"{stage.expected_seconds:.3f}")
+            for stage in self.stages
+        ]
+        return verdict_page(self.summary, heads, lines, (*self.sample, *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""

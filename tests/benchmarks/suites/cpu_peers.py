@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import Job
+from .events.codec import codec_of_library, zstd_level
 from .peer import LeftOut, Peer
 
 
@@ -34,7 +35,8 @@ class DuckDB(Peer):
         if text.startswith("-- left out: "):
             raise LeftOut(text.removeprefix("-- left out: ").strip())
         if "$OUT" in text:
-            self.connection.execute(text.replace("$OUT", str(out)))
+            codec = f"{codec_of_library('uncompressed')}" + (", compression_level 1" if zstd_level() else "")
+            self.connection.execute(text.replace("$OUT", str(out)).replace("$CODEC", codec))
             return None
         rows: pa.Table = self.connection.sql(text).to_arrow_table()
         return rows

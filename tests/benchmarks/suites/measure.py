@@ -55,7 +55,9 @@ def measured(peer: Peer, job: Job, answers: Path, runs: int, budget_s: float) ->
         seconds.append(time.perf_counter() - began)
     if rows is not None:
         pq.write_table(pa.table(rows), out / "answer.parquet")
-    return first_and_best(seconds)
+        return first_and_best(seconds)
+    written = sum(path.stat().st_size for path in out.rglob("*.parquet") if path.is_file())
+    return {**first_and_best(seconds), "bytes_written": written}
 
 
 def answer_folder(answers: Path, job: Job, peer: str) -> Path:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from . import Job
 from .cluster_peers import CudfPolarsDask, DaskCudf, GpuetlCluster
 from .cpu_peers import DuckDB, Polars
+from .events.codec import chosen_codec
 from .gpu_peers import Cudf, CudfPolars, CudfPolarsStreaming
 from .peer import Peer
 
@@ -42,7 +43,11 @@ def run_pipeline(job: Job, data: Path, out: Path, **options: Any) -> pa.Table | 
     import gpuetl as ge
 
     os.environ.update(DATA=str(data), OUT=str(out))
-    pipeline = ge.load(job.file(".yaml"))
+    path = job.file(".yaml")
+    text = path.read_text(encoding="utf-8").replace(
+        "mode: overwrite", f"mode: overwrite, compression: {chosen_codec()}"
+    )
+    pipeline = ge.loads(text, path.parent)
     keep = ["answer"] if "answer" in pipeline.spec.stages else []
     run = pipeline.run(keep=keep, **options)
     return run["answer"].to_arrow() if keep else None

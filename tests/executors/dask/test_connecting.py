@@ -79,7 +79,6 @@ def test_nobody_who_listens_is_told_at_once_with_the_command_that_starts_one(fil
     done = gpuetl("run", file, "--engine", "dask", "--cluster", address)
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
-        f"  connection to {address} …",
         f"cannot connect to a scheduler at {address}: Connection refused.",
         f"Start one on that host by `dask scheduler --port {port}`, or check the address.  {LOG}",
     ]
@@ -112,13 +111,11 @@ def test_a_host_without_a_name_and_an_address_without_a_port_are_told(monkeypatc
 
 
 def test_a_scheduler_without_workers_is_told_with_the_commands_that_start_some(file):
-    """The run has waited for a first one, and said so."""
+    """The run has waited for a first one."""
     with scheduler(protocol="tcp") as address:
         done = gpuetl("run", file, "--engine", "dask", "--cluster", address)
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
-        f"  connection to {address} …",
-        f"  first worker of {address} …",
         f"the scheduler at {address} had no worker for 1 s.",
         f"Start some by `dask worker {address} --nthreads 1 --memory-limit 0`, for dask-cuda `dask cuda worker "
         f"{address}`, and see in their logs whether they reach it.",

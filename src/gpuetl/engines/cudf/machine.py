@@ -134,6 +134,47 @@ class WrittenFile(Protocol):
         """
 
 
+class CompressedChunks(NamedTuple):
+    """Chunks that the device is compressing.
+
+    Parameters
+    ----------
+    data
+        Where they will lie (uint8).
+    starts
+        From where on each will lie.
+    sizes
+        How many bytes each takes (uint64, on the device).
+    statuses
+        int32, on the device; other than 0 where a chunk could not be compressed.
+    """
+
+    data: Array
+    starts: NDArray[np.int64]
+    sizes: Array
+    statuses: Array
+
+
+class Compressor(Protocol):
+    """Compresses chunks in device memory with one codec."""
+
+    @property
+    def most_bytes(self) -> int:
+        """The most bytes that a chunk may have."""
+
+    def begin(self, data: Array, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> CompressedChunks:
+        """Begin to compress parts of an array (uint8), each of at least a byte; there is at least one.
+
+        Starts are multiples of 16.  Device memory is needed for what the chunks may be compressed to, a little more
+        than their size, or a fifth more (snappy), and for what the codec works with.
+
+        Raises
+        ------
+        EvaluationError
+            Where the library refuses it.
+        """
+
+
 class PendingCopy(Protocol):
     """Bytes on their way into device memory."""
 
@@ -331,3 +372,6 @@ class Machine(Protocol):
         OSError
             Where it cannot be opened, or written.
         """
+
+    def compressor(self, codec: str) -> Compressor | None:
+        """Return what compresses by `zstd`, `snappy` or `lz4` as Parquet has them; None where nothing does."""

@@ -178,7 +178,12 @@ def computed(client: Any, workers: frozenset[str], graph: TaskGraph, reports: Re
     result_keys = list(dict.fromkeys([*written, *graph.kept_stages.values(), *graph.checks.values()]))
     if not result_keys:
         return {}
-    return dict(zip(result_keys, run_tasks(client, workers, graph, result_keys, reports.add), strict=True))
+    try:
+        results = run_tasks(client, workers, graph, result_keys, reports.add)
+    except BaseException:
+        reports.close()  # what was done until then
+        raise
+    return dict(zip(result_keys, results, strict=True))
 
 
 def first_rows(tables: Sequence[pa.Table], options: RunOptions) -> pa.Table:

@@ -17,7 +17,7 @@ from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.packed_plan import operation_of, unpack_nodes
 from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
 from gpuetl.executors.dask.spillable_frames import unwrapped
-from gpuetl.executors.dask.task_reports import TaskReport, inline_if_small, send_report
+from gpuetl.executors.dask.task_reports import TaskReport, inline_if_small, send_report, usage_of
 from gpuetl.executors.dask.task_slots import TaskSlot
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost
@@ -25,6 +25,7 @@ from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
+from gpuetl.telemetry.memory_meter import resident_set
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder, recording
 from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
@@ -118,6 +119,8 @@ class TaskRunner(Runner):
 class OpenJob:
     """A job in the process of a worker, whose threads share it: the nodes, and the numbers of what work is recorded
     under, by its id.
+
+    `memory_before` are the bytes of host memory that the process had before the job: libraries are none of the run's.
     """
 
     def __init__(self, job: Job) -> None:
@@ -126,6 +129,7 @@ class OpenJob:
         self.numbers = {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
         self.backend: Backend = load_backend(job.backend)
         self.support = load_cluster_support(job.backend)
+        self.memory_before = resident_set()
 
     def physical(self, number: int) -> Physical:
         """Return the physical node of a number."""
@@ -162,16 +166,26 @@ class OpenJob:
             recording(recorder),
             measured as recorder.meter,
         ):
-            yield runner
+            try:
+                yield runner
+            except BaseException:
+                self.report(task, runner, {})  # what was done until then
+                raise
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
+        self.report(task, runner, peaks)
+
+    def report(self, task: str, runner: TaskRunner, peaks: Mapping[str, int]) -> None:
+        """Tell the driver what a task did."""
+        recorder = runner.recorder
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
         report = TaskReport(
             task,
             work,
             recorder.notes,
-            peaks,
+            dict(peaks),
             SPILL_REGISTRY.drain_link_bytes(),
             inline_if_small(runner.task_result),
             recorder.warnings,
+            usage_of(recorder.timeline, self.backend, self.memory_before),
         )
         send_report(self.job.driver, self.job.name, report)

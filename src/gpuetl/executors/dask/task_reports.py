@@ -8,18 +8,23 @@ it, which saves two calls to gather it.  A task that runs twice, because its wor
 from __future__ import annotations
 
 import pickle
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from distributed import get_worker
 
+from gpuetl.engines.interface import Backend
 from gpuetl.executors.dask.packed_plan import AnyNode, operation_of
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Exchange
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.hardware_limits import Link
-from gpuetl.telemetry.recorder import Recorder, Work
+from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
+from gpuetl.telemetry.memory_samples import MOST_SAMPLES, MemoryCurve, Sample, thinned
+from gpuetl.telemetry.recorder import Recorder, Work, WorkerWork
+from gpuetl.telemetry.timeline import Timeline, TrackReport
 
 MAX_INLINE_BYTES = 1 << 14
 """Largest result that travels in a report.  A scheduler keeps the last thousand events of a topic."""
@@ -27,6 +32,29 @@ Receive = Callable[["TaskReport"], None]
 _RECEIVERS: WeakKeyDictionary[Any, dict[str, Receive]] = WeakKeyDictionary()
 _CONNECTIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The connection by which each client receives its topic."""
+
+
+class TaskUsage(NamedTuple):
+    """Where and when a task ran: the worker's address, seconds since 1970, and what was at work since then.
+
+    `memory` is that of the worker at the end of the task.  `disk_bytes` are those that dask itself has written since
+    the worker began, where it moves results to disk.
+    """
+
+    worker: str
+    start_unix: float
+    seconds: float
+    tracks: tuple[TrackReport, ...]
+    memory: MemoryUse
+    disk_bytes: int = 0
+
+
+def usage_of(timeline: Timeline, backend: Backend, memory_before: int) -> TaskUsage:
+    """Return the usage of a task that ends now on this worker, and whose timeline began with it."""
+    worker = get_worker()
+    memory = backend.memory_use() if backend.device == "GPU" else MemoryUse(max(0, resident_set() - memory_before), 0)
+    written = getattr(worker.data, "cumulative_metrics", {}).get(("disk-write", "bytes"), 0)
+    return TaskUsage(worker.address, timeline.start_unix, timeline.now(), timeline.report(), memory, int(written))
 
 
 class TaskReport(NamedTuple):
@@ -43,6 +71,7 @@ class TaskReport(NamedTuple):
     spilled: dict[Link, int]
     result: Any = None
     warnings: Sequence[str] = ()
+    usage: TaskUsage | None = None
 
 
 def send_report(driver: str, job: str, report: TaskReport) -> None:
@@ -128,3 +157,36 @@ class ReportCollector:
             for what, peak in report.peaks.items():
                 name = f"{what}, of one worker"
                 self.recorder.peaks[name] = max(peak, self.recorder.peaks.get(name, 0))
+        self.record_workers()
+
+    def record_workers(self) -> None:
+        """Record what each worker did, when, and the memory that it had in use at the ends of its tasks."""
+        memory: defaultdict[str, list[tuple[Sample, int]]] = defaultdict(list)
+        written: defaultdict[str, list[int]] = defaultdict(list)
+        for report in self.reports.values():
+            if (usage := report.usage) is None:
+                continue
+            worker = self.recorder.workers.setdefault(usage.worker, WorkerWork(usage.worker))
+            worker.tasks += 1
+            worker.seconds += usage.seconds
+            worker.spilled.update(report.spilled)
+            for number, work in report.work.items():
+                worker.file_bytes += work.file_bytes
+                worker.received_bytes += work.exchanged_bytes
+                worker.received_rows += work.rows_out if isinstance(self.nodes[number], Exchange) else 0
+            timeline = self.recorder.timeline
+            timeline.add_reports(usage.tracks, usage.start_unix)
+            timeline.add_reports((TrackReport("worker", usage.worker, ((0.0, usage.seconds),)),), usage.start_unix)
+            at = usage.start_unix + usage.seconds - timeline.start_unix
+            written[usage.worker].append(usage.disk_bytes)
+            memory[usage.worker].append(((at, usage.memory.in_use), usage.memory.limit))
+        for address, counts in written.items():
+            if disk_bytes := max(counts) - min(counts):
+                self.recorder.workers[address].spilled["host to file"] += disk_bytes
+                self.recorder.spilled["host to file"] += disk_bytes
+        for address, found in memory.items():
+            samples = sorted(sample for sample, _ in found)
+            while len(samples) > MOST_SAMPLES:
+                samples = thinned(samples)
+            limit = max(limit for _, limit in found)
+            self.recorder.memory_curves[address] = MemoryCurve(address, tuple(samples), limit)

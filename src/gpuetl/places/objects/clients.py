@@ -45,7 +45,7 @@ RETRIES: RetryConfig = {
 }
 """Errors of the server, slow-downs and cut connections are tried again; the last one comes after about 20 seconds."""
 CONNECT_TIMEOUT, READ_TIMEOUT = timedelta(seconds=10), timedelta(seconds=60)
-VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "SSL_CERT_")
+VARIABLES = (b"AWS_", b"AZURE_", b"GOOGLE_", b"SSL_CERT_")
 HTTP_SCHEMES = ("https", "http")
 STORES: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
 
@@ -65,8 +65,12 @@ def client_of(path: StorePath) -> ObjectStore:
 
 
 def environment() -> tuple[tuple[str, str], ...]:
-    """Return the variables from which clients read their options: a notebook may set other ones later."""
-    return tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith(VARIABLES)))
+    """Return the variables from which clients read their options: a notebook may set other ones later.
+
+    Names are compared as bytes, since `os.environ` decodes all values, which takes 100 µs.
+    """
+    names = sorted(os.fsdecode(name) for name in os.environb if name.startswith(VARIABLES))
+    return tuple((name, os.environ[name]) for name in names)
 
 
 @cache

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import io
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import field
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+import numpy as np
 import obstore
 import pyarrow as pa
 from obstore.exceptions import BaseError, NotFoundError, NotSupportedError, PreconditionError
@@ -32,17 +33,18 @@ from gpuetl.places.objects.clients import (
     is_status,
     store_errors,
 )
-from gpuetl.places.objects.ranges import Range, read_all, requests_of
+from gpuetl.places.objects.kept_reads import KEPT_READS
+from gpuetl.places.objects.ranges import LONGEST_REQUEST, SMALL_BYTES, Range, read_all, requests_of
 from gpuetl.places.objects.whole_copies import COPIES
 from gpuetl.places.paths import StorePath
 from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
-    from obstore import ObjectMeta
+    from obstore import Bytes, ObjectMeta
     from obstore.store import ObjectStore
 
-SMALL_BYTES = 256 << 10
-"""An object up to this size is read whole, by one request: its footer and its rows are asked for anyway."""
+    Buffer = bytes | Bytes
+
 KEPT_BYTES = 64 << 20
 BUFFER_BYTES = 1 << 20
 """Bytes that a request reads ahead of what a reader of a stream asks for."""
@@ -168,8 +170,7 @@ class ObjectFile:
 
     path: StorePath
     state: ObjectState
-    store: ObjectStore = field(compare=False, repr=False)
-    key: str = field(compare=False, repr=False)
+    keeps: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def open_path(cls, path: StorePath, planned: FileState | None) -> ObjectFile:
@@ -177,7 +178,12 @@ class ObjectFile:
         known = planned if isinstance(planned, ObjectState) and planned.guards_reads else None
         state = known or look_at(path)
         COPIES.remark(state, str(path))
-        return cls(path, state, client_of(path), key_of(path))
+        return cls(path, state)
+
+    @cached_property
+    def store(self) -> ObjectStore:
+        """The client of the bucket, which is looked for by the first request."""
+        return client_of(self.path)
 
     def open(self) -> BinaryIO:
         """Return the object from its beginning; small reads are put together."""
@@ -190,24 +196,28 @@ class ObjectFile:
             return b""
         if self.state.size <= SMALL_BYTES:
             return self.read_bytes()[start:end]
-        return self._get(Range(start, end))
+        if self.keeps and self.state.guards_reads:
+            return self._look(start, end)
+        return self._parts(Range(start, end))
 
     def read_into(self, memory: memoryview, start: int) -> None:
         """Fill bytes with those of the object from a place on."""
-        data = self.read_at(start, len(memory))
-        if len(data) < len(memory):
+        end = start + len(memory)
+        if end > self.state.size:
             raise shortened(self.path)
-        memory[:] = data
+        is_request = not self.keeps and self.state.size > SMALL_BYTES
+        data = self._read(Range(start, end)) if is_request else self.read_at(start, len(memory))
+        np.copyto(
+            np.frombuffer(memory, np.uint8), np.frombuffer(memoryview(data), np.uint8)
+        )  # lets other threads go on
 
     def read_bytes(self) -> bytes:
         """Return all bytes, those of a small object perhaps without a request."""
         if self.state.size > SMALL_BYTES:
-            whole = bytearray(self.state.size)
-            self._fill([Range(0, self.state.size)], lambda start, part: put_at(whole, start, part))
-            return bytes(whole)
+            return self._parts(Range(0, self.state.size))
         data = SMALL_OBJECTS.find(self.state)
         if data is None:
-            data = self._get(Range(0, self.state.size)) if self.state.size else b""
+            data = bytes(self._get(Range(0, self.state.size))) if self.state.size else b""
             if self.state.e_tag:
                 SMALL_OBJECTS.keep(self.state, data)
         return data
@@ -221,11 +231,34 @@ class ObjectFile:
     def close(self) -> None:
         """Do nothing: connections belong to the client."""
 
-    def _fill(self, ranges: Iterable[Range], store: Any) -> None:
-        read_all(requests_of(ranges), lambda one: store(one.start, self._get(one)))
+    def to_look(self) -> ObjectFile:
+        """Return the object for a look at what is read again later: what is read of it is kept."""
+        return ObjectFile(self.path, self.state, keeps=True)
 
-    def _get(self, one: Range) -> bytes:
-        """Read a range by one request.
+    def _look(self, start: int, end: int) -> bytes:
+        """Return bytes, and keep them; at least `BUFFER_BYTES` are asked for."""
+        found = KEPT_READS.find(self.state, start, end)
+        if len(found) < end - start:
+            first = start + len(found)
+            more = self._parts(Range(first, min(max(end, first + BUFFER_BYTES), self.state.size)))
+            KEPT_READS.keep(self.state, first, more)
+            found += more[: end - first]
+        return found
+
+    def _parts(self, whole: Range) -> bytes:
+        """Read a range by as many requests at a time as its length takes."""
+        return b"".join(read_all(requests_of([whole]), self._read))
+
+    def _read(self, one: Range) -> Buffer:
+        """Read a range, its first bytes without a request where they are kept."""
+        kept = KEPT_READS.find(self.state, one.start, one.end) if self.state.guards_reads else b""
+        if not kept:
+            return self._get(one)
+        rest = Range(one.start + len(kept), one.end)
+        return kept + bytes(self._get(rest)) if rest.start < rest.end else kept
+
+    def _get(self, one: Range) -> Buffer:
+        """Read a range by one request, into memory that nothing else refers to.
 
         Raises
         ------
@@ -241,19 +274,20 @@ class ObjectFile:
             raise StoreFailure(errno.EIO, why, str(self.path))
         return data
 
-    def _answer(self, one: Range) -> bytes:
+    def _answer(self, one: Range) -> Buffer:
         """Return what the store sends for a range, with errors of obstore."""
         e_tag = self.state.e_tag
         options: Any = {"range": (one.start, one.end)}
         if self.state.guards_reads:
             options["if_match"] = f'"{e_tag}"'
         try:
-            found = obstore.get(self.store, self.key, options=options)
+            found = obstore.get(self.store, key_of(self.path), options=options)
             if e_tag and plain_e_tag(found.meta["e_tag"]) != e_tag:  # of a store that ignores the condition
                 raise another_e_tag(self.path)
-            return bytes(found.bytes())
+            return found.bytes()
         except NotSupportedError:  # the server sent the whole object
-            return COPIES.copy_of(self.state, str(self.path), self.store, self.key).read(one.start, one.end)
+            copy = COPIES.copy_of(self.state, str(self.path), self.store, key_of(self.path))
+            return copy.read(one.start, one.end)
         except PreconditionError:
             raise changed_or_deleted(self.path) from None
         except (FileNotFoundError, NotFoundError):
@@ -275,10 +309,11 @@ def changed_or_deleted(path: StorePath) -> DatasetError:
 
 
 class ObjectReader(io.RawIOBase):
-    """An object as a stream of Python."""
+    """An object as a stream of Python.  Reads that follow each other ask for more and more at a time."""
 
     def __init__(self, file: ObjectFile) -> None:
         self.file, self.place = file, 0
+        self.start, self.data = 0, b""
 
     def readable(self) -> bool:
         """Return True."""
@@ -300,12 +335,12 @@ class ObjectReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read up to as many bytes as there is room for."""
-        data = self.file.read_at(self.place, len(buffer))
+        end = self.start + len(self.data)
+        if not self.start <= self.place < end:
+            follows = self.data and self.place == end
+            size = max(len(buffer), min(2 * len(self.data), LONGEST_REQUEST) if follows else 0)
+            self.start, self.data = self.place, self.file.read_at(self.place, size)
+        data = memoryview(self.data)[self.place - self.start :][: len(buffer)]
         buffer[: len(data)] = data
         self.place += len(data)
         return len(data)
-
-
-def put_at(whole: bytearray, start: int, data: bytes) -> None:
-    """Put bytes in their place."""
-    whole[start : start + len(data)] = data

@@ -161,7 +161,7 @@ def listed_file(below: StorePath, found: StoredObject) -> ListedFile:
     """Return an object that was listed, in the bucket of a path."""
     from gpuetl.places.objects.object_file import state_of
 
-    path = replace(below, key=PurePosixPath(below.parts[0], found.key))
+    path = StorePath(below.scheme, PurePosixPath(below.parts[0], found.key), below.storage)
     return ListedFile(path, state_of(path, found.size, found.time.timestamp(), found.e_tag))
 
 

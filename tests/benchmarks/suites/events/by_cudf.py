@@ -12,6 +12,8 @@ import cupy
 import numpy as np
 import pandas as pd
 
+from .codec import codec_of_library
+
 Read = Callable[..., Any]
 
 
@@ -65,12 +67,12 @@ def pipeline(read: Read, out: Path) -> None:
     )
     features = with_features(rows).drop(columns="amount")
     (out / "features").mkdir(parents=True)
-    features.to_parquet(out / "features" / "0.parquet", index=False)
+    features.to_parquet(out / "features" / "0.parquet", index=False, compression=codec_of_library(None))
     totals = features.groupby(["region", "category"]).agg(
         events=("user_id", "count"), km=("km", "mean"), recent=("recent", "mean"), most_hour=("spent_hour", "max"),
         sessions=("session", "max"),
     )  # fmt: skip
-    totals.reset_index().to_parquet(out / "totals.parquet", index=False)
+    totals.reset_index().to_parquet(out / "totals.parquet", index=False, compression=codec_of_library(None))
 
 
 def distance(rows: Any) -> Any:

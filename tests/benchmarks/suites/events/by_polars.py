@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from .codec import codec_of_library, zstd_level
+
 Scan = Callable[[str], pl.LazyFrame]
 AMOUNT, TS, USER = pl.col("amount"), pl.col("ts"), "user_id"
 FEATURES = [
@@ -88,7 +90,9 @@ def write(features: pl.LazyFrame, out: Path, engine: Any) -> None:
     """Write the features, and their totals."""
     folder = out / "features"
     folder.mkdir(parents=True)
-    features.select(FEATURES).sink_parquet(folder / "0.parquet", compression="snappy", engine=engine)
+    level = zstd_level() if isinstance(engine, str) else None  # cudf-polars takes none
+    compression: Any = {"compression": codec_of_library("uncompressed"), "compression_level": level}
+    features.select(FEATURES).sink_parquet(folder / "0.parquet", **compression, engine=engine)
     totals = (
         pl.scan_parquet(sorted(path for path in folder.rglob("*.parquet") if path.is_file()))
         .group_by("region", "category")
@@ -97,4 +101,4 @@ def write(features: pl.LazyFrame, out: Path, engine: Any) -> None:
             most_hour=pl.col("spent_hour").max(), sessions=pl.col("session").max(),
         )
     )  # fmt: skip
-    totals.collect(engine=engine).write_parquet(out / "totals.parquet", compression="snappy")
+    totals.collect(engine=engine).write_parquet(out / "totals.parquet", **compression)

@@ -18,9 +18,9 @@ copy (
            as spent_hour,
          sum(case when gap_us > 1800e6 then 1 else 0 end) over w as session
   from gaps window w as (partition by user_id order by ts rows unbounded preceding)
-) to '$OUT/features' (format parquet, per_thread_output true);
+) to '$OUT/features' (format parquet, per_thread_output true, compression $CODEC);
 copy (
   select region, category, count(*) as events, avg(km) as km, avg(recent) as recent, max(spent_hour) as most_hour,
          max(session) as sessions
   from '$OUT/features/*.parquet' group by region, category
-) to '$OUT/totals.parquet' (format parquet)
+) to '$OUT/totals.parquet' (format parquet, compression $CODEC)

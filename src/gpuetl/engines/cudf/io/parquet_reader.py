@@ -33,6 +33,7 @@ from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.lost_device import is_fault, lose_device
 from gpuetl.places.open_file import opened, read_by_path
 from gpuetl.places.paths import FilePath
+from gpuetl.places.reading_ahead import results_ahead
 from gpuetl.places.registry import local_path
 from gpuetl.plan.nodes import Read
 from gpuetl.telemetry.recorder import note
@@ -225,7 +226,7 @@ def read_unchanged(read: Read, files: Sequence[Piece], copies: ExitStack, machin
     sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
     if types and (parquet_options(read.dataset).verify_pages or sooner):
         return read_on_host(read, files, types, machine)
-    paths = {piece[0].path: path_here(read.dataset, piece, types, copies) for piece in files}
+    paths = paths_here(read.dataset, files, types, copies)
     reasons |= {name: reason for name, stored in types.items() if (reason := type_reason(stored, read.schema[name]))}
     others = [name for name in types if name not in reasons]
     for file, own in files:
@@ -264,6 +265,29 @@ def host_reasons(
     except (OSError, BadPages) as error:
         raise unreadable(file, groups, error) from error
     return reasons
+
+
+def paths_here(
+    dataset: Dataset, files: Sequence[Piece], types: Mapping[str, DataType], copies: ExitStack
+) -> dict[FilePath, Path]:
+    """Return the paths by which libcudf reads columns of files; those of stores are copied at the same time."""
+    if all(local_path(file.path) is not None for file, _ in files):
+        return {piece[0].path: path_here(dataset, piece, types, copies) for piece in files}
+
+    def copied(piece: Piece) -> tuple[Path, ExitStack]:
+        with ExitStack() as own:
+            return path_here(dataset, piece, types, own), own.pop_all()
+
+    paths, failed = dict[FilePath, Path](), list[Exception]()
+    for (file, _), outcome in zip(files, list(results_ahead(copied, files, lambda _: 0)), strict=True):
+        try:
+            paths[file.path], own = outcome()
+            copies.push(own)
+        except Exception as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
+    return paths
 
 
 def path_here(dataset: Dataset, piece: Piece, types: Mapping[str, DataType], copies: ExitStack) -> Path:

@@ -20,12 +20,12 @@ from gpuetl.engines.cudf.columns.interchange import to_arrow, to_table
 from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded, decoded_bytes, most_decoded_bytes
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.io.compressed_pages import compressed
+from gpuetl.engines.cudf.io.compressed_pages import reason_for_host
 from gpuetl.engines.cudf.io.parquet_metadata import MAGIC, ChunkPlace, footer
-from gpuetl.engines.cudf.io.row_groups import DEFAULT, Groups, Layout, Rows, between
-from gpuetl.engines.cudf.machine import Array, Machine, WrittenFile
+from gpuetl.engines.cudf.io.row_groups import COMPRESSED_PAGE_ROWS, DEFAULT, Groups, Layout, Rows, between
+from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.formats import parquet_rows
-from gpuetl.formats.compression import Compression
+from gpuetl.formats.compression import NO_COMPRESSION
 from gpuetl.formats.format import Format
 from gpuetl.formats.parquet import ParquetFormat
 from gpuetl.formats.parquet_options import PARQUET_DEFAULTS, ParquetWriteOptions
@@ -51,9 +51,6 @@ def has_encoding(dtype: DataType) -> bool:
     return can_be_key(dtype) and not is_binary(dtype) and dtype not in (NULL, TIME, TIMESTAMP_NS)
 
 
-NO_COMPRESSION = Compression("none")
-
-
 def write_parquet(
     frame: Frame,
     schema: Schema,
@@ -62,7 +59,6 @@ def write_parquet(
     *,
     alone: bool = True,
     layout: Layout = DEFAULT,
-    compression: Compression = NO_COMPRESSION,
 ) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
@@ -83,23 +79,11 @@ def write_parquet(
         end, places = len(MAGIC), list[list[ChunkPlace]]()
         for start in range(0, frame.rows, layout.batch_rows):
             (groups,) = rows.encoded(start, layout.batch_rows, layout.batch_rows, end)
-            end, stored = written(file, groups, end, compression, machine)
-            places += stored
+            assert groups.data is not None
+            file.write(end, groups.data)
+            end, places = groups.end, places + groups.places
             del groups  # its memory is another batch's when its threads are done
         file.write(end, footer(rows.schema, frame.rows, places))
-
-
-def written(
-    file: WrittenFile, groups: Groups, start: int, compression: Compression, machine: Machine
-) -> tuple[int, list[list[ChunkPlace]]]:
-    """Hand the bytes of row groups to a file's threads; return where they end, and where their column chunks lie."""
-    if compression.codec != "none":
-        stored = compressed(groups, compression, start, machine)
-        file.write(start, stored.data)
-        return stored.end, stored.places
-    assert groups.data is not None
-    file.write(groups.start, groups.data)
-    return groups.end, groups.places
 
 
 # A frame as the Parquet files of a folder, which are written at the same time, and encoded a few together.
@@ -182,7 +166,7 @@ def parts_of(frame: Frame, schema: Schema, machine: Machine, layout: Layout = DE
     return [Part(whole, number) for number in range(whole.files)]
 
 
-def write_part(part: Part, path: Path, compression: Compression = NO_COMPRESSION) -> None:
+def write_part(part: Part, path: Path) -> None:
     """Write one of the files, whole when this returns.
 
     Raises
@@ -194,9 +178,10 @@ def write_part(part: Part, path: Path, compression: Compression = NO_COMPRESSION
     """
     groups, whole = part.whole.groups(part.number), part.whole
     with whole.machine.written_file(path, alone=False) as file:
+        assert groups.data is not None
         file.write(0, MAGIC)
-        end, places = written(file, groups, len(MAGIC), compression, whole.machine)
-        file.write(end, footer(whole.rows.schema, part.rows, places))
+        file.write(groups.start, groups.data)
+        file.write(groups.end, footer(whole.rows.schema, part.rows, groups.places))
     whole.let_go(part.number)
 
 
@@ -280,18 +265,18 @@ def write_file(
     if isinstance(rows, Frame) and are_small(rows, 1, machine):
         rows = on_host(rows, machine)
     if isinstance(rows, Part):
-        write_part(rows, path, options.codec_on_gpu)
+        write_part(rows, path)
     elif isinstance(rows, Frame):
-        layout = layout_of(options)
-        write_parquet(rows, schema, path, machine, alone=alone, layout=layout, compression=options.codec_on_gpu)
+        write_parquet(rows, schema, path, machine, alone=alone, layout=layout_of(options))
     else:
         parquet_rows.write_parquet(rows.select(list(schema)), path, options)
 
 
 def layout_of(options: ParquetWriteOptions) -> Layout:
     """Return how rows are cut for options that `left_to_arrow` finds nothing in."""
-    rows = options.row_group_rows
-    return Layout(min(rows, DEFAULT.page_rows), rows, max(rows, DEFAULT.batch_rows), options.statistics)
+    rows, codec = options.row_group_rows, options.codec
+    page_rows = DEFAULT.page_rows if codec == NO_COMPRESSION else COMPRESSED_PAGE_ROWS
+    return Layout(min(rows, page_rows), rows, max(rows, DEFAULT.batch_rows), options.statistics, codec)
 
 
 def left_to_arrow(options: ParquetWriteOptions) -> str:
@@ -350,6 +335,8 @@ def parquet_file_writer(target: Target, schema: Schema, machine: Machine) -> Fil
         note(f"sink '{target.name}': Arrow writes it on the CPU: {reason}")
         return None
     layout = layout_of(options)
+    if reason := reason_for_host(layout.compression, machine):
+        note(f"sink '{target.name}': the CPU compresses its pages: {reason}")
 
     def write(rows: FileRows | Part, path: Path) -> None:
         with machine.stage(f"sink '{target.name}': write", "writing"):

@@ -84,14 +84,17 @@ def assembled(pieces: Sequence[Piece], machine: Machine) -> Span:
 
 def places_of(pieces: Sequence[Piece], heads: int, machine: Machine) -> list[tuple[int, int]]:
     """Return the address and the size of each piece; those of the host lie one behind another from `heads` on."""
-    places = list[tuple[int, int]]()
+    places, addresses = list[tuple[int, int]](), dict[int, int]()  # many pieces are of one array
     for piece in pieces:
         if isinstance(piece, bytes):
             places.append((heads, len(piece)))
             heads += len(piece)
         else:
             array, start, size = piece
-            places.append((machine.address(array) + start, size))
+            address = addresses.get(id(array))
+            if address is None:
+                address = addresses[id(array)] = machine.address(array)
+            places.append((address + start, size))
     return places
 
 

@@ -31,6 +31,7 @@ from gpuetl.engines.cudf.runtime import device_files, file_reading, kernel_cache
 from gpuetl.engines.cudf.runtime import start as settings
 from gpuetl.engines.cudf.runtime.device_memory import count_pool, device_memory, limited, memory_use
 from gpuetl.engines.cudf.runtime.libcudf import column_array, radix_order, read_orc, read_parquet, stream, to_libcudf
+from gpuetl.engines.cudf.runtime.nvcomp import NvcompCompressor, compressor
 from gpuetl.engines.cudf.runtime.start import open_pool, set_environment
 from gpuetl.errors import EvaluationError
 from gpuetl.lost_device import is_lost, lose_device
@@ -316,6 +317,10 @@ class GpuMachine:
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""
         return threaded_file(path, alone, device_files.writers(self.arrays.cuda.Device().id))
+
+    def compressor(self, codec: str) -> NvcompCompressor | None:
+        """Return nvCOMP's, which libcudf writes files by."""
+        return compressor(codec)
 
 
 def as_passed(argument: Any) -> Any:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.columns.vector import Vector
-from gpuetl.engines.cudf.machine import Array, Machine, Module
+from gpuetl.engines.cudf.machine import Array, CompressedChunks, Compressor, Machine, Module
 from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.trace import Event, Trace, thread_track
 from gpuetl.types.data_types import DataType
@@ -133,6 +134,24 @@ class TracedMachine:
         """Trace the reading of a file."""
         with self.launched("read 1 file", "libcudf", stripes=len(stripes), columns=len(types)):
             return self.machine.read_orc(path, stripes, types)
+
+    def compressor(self, codec: str) -> Compressor | None:
+        """Trace what compresses."""
+        found = self.machine.compressor(codec)
+        return TracedCompressor(found, codec, self) if found else None
+
+
+class TracedCompressor:
+    """A codec, whose calls are traced."""
+
+    def __init__(self, compressor: Compressor, codec: str, machine: TracedMachine) -> None:
+        self.compressor, self.codec, self.machine = compressor, codec, machine
+        self.most_bytes = compressor.most_bytes
+
+    def begin(self, data: Array, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> CompressedChunks:
+        """Trace a call."""
+        with self.machine.launched(f"compress by {self.codec}", "nvCOMP", chunks=len(sizes), bytes=int(np.sum(sizes))):
+            return self.compressor.begin(data, starts, sizes)
 
 
 def device_track() -> str:

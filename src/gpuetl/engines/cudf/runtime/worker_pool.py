@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gpuetl.engines.cudf.runtime.start import POOL_SHARE
-from gpuetl.messages import size
+from gpuetl.units import size
 
 MOST_SHARE = 0.6
 """Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""

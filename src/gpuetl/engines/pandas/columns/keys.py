@@ -41,6 +41,8 @@ def encode_keys(columns: Sequence[Any], rows: int) -> Groups:
     narrow, as measured, are numbered by a table.  Others are hashed or sorted, once a column and once where they meet.
     """
     codes, size = np.zeros(rows, np.int64), 1
+    if not columns:
+        return Groups(codes, codes[:1])
     for column in columns:
         own, count = encode_column(column)
         if size * count > MAX_SIZE:

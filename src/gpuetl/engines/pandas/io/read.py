@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -41,7 +41,10 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
     DatasetError, RunFailed
         For a file that lacks a column, has it in another type, or cannot be read.
     """
-    frames = [read_file(read, file, list(own)) for file, own in groupby(groups, key=lambda g: g.file)]
+    files = [(file, list(own)) for file, own in groupby(groups, key=lambda g: g.file)]
+    stored = [name for name in read.columns if name not in read.dataset.partitions]
+    tables = read_tables(read.dataset, files, stored, read.fields)
+    frames = [read_file(read, file, tables) for file, _ in files]
     rows = pa.concat_tables(frames) if frames else read.schema.to_arrow().empty_table()
     return rows.slice(0, read.limit)
 
@@ -49,12 +52,11 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
 run_operation.register(Read, lambda read: read_row_groups(read, read.dataset.row_groups))
 
 
-def read_file(read: Read, file: DataFile, groups: Sequence[RowGroup]) -> pa.Table:
-    """Read one file's row groups, and add the columns of its path."""
+def read_file(read: Read, file: DataFile, tables: Iterator[pa.Table]) -> pa.Table:
+    """Take the next table, which is one file's row groups, and add the columns of its path."""
     dataset = read.dataset
-    stored = [name for name in read.columns if name not in dataset.partitions]
     try:
-        table = read_table(dataset, file, groups, stored, read.fields)
+        table = next(tables)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     columns: dict[str, Any] = {}
@@ -70,29 +72,36 @@ def read_file(read: Read, file: DataFile, groups: Sequence[RowGroup]) -> pa.Tabl
     return pa.table(columns, schema=read.schema.to_arrow())
 
 
-def read_table(
+def read_tables(
     dataset: Dataset,
-    file: DataFile,
-    groups: Sequence[RowGroup],
+    files: Sequence[tuple[DataFile, Sequence[RowGroup]]],
     columns: list[str],
     fields: Mapping[str, DataType] = NO_FIELDS,
-) -> pa.Table:
-    """Read those of the columns that a file has, of some of its row groups, in the types in which they are stored.
+) -> Iterator[pa.Table]:
+    """Yield for each file those of the columns that it has, of some of its row groups, in their stored types.
 
     Of structs in `fields` only the fields are read that they have there.
     A format without a reader in `READERS` is read as it says itself, and its strings are checked to be UTF-8.
     """
-    file_format = dataset.file_format
+    file_format, types = dataset.file_format, {**dataset.schema, **fields}
     if reader := READERS.get(type(file_format)):
-        return reader(dataset, file, groups, columns)
-    pieces = [group.index for group in groups]
-    if fields and isinstance(file_format, ParquetFormat):
-        table = file_format.read_fields(dataset, file, pieces, columns, fields)
+        yield from (reader(dataset, file, groups, columns) for file, groups in files)
+        return
+    pieces = [(file, [group.index for group in groups]) for file, groups in files]
+    if isinstance(file_format, ParquetFormat):
+        tables = file_format.read_files(dataset, pieces, columns, fields)
     else:
-        table = file_format.read(dataset, file, pieces, columns)
-    in_threads(check_text, table.columns)
-    types = {**dataset.schema, **fields}
-    return pa.table({name: in_language(table.column(name), name, file, types.get(name)) for name in table.column_names})
+        tables = file_format.read_files(dataset, pieces, columns)
+    for (file, _), table in zip(files, tables, strict=True):
+        in_threads(check_text, table.columns)
+        yield pa.table(
+            {name: in_language(table.column(name), name, file, types.get(name)) for name in table.column_names}
+        )
+
+
+def read_table(dataset: Dataset, file: DataFile, groups: Sequence[RowGroup], columns: list[str]) -> pa.Table:
+    """Return row groups of one file: see `read_tables`."""
+    return next(read_tables(dataset, [(file, groups)], columns))
 
 
 def in_language(column: pa.ChunkedArray, name: str, file: DataFile, planned: DataType | None = None) -> pa.ChunkedArray:

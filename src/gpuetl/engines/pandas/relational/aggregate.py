@@ -131,7 +131,12 @@ def mean(groups: Groups, values: Any) -> Any:
 
 def of_columns(handler: Callable[..., Any]) -> Handler:
     """Return the handler of a function that takes its arguments as columns."""
-    return lambda rows, call: handler(rows.groups, *map(rows.column, call.args))
+    return lambda rows, call: handler(rows.groups, *map(rows.argument, call.args))
+
+
+def of_chunks(handler: Callable[..., Any]) -> Handler:
+    """Return the handler of a function that takes its arguments in several chunks where all rows are one group."""
+    return lambda rows, call: handler(rows.groups, *map(rows.chunks, call.args))
 
 
 AGGREGATES: dict[str, Handler] = {
@@ -152,4 +157,5 @@ AGGREGATES: dict[str, Handler] = {
     "min_by": value_of_least,
     "max_by": value_of_greatest,
     **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES}.items()},
+    "sum": of_chunks(SUMS["sum"]),
 }

@@ -15,7 +15,7 @@ from gpuetl.engines.no_result import sum_overflow
 from gpuetl.engines.pandas.columns.column import Masked, from_masked, to_masked
 from gpuetl.engines.pandas.columns.keys import Codes, Groups
 from gpuetl.engines.pandas.expressions.decimals import halves, joined_halves
-from gpuetl.engines.pandas.relational.grouping import grouped, reduced
+from gpuetl.engines.pandas.relational.grouping import grouped, reduced_chunks
 from gpuetl.errors import EvaluationError
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DURATION, FLOAT64, INT64, DataType
@@ -35,7 +35,7 @@ def total(groups: Groups, values: Any) -> Any:
         return narrowed(lambda: decimal_total(groups, values), sum_of(values.type))
     if values.type == INT64:
         return narrowed(lambda: total_integers(groups, values), INT64)
-    return from_masked(reduced(groups, to_masked(values), np.add, 0), values.type)
+    return from_masked(reduced_chunks(groups, values, np.add, 0), values.type)
 
 
 def narrowed(sums: Callable[[], Any], dtype: DataType) -> Any:
@@ -55,7 +55,7 @@ def sum_of(dtype: DataType) -> DataType:
 def total_integers(groups: Groups, values: Any) -> Any:
     """Sum int64 values: as they are where no sum can leave int64, else in 38 decimal digits."""
     if fits_int64(values):
-        return from_masked(reduced(groups, to_masked(values), np.add, 0), INT64)
+        return from_masked(reduced_chunks(groups, values, np.add, 0), INT64)
     return grouped(groups, values.cast(WIDE), "sum")
 
 

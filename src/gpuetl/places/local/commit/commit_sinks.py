@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
 from gpuetl.places.local.commit.commit_steps import journal_of
 from gpuetl.places.local.commit.journal import Journal, begin, decide, undo_all
 from gpuetl.places.local.commit.locks import LockedTooLong, holder_of, locked
@@ -29,6 +29,7 @@ from gpuetl.places.local.sinks_read import is_changing
 from gpuetl.places.local.staged_sink import LocalStagedSink
 from gpuetl.places.publishing import RecoveryRemarks
 from gpuetl.signals import Held, held_signals
+from gpuetl.units import size
 
 # What a run does about the dead runs that it finds beside its sinks and sources.
 

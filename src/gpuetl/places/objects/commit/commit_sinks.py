@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from gpuetl.errors import RunFailed
-from gpuetl.messages import coded, size
+from gpuetl.messages import coded
 from gpuetl.places.local.commit.moves import RUN
 from gpuetl.places.objects.commit.bucket import Bucket
 from gpuetl.places.objects.commit.journal import ObjectJournal, UnreadableJournal, decide, finish_all, settle
@@ -18,6 +18,7 @@ from gpuetl.places.objects.commit.staged_sink import ObjectStagedSink, SinkKeys,
 from gpuetl.places.paths import StorePath
 from gpuetl.places.publishing import RecoveryRemarks
 from gpuetl.signals import held_signals
+from gpuetl.units import size
 
 KEPT_RECORD = timedelta(days=1)
 """How long the record of a run that was undone stays, if the run may wake up: it must not decide otherwise."""

@@ -1,0 +1,104 @@
+"""What a run looks like on a terminal and in a pipe: one live view, and one last table of 100 columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from command import gpuetl
+from gpuetl import Pipeline, RunOptions, col, count
+from gpuetl.cli.live_view import LiveView
+from gpuetl.cli.tables import TABLE_WIDTH, stage_table
+from gpuetl.report.limits import Limit
+from gpuetl.telemetry.origin import Origin
+from tables import table, write_source
+
+LONG = "a_stage_with_a_name_that_is_longer_than_anyone_would_like_to_read_in_a_table"
+
+
+@pytest.fixture
+def made(tmp_path):
+    pipeline = Pipeline("small", root=tmp_path)
+    t = write_source(pipeline, "t", table({"k": "string", "x": "int64"}, ("a", 1), ("b", 2), ("a", 3)))
+    kept = t.filter(col("x") > 0).stage(LONG)
+    kept.aggregate(by="k", n=count()).write_csv("out", "out.csv", mode="overwrite")
+    return pipeline
+
+
+def test_a_run_ends_with_a_table_that_fits_100_columns(made):
+    made.to_yaml(made.root / "p.yaml")
+    done = gpuetl("run", made.root / "p.yaml", "--engine", "pandas", "--measure-memory", "--no-report")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    head = next(place for place, line in enumerate(lines) if "rows in" in line)
+    last = lines[head:]
+    assert max(map(len, last[:-1])) <= TABLE_WIDTH
+    assert last[-1].startswith("small: done on CPU in ")
+    assert any(line.startswith("wrote out: 2 rows, ") for line in lines)
+    assert " s " in done.stdout or " ms " in done.stdout
+
+
+def test_a_table_gives_up_columns_that_the_report_has_too(made):
+    """Before names are cut to less than 24 characters."""
+    report = made.run(engine="pandas", options=RunOptions(profile=True)).report
+    limit = Limit("host memory", 45e9, 0.1, 0.86)
+    huge = tuple(
+        replace(stage, rows_in=10**12, rows_out=10**12, waited=1.5, limit=limit, file_bytes=10**12, inputs=())
+        for stage in report.stages
+    )
+    text = stage_table(replace(report, stages=huge)).plain()
+    assert max(map(len, text.splitlines())) <= TABLE_WIDTH
+    head = text.splitlines()[1]
+    assert "rows out" in head
+    assert "time" in head
+    assert "waited" not in head
+    assert "a_stage_with_a_name_tha" in text
+
+
+def test_nothing_is_printed_on_stderr_in_a_pipe(made):
+    made.to_yaml(made.root / "p.yaml")
+    assert gpuetl("run", made.root / "p.yaml", "--engine", "pandas").stderr == ""
+
+
+def drawn(view, width, height=24):
+    stream = io.StringIO()
+    Console(file=stream, width=width, height=height, force_terminal=True, color_system=None).print(view)
+    return stream.getvalue().splitlines()
+
+
+def test_the_live_view_has_a_line_for_each_source_stage_and_sink():
+    view = LiveView("run of sales")
+    view(Origin("source", "orders"), 2, 8)
+    view(Origin("stage", "clean", 1), 1, 1)
+    view(Origin("stage", "clean", 2), 0, 4)
+    view(Origin("sink", "out"), 1, 1)
+    lines = drawn(view, 100)
+    assert len(lines) == 4
+    assert "run of sales" in lines[0]
+    assert "source orders" in lines[1]
+    assert "2/8" in lines[1]
+    assert "0/4" in lines[2]
+    assert lines[3].startswith("✓")
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_the_live_view_fits_the_terminal(width):
+    view = LiveView()
+    for place in range(50):
+        view(Origin("stage", f"{LONG}_{place}\x1b[31m", 1), place % 3, 2)
+    lines = drawn(view, width)
+    assert len(lines) <= 24 - 3
+    assert max(map(len, lines)) <= min(width, 100)
+    assert "\x1b[31m" not in "".join(lines)
+
+
+def test_of_more_lines_than_there_is_room_for_the_unfinished_ones_stay():
+    view = LiveView()
+    for place in range(30):
+        view(Origin("stage", f"s{place}", 1), 1, 1 if place else 2)
+    lines = drawn(view, 100, height=10)
+    assert "stage s0" in lines[1]
+    assert lines[-1].strip() == "… and 25 more"
