@@ -10,8 +10,8 @@ from gpuetl.spec.language_page.session import Print, Session, shown_session
 EXPECTATIONS = """\
 ## Expectations
 
-A stage can say what it expects of its rows. A run counts the rows that break each rule, and checks the counts before a
-sink changes.
+A stage can say what it expects of its rows. A run counts the rows that break each rule, and checks the counts before
+a sink changes.
 """
 CHECKS = Session(
     {
@@ -66,17 +66,18 @@ ON_FAIL = """\
 - `rows` counts the rows after `drop` and `quarantine`.
 - `max_fraction` is for `fail` and `warn`: the rule holds if at most this share of the rows breaks it.
 - To put rows in quarantine, and to stop if there are too many, write the rule twice: once with `max_fraction`.
-- A rule's name is `not_null(txn_id)` and so on, unless `name` gives another. With several columns it is `name(column)`.
+- A rule's name is `not_null(txn_id)` and so on, unless `name` gives another. With several columns it is
+  `name(column)`.
 
 ### Rows in quarantine
 
-`<stage>.rejected` has the columns of the stage and two more: `_rule` has the names of all rules that the row breaks, and
-`_run` the id of the run. Stages and sinks read it. If nothing reads it, the pipeline is not valid
-([GE1602](errors/GE1602.md)). A row that breaks one rule with `drop` and one with `quarantine` is in quarantine. The other
-rows keep their order.
+`<stage>.rejected` has the columns of the stage and two more: `_rule` has the names of all rules that the row breaks,
+and `_run` the id of the run. Stages and sinks read it. If nothing reads it, the pipeline is not valid
+([GE1602](errors/GE1602.md)). A row that breaks one rule with `drop` and one with `quarantine` is in quarantine. The
+other rows keep their order.
 
-`partition_by: [_rule]` makes folders such as `_rule=plausible`. gpuetl and DuckDB read them. PyArrow leaves out names that
-begin with `_`: call `pq.read_table("out/rejects", ignore_prefixes=["."])`.
+`partition_by: [_rule]` makes folders such as `_rule=plausible`. gpuetl and DuckDB read them. PyArrow leaves out names
+that begin with `_`: call `pq.read_table("out/rejects", ignore_prefixes=["."])`.
 
 ### Expectations in Python
 

@@ -5,8 +5,9 @@ from gpuetl.spec.language_page.session import Print, Session, shown_session
 TESTS = """\
 ## Tests
 
-A test gives rows to sources, and says which rows it expects of stages. `gpuetl test FILE` runs the tests and writes no
-sink. It shows what differs, and ends with exit code 5 if a test fails. In this file, the second test expects too much:
+A test gives rows to sources, and says which rows it expects of stages. `gpuetl test FILE` runs the tests and writes
+no sink. It shows what differs, and ends with exit code 5 if a test fails. In this file, the second test expects too
+much:
 """
 TESTED = Session(
     {
@@ -60,7 +61,8 @@ TEST_RULES = """\
 | `pipeline.test()` | runs the tests in Python, and returns the report |
 | `pipeline.add_test(name, given=…, expect=…)` | declares a test in Python |
 
-`--from-run` samples the sources, keeps the rows that the stage needs, and prints them with at most 20 rows of the stage.
+`--from-run` samples the sources, keeps the rows that the stage needs, and prints them with at most 20 rows of the
+stage.
 
 **Given rows**
 
@@ -68,9 +70,9 @@ TEST_RULES = """\
   `2026-11-01T10:00:00Z` a timestamp with a zone, and `8 hours` a duration. Decimals keep their digits as written.
 - A column that a row leaves out is null. A source without given rows has no rows.
 - The `filter` and `columns` of the source apply to the given rows. Its `partitions` are given as columns.
-- The types come from the source's `schema`, or from its files. Without either, they follow from the values, and a note says
-  so. true and false are bool, whole numbers int64, and numbers with a point float64. Strings are date, timestamp or
-  timestamp[UTC] if all values of a column are, else string.
+- The types come from the source's `schema`, or from its files. Without either, they follow from the values, and a
+  note says so. true and false are bool, whole numbers int64, and numbers with a point float64. Strings are date,
+  timestamp or timestamp[UTC] if all values of a column are, else string.
 
 **Expected rows**
 
@@ -79,8 +81,8 @@ TEST_RULES = """\
   `ordered: false` accepts any order.
 - Floats are equal within 1e-9 of their size, or 1e-12 of the largest value of their column. For float32 it is 2^-22.
   `tolerance: 0.01` also allows a difference of 0.01. NaN equals NaN. All other types compare exactly.
-- A test computes the stages that it expects, and those that they read. With `expect_failure` it computes all. It checks
-  the rules (`expect`) of the stages that it computes.
+- A test computes the stages that it expects, and those that they read. With `expect_failure` it computes all. It
+  checks the rules (`expect`) of the stages that it computes.
 
 | error | reason |
 |---|---|

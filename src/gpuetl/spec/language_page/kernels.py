@@ -3,8 +3,8 @@
 KERNELS = """\
 ## Kernels
 
-A [kernel step](#kernel) runs a CUDA kernel of yours. [The tutorial](tutorial/4-first-kernel.md) builds one. A step has one
-of five kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
+A [kernel step](#kernel) runs a CUDA kernel of yours. [The tutorial](tutorial/4-first-kernel.md) builds one. A step
+has one of five kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
 
 | kind | keys | computes |
 |---|---|---|
@@ -25,11 +25,12 @@ of five kinds. gpuetl finds the kind from the keys that you give, or `kind` name
 One thread computes one row. `T` and `U` are the types of the columns. The kernel must write every row of its outputs.
 
 - A kernel over groups gets rows sorted by group and order. It has two more parameters before `n_rows`:
-  `const int* offsets, int n_groups`. `offsets[g]` is the first row of group g, and `offsets[n_groups]` is the number of
-  rows.
+  `const int* offsets, int n_groups`. `offsets[g]` is the first row of group g, and `offsets[n_groups]` is the number
+  of rows.
 - The grid has a thread for each row, or a block for each group. `block` is the number of threads in a block.
-- `#include "own.cuh"` reads a header next to the file that includes it, or next to the kernel's file. gpuetl reads headers
-  when it plans the pipeline, and sends them to workers. A missing header is an error, even where `#if` leaves it out.
+- `#include "own.cuh"` reads a header next to the file that includes it, or next to the kernel's file. gpuetl reads
+  headers when it plans the pipeline, and sends them to workers. A missing header is an error, even where `#if` leaves
+  it out.
 - Write `#include <cuda_fp16.h>` for headers of the CUDA toolkit.
 
 | nulls | rows with a null input |
@@ -54,9 +55,10 @@ The twin is a NumPy function that computes the same as the kernel. It gets the i
 - kernel: {body: y = x * scale;, inputs: x, outputs: {y: float64}, args: {scale: 2.0}, reference: k.py:scaled}
 ```
 
-You write only the statements for one row. gpuetl generates the kernel around them, which reads and writes rows and nulls.
-Inputs, outputs and args are variables of these names. Outputs start as 0, and `return` ends the row. With `nulls: masks`,
-the booleans `x_valid` and `y_valid` exist as well. An output is valid unless you set its boolean to false.
+You write only the statements for one row. gpuetl generates the kernel around them, which reads and writes rows and
+nulls. Inputs, outputs and args are variables of these names. Outputs start as 0, and `return` ends the row. With
+`nulls: masks`, the booleans `x_valid` and `y_valid` exist as well. An output is valid unless you set its boolean to
+false.
 
 ### Reductions
 
@@ -74,9 +76,9 @@ A reduction gives one row for each group, like `aggregate`: the columns of `by`,
 | `identity` | the value that changes no other | |
 | `post` | the result from the last value, `a` | yes |
 
-`map` and `post` can use args. Rows with a null input do not count. A group that has no other row gets null. The twin gets
-`offsets` first: the start of each group, then the number of rows. It returns one value for each group. No group is empty,
-but there may be no group.
+`map` and `post` can use args. Rows with a null input do not count. A group that has no other row gets null. The twin
+gets `offsets` first: the start of each group, then the number of rows. It returns one value for each group. No group
+is empty, but there may be no group.
 
 ### Scans
 
@@ -86,8 +88,8 @@ but there may be no group.
            outputs: {mean: float64}, by: k, order_by: t, reference: k.py:running_mean}
 ```
 
-A scan adds to each row the result over the rows of its group up to that row, in the order of `order_by`. Its code consists
-of statements:
+A scan adds to each row the result over the rows of its group up to that row, in the order of `order_by`. Its code
+consists of statements:
 
 | key | sets | can be left out |
 |---|---|---|
@@ -97,9 +99,9 @@ of statements:
 | `combine` | the state of earlier rows, `a`, and later rows, `b`; grouping varies, order does not | |
 | `post` | the outputs of a row, from its state | without `state` |
 
-All code can use args, which are constants. Rows with a null input get null and change no state. With `nulls: masks`, `map`
-can read `x_valid`, and `post` can set `mean_valid`. The twin gets the same arguments as for a kernel over groups. It can
-scan whole arrays without a loop over rows:
+All code can use args, which are constants. Rows with a null input get null and change no state. With `nulls: masks`,
+`map` can read `x_valid`, and `post` can set `mean_valid`. The twin gets the same arguments as for a kernel over
+groups. It can scan whole arrays without a loop over rows:
 
 ```python
 from gpuetl.kernels.scan import scan_groups
@@ -113,7 +115,8 @@ def running_mean(offsets, x):
     return {"mean": total / n}
 ```
 
-On every engine, a sum of n floats is within 4·n·ε·Σ|x| of the exact sum. Each engine gives the same bits in every run.
+On every engine, a sum of n floats is within 4·n·ε·Σ|x| of the exact sum. Each engine gives the same bits in every
+run.
 
 ### Checks and faults
 
@@ -124,14 +127,14 @@ On every engine, a sum of n floats is within 4·n·ε·Σ|x| of the exact sum. E
 | `gpuetl run FILE --sanitize` | finds writes outside of a kernel's outputs |
 | `gpuetl run FILE --kernel-timeout 60` | ends a run whose kernel takes longer than 60 seconds |
 
-A GPU only detects accesses to memory that is not allocated. A kernel that writes a little outside of its outputs may go
-unnoticed. `--sanitize` puts guard values before and after each output, and the error names the kernel
+A GPU only detects accesses to memory that is not allocated. A kernel that writes a little outside of its outputs may
+go unnoticed. `--sanitize` puts guard values before and after each output, and the error names the kernel
 ([GE1308](errors/GE1308.md)). It takes time, and memory for one more copy of the outputs.
 
-An access to memory that is not allocated stops the GPU ([GE2012](errors/GE2012.md)). The run ends with the kernel's name,
-and no sink changes. Without `--kernel-timeout`, an endless kernel runs until you press Ctrl-C. In Python write
+An access to memory that is not allocated stops the GPU ([GE2012](errors/GE2012.md)). The run ends with the kernel's
+name, and no sink changes. Without `--kernel-timeout`, an endless kernel runs until you press Ctrl-C. In Python write
 `RunOptions(sanitize=True, kernel_timeout_s=60)`.
 
-After a fault or a timeout, the process cannot use the GPU any more ([GE2014](errors/GE2014.md)): start Python again. A
-worker of a cluster starts again by itself.
+After a fault or a timeout, the process cannot use the GPU any more ([GE2014](errors/GE2014.md)): start Python again.
+A worker of a cluster starts again by itself.
 """

@@ -33,9 +33,9 @@ stages:
       - sort: amount desc
 ```
 
-A stage runs its steps in order. Each step gets the rows of the step before it. Below, each step has an example: the rows
-on the left go in, and the rows on the right come out. In the tables of keys, "the value" means that you write it without
-its key, as in `filter: amount > 5`.
+A stage runs its steps in order. Each step gets the rows of the step before it. Below, each step has an example: the
+rows on the left go in, and the rows on the right come out. In the tables of keys, "the value" means that you write it
+without its key, as in `filter: amount > 5`.
 
 [Functions](functions.md) lists the functions of expressions. These errors come from every step that has such a part:
 

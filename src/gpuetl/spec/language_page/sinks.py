@@ -8,8 +8,8 @@ from gpuetl.spec.model import SinkSpec
 SINKS = """\
 ## Sinks
 
-A path with a suffix, such as `out/list.csv`, is one file: gpuetl gathers all rows for it. Any other path is a folder, with
-one file for each partition. All sinks of a run change together, even if the process is killed:
+A path with a suffix, such as `out/list.csv`, is one file: gpuetl gathers all rows for it. Any other path is a folder,
+with one file for each partition. All sinks of a run change together, even if the process is killed:
 [commits](commits.md).
 """
 WRITTEN = Session(
@@ -52,8 +52,8 @@ daily: {from: clean, parquet: out/daily, mode: overwrite, keep_foreign: true}
 
 ### Partitions and order
 
-`partition_by: [month]` puts rows into folders such as `month=3`. The files do not have these columns; a source declares
-them as `partitions`. `sort_by` sorts the rows before they are written.
+`partition_by: [month]` puts rows into folders such as `month=3`. The files do not have these columns; a source
+declares them as `partitions`. `sort_by` sorts the rows before they are written.
 
 ### Sinks without rows
 
@@ -75,12 +75,12 @@ With `replace_partitions`, a run without rows changes no folder, whatever `on_em
 facts: {from: clean, parquet: out/facts, mode: append, run_key: [run_date]}
 ```
 
-`run_key` names the parameters that identify a run. A second run with the same `run_date` replaces the files that the first
-one appended. Other files stay. Null counts as a value.
+`run_key` names the parameters that identify a run. A second run with the same `run_date` replaces the files that the
+first one appended. Other files stay. Null counts as a value.
 
-The key includes the names of the pipeline and of the sink, so other pipelines can append to the same folder. It is a digest
-in the names of files: `part-<key>-<run>-00000.parquet`. Without `run_key`, a run warns if the same pipeline has already
-appended files with the same parameters ([GE1704](errors/GE1704.md)).
+The key includes the names of the pipeline and of the sink, so other pipelines can append to the same folder. It is a
+digest in the names of files: `part-<key>-<run>-00000.parquet`. Without `run_key`, a run warns if the same pipeline
+has already appended files with the same parameters ([GE1704](errors/GE1704.md)).
 
 | error | reason |
 |---|---|

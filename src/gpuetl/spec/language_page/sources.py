@@ -27,11 +27,11 @@ FILES = """\
 | a glob: `lake/*/a.csv` | exactly the files that match it |
 | a folder: `lake/events` | all files in it and its subfolders whose names have a suffix of the format |
 
-- A folder or `*` leaves out names that begin with `.` or `_`. To read them, write the path (`lake/_x.csv`) or begin that
-  part of the glob with the character (`lake/_*.csv`).
+- A folder or `*` leaves out names that begin with `.` or `_`. To read them, write the path (`lake/_x.csv`) or begin
+  that part of the glob with the character (`lake/_*.csv`).
 - A warning counts other files in a folder that look like data ([GE1705](errors/GE1705.md)).
-- gpuetl reads links to files. It follows a link to a folder where the path names it, as `lake/*/a.csv` does. It does not
-  follow one inside a folder, or one below `**`: that is a warning ([GE1725](errors/GE1725.md)).
+- gpuetl reads links to files. It follows a link to a folder where the path names it, as `lake/*/a.csv` does. It does
+  not follow one inside a folder, or one below `**`: that is a warning ([GE1725](errors/GE1725.md)).
 - A file that a source reads by two paths is a warning ([GE1726](errors/GE1726.md)).
 - A path that matches no file is an error ([GE1401](errors/GE1401.md)). So are a folder that cannot be listed
   ([GE1422](errors/GE1422.md)), a pipe, a device, and a link that leads nowhere ([GE1421](errors/GE1421.md)).
@@ -39,8 +39,8 @@ FILES = """\
 
 ### Files that change
 
-The plan notes the size, modification time and inode of each file. gpuetl compares them whenever it opens the file, and
-again after reading it. A file that was replaced, changed, moved or deleted ends the run with its name
+The plan notes the size, modification time and inode of each file. gpuetl compares them whenever it opens the file,
+and again after reading it. A file that was replaced, changed, moved or deleted ends the run with its name
 ([GE1420](errors/GE1420.md)), and no sink changes. Files that are added during a run are not read. A change that keeps
 size, time and inode goes unnoticed. Workers on other machines compare size and time.
 
@@ -51,12 +51,12 @@ orders: {parquet: lake/orders, partitions: {year: int32, month: int32}}    # lak
 events: {parquet: lake/events, exclude: [payload], filename: file}
 ```
 
-`partitions` makes columns of folder names. gpuetl does not read files that a filter on these columns rules out. A folder
-whose value is not of the declared type is an error ([GE1408](errors/GE1408.md)). If the files have a column of the same
-name, the folder's value counts.
+`partitions` makes columns of folder names. gpuetl does not read files that a filter on these columns rules out. A
+folder whose value is not of the declared type is an error ([GE1408](errors/GE1408.md)). If the files have a column of
+the same name, the folder's value counts.
 
-`filename: file` adds a string column with the path of each row's file. A filter on it rules out files, too. To read all
-columns but some, whatever their type, write `exclude: [payload]`.
+`filename: file` adds a string column with the path of each row's file. A filter on it rules out files, too. To read
+all columns but some, whatever their type, write `exclude: [payload]`.
 
 ### Files whose columns differ
 
@@ -64,9 +64,9 @@ columns but some, whatever their type, write `exclude: [payload]`.
 lake: {parquet: lake/events, extra_columns: add}
 ```
 
-The first file defines the columns. To choose them yourself, name them in `columns`, or add a `schema`. If a later file
-lacks a column, or has one that the first does not have, the run stops. It stops before it reads a row, and names the file
-and the column ([GE1404](errors/GE1404.md), [GE1405](errors/GE1405.md)). Two keys change that:
+The first file defines the columns. To choose them yourself, name them in `columns`, or add a `schema`. If a later
+file lacks a column, or has one that the first does not have, the run stops. It stops before it reads a row, and names
+the file and the column ([GE1404](errors/GE1404.md), [GE1405](errors/GE1405.md)). Two keys change that:
 
 | key | value | meaning |
 |---|---|---|
@@ -76,8 +76,8 @@ and the column ([GE1404](errors/GE1404.md), [GE1405](errors/GE1405.md)). Two key
 | `missing_columns` | `error` | stop at a file that lacks a column |
 | | `null` | read null for the columns that a file lacks |
 
-- Without `extra_columns`, extra columns are an error, unless the source has a `schema` or `columns`. Then they are left
-  out, and a warning names those that the first file does not have either ([GE1708](errors/GE1708.md)).
+- Without `extra_columns`, extra columns are an error, unless the source has a `schema` or `columns`. Then they are
+  left out, and a warning names those that the first file does not have either ([GE1708](errors/GE1708.md)).
 - With `add`, types widen as in expressions. Two types that cannot widen to one are an error that names both files
   ([GE1406](errors/GE1406.md)). Added columns of CSV files are strings.
 
@@ -87,10 +87,10 @@ and the column ([GE1404](errors/GE1404.md), [GE1405](errors/GE1405.md)). Two key
 lake: {parquet: lake/events, verify_checksums: true}
 ```
 
-With a `schema`, the types of a file must widen to its types. A type that gpuetl does not support, such as a union, is an
-error ([GE1407](errors/GE1407.md)) unless the source leaves the column out. So is a value that does not fit: nanoseconds
-that are not whole microseconds, or text that is not UTF-8. Timestamps that are stored as INT96 are read exactly, also
-beyond the years 1677 to 2262.
+With a `schema`, the types of a file must widen to its types. A type that gpuetl does not support, such as a union, is
+an error ([GE1407](errors/GE1407.md)) unless the source leaves the column out. So is a value that does not fit:
+nanoseconds that are not whole microseconds, or text that is not UTF-8. Timestamps that are stored as INT96 are read
+exactly, also beyond the years 1677 to 2262.
 
 gpuetl does not trust what a file declares. These are errors that name the file:
 
@@ -103,9 +103,9 @@ gpuetl does not trust what a file declares. These are errors that name the file:
 
 By default gpuetl does not compare checksums: many writers, including Arrow and gpuetl, write none.
 
-On a GPU, libcudf reads the pages and does not check all of their content. It may give wrong values for a damaged page that
-Arrow refuses. With `verify_pages: true`, Arrow decodes and checks all pages on the CPU, as the engine `pandas` always
-does. This takes longer. Use it for files that you do not trust.
+On a GPU, libcudf reads the pages and does not check all of their content. It may give wrong values for a damaged page
+that Arrow refuses. With `verify_pages: true`, Arrow decodes and checks all pages on the CPU, as the engine `pandas`
+always does. This takes longer. Use it for files that you do not trust.
 
 Arrow also reads some columns on the CPU, because libcudf reads them wrongly or does not check them. These are INT96
 timestamps, pages of several gzip members, delta encodings of other writers, and rare codecs. The report names them.
@@ -139,8 +139,8 @@ inference, compression, encodings and dialects.
 
 ### Bad rows of CSV files
 
-A value is bad if CAST does not read it, or if text follows its closing quote. A row is bad if it has too few or too many
-fields.
+A value is bad if CAST does not read it, or if text follows its closing quote. A row is bad if it has too few or too
+many fields.
 """
 SHOP = Session(
     {
@@ -170,9 +170,9 @@ BAD_ROWS = """\
 | `quarantine` | the row goes to `txns.rejected` | the same | the same |
 
 `null` counts its changes in a warning, with the first lines ([GE1706](errors/GE1706.md)). Both `fail` and `null`
-check the columns that the pipeline uses. With `quarantine`, gpuetl checks all columns of the schema. Stages and sinks read `txns.rejected` by
-that name, in Python `table.rejected`. If nothing reads it, the pipeline is not valid ([GE1413](errors/GE1413.md)). It has
-these columns:
+check the columns that the pipeline uses. With `quarantine`, gpuetl checks all columns of the schema. Stages and sinks
+read `txns.rejected` by that name, in Python `table.rejected`. If nothing reads it, the pipeline is not valid
+([GE1413](errors/GE1413.md)). It has these columns:
 
 | column | type | holds |
 |---|---|---|
@@ -182,7 +182,8 @@ these columns:
 | `_rule` | string | what is wrong: `amount: '12,5' is not a valid decimal(12,2)`, or `5 fields, expected 4` |
 | `_run` | string | the id of the run |
 
-A quote that is not closed is always an error, because gpuetl cannot know where its row ends ([GE1415](errors/GE1415.md)).
+A quote that is not closed is always an error, because gpuetl cannot know where its row ends
+([GE1415](errors/GE1415.md)).
 
 ### Keys of one format
 """

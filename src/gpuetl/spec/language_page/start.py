@@ -70,7 +70,7 @@ A stage has these keys:
 | steps | a list of [steps](#steps) | required | what to do with the rows, in order |
 | expect | a list of [rules](#expectations) | none | what must be true of the resulting rows |
 
-gpuetl reads YAML by the core rules of YAML 1.2: `NO` is a string. It refuses anchors, merge keys, tags and duplicate keys
-([GE1004](errors/GE1004.md), [GE1005](errors/GE1005.md)). In `{ }`, put an expression that has a comma in quotes
+gpuetl reads YAML by the core rules of YAML 1.2: `NO` is a string. It refuses anchors, merge keys, tags and duplicate
+keys ([GE1004](errors/GE1004.md), [GE1005](errors/GE1005.md)). In `{ }`, put an expression that has a comma in quotes
 ([GE1015](errors/GE1015.md)).
 """

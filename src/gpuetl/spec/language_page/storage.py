@@ -58,8 +58,8 @@ Pipeline files may be in a store, too:
 
     gpuetl run s3://shop/pipelines/daily.yaml
 
-Their credentials come from the environment. Relative paths in such a file begin at its folder in the store. The keys `cuda`
-and `reference` of a kernel may also be whole paths, such as `https://example.com/k.cu`.
+Their credentials come from the environment. Relative paths in such a file begin at its folder in the store. The keys
+`cuda` and `reference` of a kernel may also be whole paths, such as `https://example.com/k.cu`.
 
 [Places](places.md) explains how gpuetl reads and writes each store.
 

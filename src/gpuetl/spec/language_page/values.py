@@ -60,7 +60,8 @@ SQL's names mean the same, in lower or upper case, in schemas, parameters and CA
 - `timestamp_ns` keeps nanoseconds where a schema names it. A CAST to `timestamp` is exact or an error.
 - `binary` and `uuid` compare by their bytes, also as keys.
 - A dictionary column of a file is read as its values.
-- Files may have other types, such as intervals and decimals of more than 38 digits. gpuetl only passes such columns on.
+- Files may have other types, such as intervals and decimals of more than 38 digits. gpuetl only passes such columns
+  on.
 
 Parts of nested values:
 
@@ -72,8 +73,8 @@ Parts of nested values:
 | `x[1]` | the first element of a list |
 | `m['key']` | the value of a map's key |
 
-The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of a
-list's elements, or of a map's entries. Structs, lists and maps cannot be compared, so they cannot be keys
+The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of
+a list's elements, or of a map's entries. Structs, lists and maps cannot be compared, so they cannot be keys
 ([GE1115](errors/GE1115.md)). Most functions take only their parts.
 """
 RULES = """\
@@ -103,8 +104,8 @@ These rules hold on every engine.
 NUMBERS = """\
 ## Numbers in expressions
 
-`0.06 + 0.01` is exactly 0.07. A number keeps the digits that you write, up to 38, and arithmetic of such numbers is exact.
-The column next to a number decides its type:
+`0.06 + 0.01` is exactly 0.07. A number keeps the digits that you write, up to 38, and arithmetic of such numbers is
+exact. The column next to a number decides its type:
 
 | next to | a number is | example |
 |---|---|---|
@@ -136,9 +137,9 @@ The column next to a number decides its type:
 """
 CASTS = r"""## Casts of strings
 
-`CAST(x AS date)` reads the same strings on every engine. Any other string is an error ([GE2002](errors/GE2002.md)), and
-null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators, spaces and the empty
-string. CSV values follow the same rules, but gpuetl ignores spaces and tabs around them.
+`CAST(x AS date)` reads the same strings on every engine. Any other string is an error ([GE2002](errors/GE2002.md)),
+and null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators, spaces and
+the empty string. CSV values follow the same rules, but gpuetl ignores spaces and tabs around them.
 
 | type | strings, as a regular expression | |
 |---|---|---|
