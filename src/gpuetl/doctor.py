@@ -28,13 +28,8 @@ from gpuetl.engines.registry import (
     look_for_gpu,
     missing_cluster_package,
 )
-from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.macros import MACROS
-from gpuetl.formats.registry import FORMATS
-from gpuetl.plugin_discovery import PluginTable, plugins_of, shadowed
+from gpuetl.plugin_discovery import GROUPS, PluginTable, plugins_of, shadowed
 from gpuetl.records import dataclass
-from gpuetl.spec.expect.rules import RULES
-from gpuetl.spec.steps import STEPS
 from gpuetl.units import size
 from gpuetl.version import __version__
 
@@ -343,17 +338,39 @@ def examine() -> Iterator[Found]:
 # Plugins.
 
 
-TABLES: Mapping[str, PluginTable[Any]] = {"step": STEPS, "function": MACROS, "format": FORMATS, "check": RULES}
-
-
 def plugin_results() -> Iterator[Found]:
-    """Yield the plugins that are installed, and what is wrong with them; all are imported."""
-    own = {kind: list(table) for kind, table in TABLES.items()} | {"function": [name for _, name in FUNCTIONS]}
-    for kind, table in TABLES.items():
-        for plugin in plugins_of(kind):
-            yield Observation("plugins", f"{kind} {plugin.name}", f"{plugin.package} {plugin.version}")
+    """Yield the plugins that are installed, and what is wrong with them; all are imported, if there are any."""
+    found = [plugin for kind in GROUPS for plugin in plugins_of(kind)]
+    for plugin in found:
+        yield Observation("plugins", f"{plugin.kind} {plugin.name}", f"{plugin.package} {plugin.version}")
+    if not found:
+        return
+    try:
+        tables = plugin_tables()
+    except ImportError as error:  # a package of gpuetl's own is broken, which is reported elsewhere
+        yield MachineProblem(f"plugins were not looked at: {error}", "pip check")
+        return
+    own = {kind: list(table) for kind, table in tables.items()} | {"function": own_functions()}
+    for kind, table in tables.items():
         for plugin in shadowed(kind, own[kind]):
             unused = f"{plugin.label} is never used: gpuetl has a {kind} of this name"
             yield MachineProblem(unused, f"pip uninstall {plugin.package}")
         for problem in table.load_all():
             yield MachineProblem(problem.message, problem.hint)
+
+
+def plugin_tables() -> Mapping[str, PluginTable[Any]]:
+    """Return the tables of the language by the kind of their plugins; this imports most of gpuetl, and Arrow."""
+    from gpuetl.expressions.macros import MACROS
+    from gpuetl.formats.registry import FORMATS
+    from gpuetl.spec.expect.rules import RULES
+    from gpuetl.spec.steps import STEPS
+
+    return {"step": STEPS, "function": MACROS, "format": FORMATS, "check": RULES}
+
+
+def own_functions() -> list[str]:
+    """Return the names of gpuetl's own functions."""
+    from gpuetl.expressions.functions import FUNCTIONS
+
+    return [name for _, name in FUNCTIONS]

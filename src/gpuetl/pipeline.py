@@ -120,11 +120,6 @@ class Pipeline(PipelineDefinition, SourceMethods):
         """Forget the rows that tables have computed, of all pipelines of this process."""
         self.result_cache.clear()
 
-    @property
-    def needs_parameters(self) -> bool:
-        """Whether a parameter has no value unless a run gives it one."""
-        return any(parameter.required for parameter in self.spec.parameters.values())
-
     def query_of(
         self,
         origin: str,

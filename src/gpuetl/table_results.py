@@ -159,7 +159,7 @@ class TableResults:
 
         try:
             query, schema = self._query(None, None), self.schema
-            rows = kept_rows(query) if not self.pipeline.needs_parameters else None
+            rows = None if query.lacks_values else kept_rows(query)
         except GpuetlError as error:  # IPython hides errors of what it shows
             return error_page(error)
         table, total = (rows.table, rows.table.num_rows if rows.is_whole else None) if rows else (None, None)

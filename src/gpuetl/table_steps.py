@@ -25,7 +25,6 @@ from gpuetl.expressions.syntax import Name
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
-from gpuetl.selected_columns import schema_of
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
@@ -59,7 +58,7 @@ class TableSteps:
         return cast("Table", self)
 
     def _schema(self) -> Schema:
-        return schema_of(self._table)
+        return self._table.schema
 
     def pipe(self, function: Callable[Concatenate[Table, P], T], *args: P.args, **keywords: P.kwargs) -> T:
         """Return `function(table, *args, **keywords)`, so that a chain has functions of yours."""
@@ -239,7 +238,7 @@ class GroupBy:
         `group_by("k").agg(col("x").sum().alias("total"), n=count())` is
         `aggregate("k", total=col("x").sum(), n=count())`.
         """
-        found = named_formulas("agg", lambda: schema_of(self.table), columns, more)
+        found = named_formulas("agg", lambda: self.table.schema, columns, more)
         calls("agg", more)
         return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by)))
 

@@ -110,7 +110,7 @@ def test_a_run_shows_rows_on_its_graph(t, pipeline):
     t.filter(col("a") > 1).expect(not_null="s", on_fail="warn").stage("big").write_parquet("out", "out.parquet")
     run = pipeline.run(engine="pandas")
     text = text_of(run._repr_html_())
-    for part in ("3 rows", "1 row, ", "test: done on CPU in", "Warning:", "not_null(s)", "warned", "Results: big"):
+    for part in ("3 rows", "1 row ", "test: done on CPU in", "Warning:", "not_null(s)", "warned", "Results: big"):
         assert part in text
     assert "done on CPU" in text_of(run.report._repr_html_())
 

@@ -167,6 +167,10 @@ def test_parameters_are_given_to_the_call(t):
     assert big.columns == ["id", "kind", "x"]
     with pytest.raises(InvalidPipeline, match="least"):
         big.head()
+    assert t.count() == len(t.head()) == 5  # needs no value of it
+    assert t.count(params={"least": 2}) == 5
+    with pytest.raises(InvalidPipeline, match="lest"):
+        t.count(params={"lest": 2})
 
 
 def test_contracts_are_checked_by_collect_and_not_by_head(t):

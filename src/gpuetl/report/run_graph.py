@@ -26,7 +26,9 @@ def graph_node(one: Declared, report: RunReport, stages: Mapping[Key, StageRepor
     """Return the box of a source, stage or sink, with its status."""
     stage = stages.get((one.kind, one.name))
     state = status(one, report, stage)
-    lines = () if stage is None or state == "skipped" else (f"{count(stage.rows_out)} rows", duration(stage.seconds))
+    lines: tuple[str, ...] = ()
+    if stage is not None and state != "skipped":
+        lines = counted_rows(stage.rows_out), duration(stage.seconds)
     return GraphNode(f"{one.kind} {one.name}", one.name, one.kind, one.caption, lines, status=state)
 
 
@@ -61,3 +63,8 @@ def label(verb: str, rows: int | None, source: StageReport | None) -> str:
     parts = (verb if verb != "from" else "", count(rows))
     text = " ".join(part for part in parts if part)
     return f"{text} · {duration(source.seconds)}" if rows is not None and source else text
+
+
+def counted_rows(rows: int) -> str:
+    """Return a number of rows in words."""
+    return f"{rows:,} row{'s' * (rows != 1)}"

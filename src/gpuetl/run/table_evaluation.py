@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
@@ -96,7 +97,23 @@ class TableQuery:
         sources = {name: source for name, source in self.spec.sources.items() if name in needed}
         stages = {name: stage for name, stage in stages.items() if name in needed}
         readers = {f"{name}_rejected_rows": StageSpec(Text(name), ()) for name in quarantines_of(sources, stages)}
-        return replace(self.spec, sources=sources, stages={**readers, **stages}, sinks={}, tests=())
+        parameters = {
+            name: parameter
+            for name, parameter in self.spec.parameters.items()
+            if not parameter.required or name in self.params or may_name(name, (sources, stages, self.spec.storage))
+        }
+        stages = {**readers, **stages}
+        return replace(self.spec, parameters=parameters, sources=sources, stages=stages, sinks={}, tests=())
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether a parameter that the table may need has no value."""
+        return any(p.required and name not in self.params for name, p in self.alone.parameters.items())
+
+
+def may_name(name: str, parts: object) -> bool:
+    """Tell whether parts of a pipeline may name a parameter: whether the word is in them at all."""
+    return re.search(rf"\b{re.escape(name)}\b", repr(parts)) is not None
 
 
 def quarantines_of(
