@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import gpuetl
-from gpuetl.error_codes import PAGES
+from gpuetl.error_codes import PAGES, ErrorPage
 from gpuetl.spec.language_page import language_markdown
 from gpuetl.spec.language_page.example import RESULT, Example, Row
 from gpuetl.spec.language_page.session import Session
@@ -72,10 +72,15 @@ def listing(root: Path, folder: str) -> str:
     return KEY.sub("part-<key>-", RUN.sub("<run>", "\n".join(files)))
 
 
+def title_of(error: ErrorPage) -> str:
+    """Return the title of an error, and whether it is only a warning."""
+    return f"{error.title} (a warning)" if error.is_warning else error.title
+
+
 @cache
 def page() -> str:
     """Return the page as it would be written."""
-    return language_markdown(rows_of, printed, {code: error.title for code, error in PAGES.items()})
+    return language_markdown(rows_of, printed, {code: title_of(error) for code, error in PAGES.items()})
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import Field
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gpuetl.errors import Problems
 from gpuetl.format_options import JsonSchema
@@ -314,7 +314,7 @@ def examples(verb: str, doc: str) -> list[Any]:
 def steps_of(example: Example) -> list[dict[str, Any]]:
     """Return the steps of an example as plain data."""
     tree = read_document(example.steps, "example", Problems())
-    return [] if tree is None else list(plain_data(tree))  # type: ignore[call-overload]
+    return [] if tree is None else cast("list[dict[str, Any]]", plain_data(tree))
 
 
 def rules() -> dict[str, Any]:

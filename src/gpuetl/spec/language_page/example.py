@@ -37,7 +37,7 @@ class Example:
     """Steps, and the rows that they get.
 
     `given` are the sources by name; the stage begins with the first.  `errors` are codes of errors and warnings that
-    the step gives.  `files` are files that the steps read, by name.
+    the step gives.  `files` are Python files that the steps read, by name.
     """
 
     steps: str
@@ -67,11 +67,12 @@ Run = Callable[[Example], Sequence[Row]]
 
 
 def shown(example: Example, run: Run) -> str:
-    """Return the steps as a block of YAML, and below it the rows that go in next to those that come out."""
+    """Return the steps and their files, and below them the rows that go in next to those that come out."""
     inputs = [text_table(name, given.dicts()) for name, given in example.given.items()]
     left = [line for lines in inputs for line in [*lines, ""]][:-1]
     rows = beside(left, text_table(RESULT, run(example)))
-    return f"```yaml\n{example.steps}```\n\n```text\n{rows}\n```\n"
+    files = "".join(f"`{name}`:\n\n```python\n{text}```\n\n" for name, text in example.files.items())
+    return f"```yaml\n{example.steps}```\n\n{files}```text\n{rows}\n```\n"
 
 
 def beside(left: Sequence[str], right: Sequence[str]) -> str:

@@ -11,14 +11,14 @@ from gpuetl.spec.language_page.expectations import expectations_markdown
 from gpuetl.spec.language_page.file_tests import tests_markdown
 from gpuetl.spec.language_page.kernels import KERNELS
 from gpuetl.spec.language_page.options_table import step_table, table
-from gpuetl.spec.language_page.parameters import PARAMETERS
+from gpuetl.spec.language_page.parameters import parameters_markdown
 from gpuetl.spec.language_page.session import Print, shown_session
 from gpuetl.spec.language_page.sinks import sinks_markdown
 from gpuetl.spec.language_page.sources import sources_markdown
 from gpuetl.spec.language_page.start import COMMANDS, DAILY, FIRST, START
 from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.language_page.storage import storage_markdown
-from gpuetl.spec.language_page.values import CASTS, NUMBERS, RULES, types_markdown
+from gpuetl.spec.language_page.values import casts_markdown, numbers_markdown, rules_markdown, types_markdown
 from gpuetl.spec.steps import STEPS
 
 STEPS_HEAD = """\
@@ -61,11 +61,11 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         FIRST,
         shown_session(DAILY, printed),
         COMMANDS,
-        PARAMETERS,
-        types_markdown(),
-        RULES,
-        NUMBERS,
-        CASTS,
+        parameters_markdown(printed),
+        types_markdown(run),
+        rules_markdown(run),
+        numbers_markdown(run),
+        casts_markdown(run),
         sources_markdown(printed),
         STEPS_HEAD + "".join(f"| {part} | {', '.join(map(link, codes))} |\n" for part, codes in PARTS.items()),
         *(step_markdown(verb, run, titles) for verb in STEPS),

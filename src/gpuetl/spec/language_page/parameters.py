@@ -1,7 +1,18 @@
 """The section of the language's page on parameters and paths."""
 
-PARAMETERS = """\
+from dataclasses import replace
+
+from gpuetl.spec.language_page.session import Print, shown_command
+from gpuetl.spec.language_page.start import DAILY
+
+HEAD = """\
 ## Parameters
+
+The first example has a parameter, `least`. A run can give its value:
+
+"""
+PARAMETERS = """\
+Parameters may also be in paths:
 
 ```yaml
 params:
@@ -50,3 +61,9 @@ stages:
 | [GE1021](errors/GE1021.md) | unknown parameter |
 | [GE1019](errors/GE1019.md) | a path that cannot be filled in |
 """
+
+
+def parameters_markdown(printed: Print) -> str:
+    """Return the section."""
+    session = replace(DAILY, command="show daily.yaml spend -p least=5")
+    return "\n".join([HEAD + shown_command(session, printed), PARAMETERS])

@@ -29,10 +29,15 @@ Print = Callable[[Session], str]
 
 
 def shown_session(session: Session, printed: Print) -> str:
-    """Return the files, and what the command prints."""
+    """Return the files, and the command with what it prints."""
     files = [
         f"`{name}`:\n\n```{LANGUAGES[name.rpartition('.')[2]]}\n{text}```\n" for name, text in session.files.items()
     ]
+    return "\n".join([*files, shown_command(session, printed)])
+
+
+def shown_command(session: Session, printed: Print) -> str:
+    """Return the command with what it prints."""
     commands = [f"$ gpuetl {session.command}", *([f"$ find {session.listed} -type f"] if session.listed else [])]
     output = "\n".join([*commands, printed(session)])
-    return "\n".join([*files, f"```text\n{output}\n```\n"])
+    return f"```text\n{output}\n```\n"

@@ -1,5 +1,6 @@
 """The sections of the language's page on types, nulls, numbers and casts."""
 
+from gpuetl.spec.language_page.example import Example, Given, Run, shown
 from gpuetl.spec.language_page.options_table import table
 from gpuetl.types.data_types import NAMED
 
@@ -38,9 +39,9 @@ TYPES_HEAD = """\
 
 ```yaml
 sources:
-  sales:
-    json: sales.jsonl
-    schema: {id: int64, price: "decimal(12,2)", paid_at: "timestamp[UTC]", tags: list<string>}
+  users:
+    json: users.jsonl
+    schema: {id: int64, born: date, address: "struct<city: string, zip: string>", tags: list<string>}
 ```
 
 """
@@ -63,7 +64,7 @@ SQL's names mean the same, in lower or upper case, in schemas, parameters and CA
 - Files may have other types, such as intervals and decimals of more than 38 digits. gpuetl only passes such columns
   on.
 
-Parts of nested values:
+Expressions take nested values apart:
 
 | write | for |
 |---|---|
@@ -72,14 +73,41 @@ Parts of nested values:
 | `struct_pack(a := x)`, `struct(x AS a)` | a new struct |
 | `x[1]` | the first element of a list |
 | `m['key']` | the value of a map's key |
-
+"""
+TYPES_END = """\
 The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of
 a list's elements, or of a map's entries. Structs, lists and maps cannot be compared, so they cannot be keys
 ([GE1115](errors/GE1115.md)). Most functions take only their parts.
 """
-RULES = """\
+NESTED = Example(
+    """\
+- select:
+    id: id
+    city: address.city
+    first: tags[1]
+    euros: "prices['EUR']"
+""",
+    {
+        "users": Given(
+            {
+                "id": "int64",
+                "address": "struct<city: string, zip: string>",
+                "tags": "list<string>",
+                "prices": "map<string, float64>",
+            },
+            [(1, {"city": "Rome", "zip": "00184"}, ["gpu", "etl"], {"EUR": 1.5}), (2, None, [], {"USD": 2.0})],
+        )
+    },
+)
+RULES_HEAD = """\
 ## Rules
 
+"""
+DIVIDED = Example(
+    '- with_columns: {sum: x + y, ratio: x / y, whole: x // y, large: x > 5, filled: "coalesce(x, 0)"}\n',
+    {"numbers": Given({"x": "int64", "y": "int64"}, [(7, 2), (-7, 2), (7, 0), (None, 2)])},
+)
+RULES = """\
 These rules hold on every engine.
 
 | | rule |
@@ -101,9 +129,15 @@ These rules hold on every engine.
 | ties | The report notes an order in which rows tie. Results that depend on it may differ between engines. |
 | windows | A frame is the current row and rows before it. Cumulative functions skip nulls, and give null for a row whose value is null. |
 """
-NUMBERS = """\
+NUMBERS_HEAD = """\
 ## Numbers in expressions
 
+"""
+PRICES = Example(
+    "- with_columns: {tax: p * 0.19, half: i * 0.5, sum: 0.1 + 0.2, is_tenth: f = 0.05 + 0.05}\n",
+    {"prices": Given({"p": "decimal(6,2)", "i": "int64", "f": "float64"}, [("1.10", 3, 0.1), ("20.00", 4, 0.3)])},
+)
+NUMBERS = """\
 `0.06 + 0.01` is exactly 0.07. A number keeps the digits that you write, up to 38, and arithmetic of such numbers is
 exact. The column next to a number decides its type:
 
@@ -135,8 +169,26 @@ exact. The column next to a number decides its type:
 - In Python, a float is the shortest decimal that reads back as it: `col("p") * 1.19` is exact. `Decimal("1.10")` is a
   decimal(3,2).
 """
-CASTS = r"""## Casts of strings
+CASTS_HEAD = """\
+## Casts of strings
 
+"""
+READ = Example(
+    """\
+- with_columns:
+    int64: TRY_CAST(x AS int64)
+    float64: TRY_CAST(x AS float64)
+    decimal: TRY_CAST(x AS decimal(9,2))
+    bool: TRY_CAST(x AS bool)
+    date: TRY_CAST(x AS date)
+""",
+    {
+        "strings": Given(
+            {"x": "string"}, [("1",), ("1.5",), ("1e3",), ("0.001",), ("TRUE",), ("2026-11-01",), ("1,000",)]
+        )
+    },
+)
+CASTS = r"""
 `CAST(x AS date)` reads the same strings on every engine. Any other string is an error ([GE2002](errors/GE2002.md)),
 and null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators, spaces and
 the empty string. CSV values follow the same rules, but gpuetl ignores spaces and tabs around them.
@@ -154,8 +206,24 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 """
 
 
-def types_markdown() -> str:
+def types_markdown(run: Run) -> str:
     """Return the section on types."""
     named = {name: HOLDS[name] for name in NAMED if name != "boolean"}
     rows = [f"| `{name}` | {holds} |" for name, holds in {**named, **PATTERNS}.items()]
-    return f"{TYPES_HEAD}{table(('type', 'holds'), rows)}\n{TYPES_RULES}"
+    parts = [TYPES_HEAD + table(("type", "holds"), rows), TYPES_RULES, shown(NESTED, run), TYPES_END]
+    return "\n".join(parts)
+
+
+def rules_markdown(run: Run) -> str:
+    """Return the section on nulls, arithmetic and order."""
+    return f"{RULES_HEAD}{shown(DIVIDED, run)}\n{RULES}"
+
+
+def numbers_markdown(run: Run) -> str:
+    """Return the section on numbers in expressions."""
+    return f"{NUMBERS_HEAD}{shown(PRICES, run)}\n{NUMBERS}"
+
+
+def casts_markdown(run: Run) -> str:
+    """Return the section on casts of strings."""
+    return f"{CASTS_HEAD}{shown(READ, run)}{CASTS}"
