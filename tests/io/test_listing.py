@@ -279,7 +279,7 @@ sinks: {out: {from: s, csv: out.csv}}
 """
 
 
-def test_a_wide_glob_shows_progress_and_stops_at_once(here):
+def test_a_wide_glob_stops_at_once(here):
     """Each folder takes 50 ms to list, as on a network file system; there are ever more of them."""
     (here / "p.yaml").write_text(PIPELINE)
     code = """
@@ -305,7 +305,6 @@ def test_a_wide_glob_shows_progress_and_stops_at_once(here):
     done = subprocess.run(command, cwd=here, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 130, done.stderr
     assert without_codes(done.stderr).split("\n") == [
-        "  folders below lake/**/*.csv …",
         "interrupted (SIGINT): no sink has changed",
         "",
     ]

@@ -37,9 +37,14 @@ class Screen:
 
     @contextmanager
     def progress(self, title: str = "running") -> Iterator[OnProgress]:
-        """Show the sources, stages and sinks as they work, on a terminal; nothing elsewhere."""
-        if self.quiet or not self.err.is_terminal:
+        """Show the sources, stages and sinks as they work; without a terminal by a line now and then."""
+        if self.quiet:
             yield silent
+            return
+        if not self.err.is_terminal:
+            from gpuetl.cli.progress_lines import ProgressLines
+
+            yield ProgressLines(self.err.print)
             return
         from gpuetl.cli.live_view import live_view
 
