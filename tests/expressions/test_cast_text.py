@@ -10,7 +10,7 @@ import pytest
 from expressions.evaluation import table, values
 from gpuetl import RunFailed
 from gpuetl.errors import EvaluationError
-from gpuetl.spec.document_language import language_markdown
+from gpuetl.spec.language_page.values import CASTS
 
 NONE = (None, None, None, None)
 TEXTS = {  # as int64, as float64, as decimal(18,3), as bool
@@ -89,7 +89,7 @@ def test_no_text_and_nulls_are_read_as_such(dtype, given):
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 def test_the_page_of_the_language_says_so(dtype):
     """Its regular expressions take the texts that have a value, and those that are beyond the type."""
-    row = next(line for line in language_markdown().splitlines() if line.startswith(f"| {dtype.rstrip('64')}"))
+    row = next(line for line in CASTS.splitlines() if line.startswith(f"| {dtype.rstrip('64')}"))
     pattern = row.split(" | ")[1].strip("`").replace("\\|", "|")
     named = re.compile("[-+]?(inf|infinity|nan)", re.IGNORECASE)
     for text, held in TEXTS.items():

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import Field
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gpuetl.errors import Problems
 from gpuetl.format_options import JsonSchema
@@ -25,6 +25,8 @@ from gpuetl.spec.expect.rules import RULES, Rule
 from gpuetl.spec.fields import form_of, is_required, key_doc, keys_of, required_keys
 from gpuetl.spec.files.defaults import ENTRIES, RULE_KEYS, default_keys
 from gpuetl.spec.format_keys import Entry, formats_of, options_of
+from gpuetl.spec.language_page.example import Example
+from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.profile import ProfileSpec
 from gpuetl.spec.read import KEYS, STAGE_KEYS
@@ -300,13 +302,19 @@ def step_schema(verb: str, step: type[Step]) -> dict[str, Any]:
 
 
 def examples(verb: str, doc: str) -> list[Any]:
-    """Return the arguments of a verb in the examples of its documentation."""
-    found = list[Any]()
+    """Return the arguments of a verb in its example, and in its documentation."""
+    found = [step[verb] for step in steps_of(STEP_EXAMPLES[verb]) if verb in step] if verb in STEP_EXAMPLES else []
     for text in re.findall(rf"`({verb}: .*?)`", doc):
         tree = read_document(text, "example", Problems())
         if tree is not None:
             found.append(plain_data(tree)[verb])  # type: ignore[index,call-overload]
     return found
+
+
+def steps_of(example: Example) -> list[dict[str, Any]]:
+    """Return the steps of an example as plain data."""
+    tree = read_document(example.steps, "example", Problems())
+    return [] if tree is None else cast("list[dict[str, Any]]", plain_data(tree))
 
 
 def rules() -> dict[str, Any]:

@@ -217,7 +217,7 @@ ROWS = Field(
 
 @dataclass(frozen=True, kw_only=True)
 class NotNull(Rule):
-    """The columns are not null: `not_null: [a, b]`, a rule a column."""
+    """No value of the columns is null: `not_null: [a, b]`."""
 
     verb: ClassVar[str] = "not_null"
     columns: tuple[str, ...] = key(SOME_NAMES, name="not_null", doc="columns that are never null")
@@ -231,7 +231,7 @@ class NotNull(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Unique(Rule):
-    """No two rows are equal in all of the columns: `unique: [a, b]`.  Rows with a null among them do not count."""
+    """No two rows are equal in all of the columns: `unique: [a, b]`. Rows with a null in one of them do not count."""
 
     verb: ClassVar[str] = "unique"
     columns: tuple[str, ...] = key(SOME_NAMES, name="unique", doc="columns in which no two rows are equal")
@@ -245,7 +245,7 @@ class Unique(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class In(Rule):
-    """The columns have one of the values: `in: {status: [OK, SETTLED]}`."""
+    """Each column has one of its values: `in: {status: [OK, SETTLED]}`."""
 
     verb: ClassVar[str] = "in"
     values: Mapping[str, tuple[UntypedConstant, ...]] = key(VALUES, name="in", doc="the values that columns may have")
@@ -260,7 +260,7 @@ class In(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Range(Rule):
-    """The columns are within bounds, which belong to them: `range: {amount: [0, 1000000]}`.  Either may be null."""
+    """Each column is between two bounds, or equal to one: `range: {amount: [0, null]}`. Null means no bound."""
 
     verb: ClassVar[str] = "range"
     bounds: Mapping[str, tuple[UntypedConstant, UntypedConstant]] = key(
@@ -277,7 +277,7 @@ class Range(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Matches(Rule):
-    """A regular expression of the language matches the whole text: `matches: {country: "[A-Z]{2}"}`."""
+    """A regular expression matches the whole string: `matches: {country: "[A-Z]{2}"}`."""
 
     verb: ClassVar[str] = "matches"
     patterns: Mapping[str, Text] = key(
@@ -299,7 +299,7 @@ class Matches(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class References(Rule):
-    """The values stand in a column of another stage or source: `references: {merchant_id: merchants.merchant_id}`."""
+    """Another stage or source has the value: `references: {merchant_id: merchants.merchant_id}`."""
 
     verb: ClassVar[str] = "references"
     columns: Mapping[str, Text] = key(
@@ -324,7 +324,7 @@ class References(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsRule(Rule):
-    """The stage has at least, and at most, so many rows as others read it: `rows: {min: 1, max: 1000000}`."""
+    """The number of rows is between `min` and `max`: `rows: {min: 1, max: 1000000}`."""
 
     verb: ClassVar[str] = "rows"
     rows: Rows = key(ROWS, doc="the least and the greatest number of rows")
@@ -338,7 +338,7 @@ class RowsRule(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class That(Rule):
-    """A condition is not false: `that: amount < 1e6`."""
+    """A condition is true or null: `that: amount < 1e6`."""
 
     verb: ClassVar[str] = "that"
     that: Formula = key(EXPRESSION, doc="a condition that is not false for any row")

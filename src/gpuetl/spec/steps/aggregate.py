@@ -23,7 +23,10 @@ from gpuetl.types.data_types import INT64, UNKNOWN
 
 @dataclass(frozen=True)
 class Aggregate(Step):
-    """One row a group: `aggregate: {by: [a, b], columns: {n: count(*), mean_x: sum(x) / count(x)}}`.
+    """Compute one row for each group: `aggregate: {by: [a, b], columns: {n: count(*), mean_x: sum(x) / count(x)}}`.
+
+    The result has the columns of `by`, then the new columns. Rows with a null key form a group. Without `by`, all rows
+    are one group. The groups come in no fixed order: add a `sort` step if the order matters.
 
     `first` and `last` need `order_by`: `{by: a, order_by: [ts, id], columns: {f: first(x)}}`.
     """

@@ -24,9 +24,10 @@ from gpuetl.types.schema import Schema
 
 @dataclass(frozen=True)
 class Select(Step):
-    """Keep and compute exactly these columns: `select: [a, b]`, or `select: {a: a, c: a + b}`.
+    """Keep exactly these columns, in this order: `select: [a, b]`, or `select: {a: a, c: a + b}`.
 
-    In a list, `s.*` stands for all fields of the struct `s`, and `s.b.*` for those of a struct in it.
+    A list names columns. A map gives each output column an expression. In a list, `s.*` stands for all fields of the
+    struct `s`, and `s.b.*` for the fields of a struct inside it.
     """
 
     verb: ClassVar[str] = "select"
@@ -82,7 +83,10 @@ def struct_path(name: str, schema: Schema) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True)
 class WithColumns(Step):
-    """Add columns, or replace them: `with_columns: {c: a + b}`.  All see the input, none each other."""
+    """Add columns, or replace columns of the same name: `with_columns: {c: a + b}`.
+
+    Every expression reads the columns before the step. To use a new column, write a second `with_columns` step.
+    """
 
     verb: ClassVar[str] = "with_columns"
     main: ClassVar[str] = "columns"
@@ -100,7 +104,10 @@ class WithColumns(Step):
 
 @dataclass(frozen=True)
 class Drop(Step):
-    """Leave columns out: `drop: [a, b]`."""
+    """Remove columns: `drop: [a, b]`.
+
+    The other columns keep their order. At least one must remain.
+    """
 
     verb: ClassVar[str] = "drop"
     main: ClassVar[str] = "columns"
@@ -118,7 +125,10 @@ class Drop(Step):
 
 @dataclass(frozen=True)
 class Rename(Step):
-    """Give columns other names: `rename: {old: new}`.  Columns keep their place."""
+    """Rename columns: `rename: {old: new}`.
+
+    Columns keep their position and their type. Two columns may exchange their names.
+    """
 
     verb: ClassVar[str] = "rename"
     main: ClassVar[str] = "names"
@@ -144,7 +154,11 @@ class Rename(Step):
 
 @dataclass(frozen=True)
 class CastColumns(Step):
-    """Change columns' types, exactly or with an error: `cast: {a: int64}`."""
+    """Change the types of columns: `cast: {a: int64}`.
+
+    A value that the new type cannot hold exactly stops the run. To get null instead, write `TRY_CAST(a AS int64)` in
+    a `with_columns` step.
+    """
 
     verb: ClassVar[str] = "cast"
     main: ClassVar[str] = "types"

@@ -22,13 +22,11 @@ STRINGS_HINT = "split(text, ',') makes a list of strings."
 
 @dataclass(frozen=True)
 class Explode(Step):
-    """One row for each element of a list or map: `explode: tags`, or `explode: {column: tags, index: place}`.
+    """Make one row for each element of a list or map: `explode: tags`, or `explode: {column: tags, index: place}`.
 
-    The other columns repeat; the elements replace their row, in order.  A null or an empty list gives one
-    row with null, or none where `keep_empty: false`.  `index` names a new column for the element's place in its list,
-    from 0; it is null where there is no element.
-
-    A map gives two columns in its place, `key` and `value`, with `prefix` before these names.
+    The other columns repeat. An empty list or a null gives one row with null, or no row with `keep_empty: false`.
+    `index` adds a column with the position of the element, from 0. A map gives two columns, `key` and `value`, and
+    `prefix` comes before these names.
     """
 
     verb: ClassVar[str] = "explode"

@@ -36,10 +36,10 @@ from gpuetl.types.schema import Schema
 
 @dataclass(frozen=True)
 class FillNull(Step):
-    """Replace nulls with values: `fill_null: {amount: 0, status: "'none'", paid_at: created_at}`.
+    """Replace nulls: `fill_null: {amount: 0, status: "'none'", paid_at: created_at}`.
 
-    Each is `coalesce(column, value)`: the value is an expression, all see the input, none each other.  Columns keep
-    their types, which the values must fit.  NaN is not null.
+    Each value is an expression, so a string needs quotes inside quotes. `x: value` means `coalesce(x, value)`. Every
+    expression reads the columns before the step. A column keeps its type, and the value must fit it. NaN is not null.
     """
 
     verb: ClassVar[str] = "fill_null"

@@ -73,8 +73,17 @@ class KeyPair(NamedTuple):
 class Join(Step):
     """Join with another stage or source: `join: {with: users, on: user_id, how: left, validate: many_to_one}`.
 
-    A row of the left side that matches several rows of the right side is repeated for each.  `validate: many_to_one`
-    makes that an error.  Without it, the report notes a left join that gave more rows than it got.
+    A left row that matches several right rows is repeated for each of them. `validate: many_to_one` makes that an
+    error. Without it, the report notes a left join that gives more rows than it gets. A null key matches nothing,
+    unless `nulls_equal: true`.
+
+    The result has the left columns, then the right columns without their keys. `on: {left_name: right_name}` joins
+    keys of different names. `how` says which rows the result has:
+
+    - `inner`: pairs of rows with equal keys
+    - `left`, `right`, `full`: also rows of the left side, of the right side, or of both, that have no match
+    - `semi`, `anti`: left rows that have a match, or have none; no column is added
+    - `cross`: every pair of rows, without `on`
     """
 
     verb: ClassVar[str] = "join"

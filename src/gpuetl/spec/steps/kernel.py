@@ -262,11 +262,17 @@ TAKEN = {
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel(Step):
-    """Columns from a user's CUDA code; its NumPy twin stands in where there is no GPU, and is its meaning.
+    """Compute columns with your own CUDA code.
 
-    A file's kernel over rows or groups (`cuda`, `entry`), statements for one row (`body: y = x * scale;`), a
-    reduction of each group's rows to one (`map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`), or a scan
-    of each group's rows in order (`map: y = x;`, `combine: y = a.y * b.y;`, `identity: y = 1;`).
+    A step has one of these forms:
+
+    - a kernel in a file, over rows or groups: `cuda` and `entry`
+    - statements for one row: `body: y = x * scale;`
+    - a reduction of each group to one row: `map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`
+    - a scan over the ordered rows of each group: `map: y = x;`, `combine: y = a.y * b.y;`, `identity: y = 1;`
+
+    `reference` names the twin: a NumPy function that computes the same. The twin defines the right result, and runs
+    where there is no GPU.
     """
 
     verb: ClassVar[str] = "kernel"

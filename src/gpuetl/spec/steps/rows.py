@@ -24,7 +24,10 @@ from gpuetl.types.schema import Schema
 
 @dataclass(frozen=True)
 class Filter(Step):
-    """Keep the rows where a predicate is true: `filter: amount > 0`."""
+    """Keep the rows for which a condition is true: `filter: amount > 0`.
+
+    A row for which the condition is false or null is dropped. gpuetl warns of a filter that can keep no row.
+    """
 
     verb: ClassVar[str] = "filter"
     main: ClassVar[str] = "predicate"
@@ -73,7 +76,11 @@ def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple
 
 @dataclass(frozen=True)
 class Sort(Step):
-    """Sort rows: `sort: [region, amount desc]`."""
+    """Sort rows: `sort: [region, amount desc]`.
+
+    Nulls come last, unless you write `nulls first`. Rows with equal keys keep their order. Strings compare by their
+    UTF-8 bytes.
+    """
 
     verb: ClassVar[str] = "sort"
     main: ClassVar[str] = "by"
@@ -88,8 +95,7 @@ class Sort(Step):
 class Limit(Step):
     """Keep the first rows: `limit: 10`.
 
-    Sort them before: without an order, which rows come first may differ from engine to engine, and with the number of
-    partitions.
+    Sort the rows first. Without an order, the rows depend on the engine and on the number of partitions.
     """
 
     verb: ClassVar[str] = "limit"
@@ -105,8 +111,9 @@ class Limit(Step):
 class Distinct(Step):
     """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`.
 
-    Without columns, `distinct: {}`, rows that are equal in all of them are one.  With `keep: any`, which row of several
-    stays may differ from engine to engine; `keep: first` and `order_by` choose it.
+    The rows that stay keep all their columns. Without columns, `distinct: {}`, only rows that are equal in all columns
+    count as one. With `keep: any`, engines may keep different rows. To choose the row, write `keep: first` and
+    `order_by`.
     """
 
     verb: ClassVar[str] = "distinct"

@@ -25,15 +25,16 @@ LEAST, HASHES = -(1 << 63), 1 << 64
 
 @dataclass(frozen=True)
 class Sample(Step):
-    """Keep some of the rows: `sample: 0.1`, `sample: {fraction: 0.1, by: user_id, seed: 42}`, `sample: {rows: 1000}`.
+    """Keep a part of the rows: `sample: 0.1`, `sample: {fraction: 0.1, by: user_id, seed: 42}`, `sample: {rows: 1000}`.
 
-    The choice is a hash's, `hash(seed, by…)`: the same rows on every engine, however they are split.  A `fraction` f
-    keeps the rows whose hash is below -2^63 + f·2^64, so about that share of them; `rows` keeps those of the least
-    hashes.  A greater sample by the same seed contains a smaller one; sample a sample with another seed.
+    A hash of `seed` and the columns of `by` chooses the rows. So every engine keeps the same rows, whatever the
+    partitions. With one seed, a larger sample contains a smaller one. To sample a sample, use another seed.
 
-    Rows that are equal in `by` go together: with a key there, whole users or orders are in the sample, as windows and
-    joins need them (the last one that `rows` takes may be cut, at rows chosen by a hash of all columns).  By default
-    `by` is all columns that are not lists, in the order of their names; then equal rows are all kept or all dropped.
+    Rows that are equal in `by` stay together: `by: user_id` keeps all rows of a user, or none. Only the last user that
+    `rows` reaches may be cut. By default `by` is all columns that can be compared.
+
+    `fraction: f` keeps the rows for which `hash(seed, by…)` is below -2^63 + f·2^64. `rows` keeps the rows with the
+    smallest hashes.
     """
 
     verb: ClassVar[str] = "sample"

@@ -21,12 +21,14 @@ from gpuetl.types.schema import Schema
 
 @dataclass(frozen=True)
 class Union(Step):
-    """Rows of other stages or sources too: `union: other`, `union: [a, b]`, `union: {with: [a, b], missing: null}`.
+    """Add the rows of other stages or sources: `union: other`, `union: [a, b]`, `union: {with: [a, b], missing: null}`.
 
-    Columns meet by name, in the order of the first; with `missing: null` those that one side lacks are null there, and
-    the first's come before the others'.  Their types meet as in expressions: an integer that meets a float64 becomes
-    the nearest one, which is another number beyond 2^53.  Equal rows are all kept, as by SQL's UNION ALL: a distinct
-    step after it drops repeats.  Row order is not promised.
+    Columns match by name, and keep the order of the first input. With `missing: null`, a column that an input lacks is
+    null for its rows. Columns that the first input lacks come last. All rows stay, like in SQL's UNION ALL. To remove
+    repeats, add a `distinct` step. The rows come in no fixed order.
+
+    Types of one column widen as in expressions. An integer that meets a float64 becomes the nearest float64, which is
+    inexact beyond 2^53.
     """
 
     verb: ClassVar[str] = "union"

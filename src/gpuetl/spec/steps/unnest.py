@@ -20,10 +20,10 @@ from gpuetl.types.nested_types import is_list, is_struct
 
 @dataclass(frozen=True)
 class Unnest(Step):
-    """The fields of a struct in columns of their own: `unnest: address`, or `unnest: {column: address, prefix: a_}`.
+    """Replace a struct by one column for each field: `unnest: address`, or `unnest: {column: address, prefix: a_}`.
 
-    They stand in the place of the struct, in its order, and have the names of the fields, after `prefix`.  A null
-    struct gives nulls.  `select: [id, "address.*"]` gives the same columns, and only those that it names.
+    The columns have the names of the fields, after `prefix`. They stand where the struct was. A null struct gives
+    nulls. To take only these columns, write `select: [id, "address.*"]`.
     """
 
     verb: ClassVar[str] = "unnest"

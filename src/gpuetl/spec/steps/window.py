@@ -22,7 +22,11 @@ from gpuetl.types.schema import Schema
 
 @dataclass(frozen=True)
 class Window(Step):
-    """Columns from the rows of a group in order: `window: {by: user, order_by: ts, columns: {n: row_number()}}`."""
+    """Add columns computed from the rows of a group: `window: {by: user, order_by: ts, columns: {n: row_number()}}`.
+
+    Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Without
+    `by`, all rows are one group. A frame is the current row and rows before it.
+    """
 
     verb: ClassVar[str] = "window"
     columns: Mapping[str, Formula] = key(EXPRESSIONS, doc="the columns to compute, by window functions")
