@@ -22,9 +22,14 @@ FOLDER = Path(__file__).parents[2] / "docs/tutorial"
 BLOCK = re.compile(r"(?P<before>(?:^[^\n]+\n\n)?)^```(?P<kind>\w+)\n(?P<text>.*?)^```\n", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"save this as `(?P<name>[^`]+)`:$", re.IGNORECASE)
 NOT_RUN = "# not run here"
+HOME = "/home/you"
+"""Where the reader of the pages is at home: the real folder has another name, which the pages do not show."""
 VARYING = (
     (re.compile(r"\b\d+(\.\d+)? (ms|µs|s|min)\b"), "… s"),
     (re.compile(r"\b\d+(\.\d+)? ([kMG]i?B|bytes)(/s)?"), "… MB"),
+    (re.compile(r"\b\d{8}T\d{6}-[0-9a-f]{8}\b"), "…"),
+    (re.compile(r"(?<=[^ ]) {2,}… s"), "   … s"),
+    (re.compile(r"[ \t]+$", re.MULTILINE), ""),
 )
 """What differs from run to run: written as in the pages, and put in place of what was printed."""
 
@@ -54,6 +59,14 @@ def commands_of(text: str) -> Iterator[Command]:
     yield from found
 
 
+def run_pages(root: Path) -> Iterator[tuple[Path, str, list[str]]]:
+    """Run all pages in a user's folder below `root`; yield each, its text with what was printed, and differences."""
+    folder = root.resolve() / HOME.lstrip("/") / "tutorial"
+    folder.mkdir(parents=True)
+    for page in pages():
+        yield page, *run_page(page, folder)
+
+
 def run_page(page: Path, folder: Path) -> tuple[str, list[str]]:
     """Run a page in a folder; return its text with what was printed, and where that differs from the page."""
     differences = list[str]()
@@ -80,13 +93,15 @@ def run_page(page: Path, folder: Path) -> tuple[str, list[str]]:
 def printed(command: Command, folder: Path) -> list[str]:
     """Run a command by the shell; return the lines that it prints, without what varies."""
     environment = {
-        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "100", "NO_COLOR": "1",
+        **{name: value for name, value in os.environ.items() if not name.startswith(("GPUETL_", "XDG_"))},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "100", "NO_COLOR": "1",
+        "HOME": str(folder.parent), "CUDA_VISIBLE_DEVICES": "",
     }  # fmt: skip
     ran = subprocess.run(
         ["bash", "-c", command.line], cwd=folder, env=environment, text=True, timeout=300, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    text = ran.stdout.replace(f"{folder}/", "")
+    text = ran.stdout.replace(f"{folder}/", "").replace(str(folder.parent), HOME)
     for pattern, shown in VARYING:
         text = pattern.sub(shown, text)
     lines = text.rstrip("\n").splitlines()
@@ -102,9 +117,8 @@ def agrees(shown: list[str], expected: list[str]) -> bool:
 def main() -> int:
     """Run all pages; write what they print with `--write`, else print the differences."""
     with tempfile.TemporaryDirectory() as name:
-        folder, different = Path(name).resolve(), False
-        for page in pages():
-            text, differences = run_page(page, folder)
+        different = False
+        for page, text, differences in run_pages(Path(name)):
             different = different or bool(differences)
             print(*differences, sep="\n\n")
             if "--write" in sys.argv:
