@@ -28,7 +28,6 @@ VARYING = (
     (re.compile(r"\b\d+(\.\d+)? (ms|µs|s|min)\b"), "… s"),
     (re.compile(r"\b\d+(\.\d+)? ([kMG]i?B|bytes)(/s)?"), "… MB"),
     (re.compile(r"\b\d{8}T\d{6}-[0-9a-f]{8}\b"), "…"),
-    (re.compile(r"(?<=[^ ]) {2,}… s"), "   … s"),
     (re.compile(r"[ \t]+$", re.MULTILINE), ""),
 )
 """What differs from run to run: written as in the pages, and put in place of what was printed."""
@@ -102,10 +101,21 @@ def printed(command: Command, folder: Path) -> list[str]:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     text = ran.stdout.replace(f"{folder}/", "").replace(str(folder.parent), HOME)
+    text = "\n".join(without_times(text.splitlines()))
     for pattern, shown in VARYING:
         text = pattern.sub(shown, text)
     lines = text.rstrip("\n").splitlines()
     return lines if ran.returncode == 0 else [*lines, f"(exit code {ran.returncode})"]
+
+
+def without_times(lines: list[str]) -> Iterator[str]:
+    """Yield lines; those of the table of stages up to the rows: the columns behind them, and their widths, vary."""
+    width = 0
+    for line in lines:
+        if line.lstrip().startswith("name ") and "rows out" in line:
+            width = line.index("rows out") + len("rows out")
+        width = width if line.strip() else 0
+        yield f"{line[:width].rstrip()}   …" if width and "─" not in line else line[:width] if width else line
 
 
 def agrees(shown: list[str], expected: list[str]) -> bool:
