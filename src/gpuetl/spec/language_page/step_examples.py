@@ -25,7 +25,7 @@ USERS = Given(
     {"id": "int64", "address": "struct<city: string, zip: string>"},
     [(1, {"city": "Rome", "zip": "00184"}), (2, None)],
 )
-TWIN = "def scaled(x, scale):\n    return {'y': x * scale}\n"
+TWIN = 'def scaled(x, scale):\n    return {"y": x * scale}\n'
 
 STEP_EXAMPLES = {
     "filter": Example("- filter: amount > 5\n", {"sales": SALES}, ("GE1117", "GE1108", "GE1702")),
