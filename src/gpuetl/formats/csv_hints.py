@@ -147,7 +147,8 @@ def readings(name: str, options: CsvOptions) -> Iterator[Reading]:
         yield Reading(dtype, {}, READS[dtype])
     if options.decimal == "." and not options.thousands:
         for changed in ({"thousands": ","}, {"decimal": ","}, {"decimal": ",", "thousands": "."}):
-            yield Reading(FLOAT64, changed, is_number(CsvOptions(**changed)))
+            marks = CsvOptions(decimal=changed.get("decimal", "."), thousands=changed.get("thousands", ""))
+            yield Reading(FLOAT64, changed, is_number(marks))
     if not options.date_format.of(name):
         for day in DAYS:
             yield Reading(DATE, {"date_format": day}, written_as(day))

@@ -36,24 +36,28 @@ def sinks_section(report: RunReport) -> Markup:
         ]
         for sink in report.sinks
     ]  # fmt: skip
-    title = "Output" if report.sinks else "Results"
+    unwritten = (
+        set() if report.sinks or not report.error else {one.name for one in report.declared if one.kind == "sink"}
+    )
+    title = "Output" if report.sinks else "Rows that were not written" if unwritten else "Results"
     return section(
         title,
         table("What was written", COLUMNS, rows) if rows else None,
         joined(statistics(name, columns) for name, columns in report.columns.items()),
-        joined(first_rows(name, head) for name, head in report.head.items()),
+        joined(first_rows(name, head, name in unwritten) for name, head in report.head.items()),
     )
 
 
-def first_rows(name: str, head: Any) -> Markup:
-    """Return the first rows of a sink or stage."""
+def first_rows(name: str, head: Any, is_unwritten: bool = False) -> Markup:
+    """Return the first rows of a sink or stage, and whether they were not written."""
     if not head.num_columns:
         return EMPTY
     columns = [
         Column(column, "right" if is_number(head.schema.field(column).type) else "left") for column in head.column_names
     ]
     cells = zip(*(map(shown, values_of(column)) for column in head.columns), strict=True)
-    return details(f"First rows of {name}", table(f"First rows of {name}", columns, list(cells)))
+    title = f"First rows for {name}, which has not changed" if is_unwritten else f"First rows of {name}"
+    return details(title, table(f"First rows of {name}", columns, list(cells)))
 
 
 def is_number(dtype: Any) -> bool:
