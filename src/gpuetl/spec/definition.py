@@ -79,7 +79,7 @@ class PipelineDefinition:
         return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files))
 
     def completed(self, spec: PipelineSpec) -> PipelineSpec:
-        """Return the model, in which parameters have values, as it is planned; a part of a pipeline adds what it lacks."""
+        """Return the model to plan, in which parameters have values; a part of a pipeline adds what it lacks."""
         return spec
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from markupsafe import Markup
@@ -69,7 +70,9 @@ def shown(value: Any) -> str:
     """Return a value as a cell."""
     if value is None:
         return "null"
-    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return f"{value:,}" if type(value) in (int, Decimal) else str(value)
 
 
 def statistics(name: str, columns: tuple[ColumnStatistics, ...]) -> Markup:
@@ -99,6 +102,8 @@ def number(value: str, dtype: str) -> str:
     """Return a number as people read it: `1,234`, and a float in six digits; other values as they are."""
     if value and "int" in dtype:
         return count(int(value))
+    if value and dtype.startswith("decimal"):
+        return f"{Decimal(value):,}"
     return f"{float(value):,.6g}" if value and dtype.startswith("float") else value
 
 
