@@ -123,7 +123,7 @@ def run(
     try:
         with screen.progress(f"run of {pipeline.spec.name}") as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = RunRequest(keep, write, unused=write)
+            wanted = RunRequest(keep, write, unused=write, observed=True)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
         OUTPUT.is_result = False
