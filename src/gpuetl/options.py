@@ -15,6 +15,7 @@ from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import layout as physical
 from gpuetl.records import dataclass
 from gpuetl.spec.profile import ProfileSpec
+from gpuetl.spec.telemetry import Telemetry
 from gpuetl.user_kernels.kernel_options import KernelOptions
 
 BROADCAST_BYTES = 64 << 20
@@ -143,6 +144,8 @@ class RunOptions:
     column_stats
         The report has statistics of the columns of each sink: nulls, distinct values, least and greatest, a histogram
         or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
+    telemetry
+        Where the run reports to: traces, metrics, lineage.  It counts before `telemetry` of the pipeline.
     """
 
     partition_rows: int | None = None
@@ -162,6 +165,7 @@ class RunOptions:
     cluster: Cluster = Cluster()
     report: str | Path | None = None
     column_stats: bool = False
+    telemetry: Telemetry = Telemetry()
 
     def __post_init__(self) -> None:
         leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}

@@ -35,6 +35,11 @@ class RunObserver:
     `started` comes first, `ended` last, exactly once.  The others are left out where the run fails before them.
     """
 
+    @property
+    def watches_progress(self) -> bool:
+        """Whether `progress` is to be called: it is asked once, before the run."""
+        return type(self).progress is not RunObserver.progress
+
     def started(self, account: Account) -> None:
         """Look at a run that begins: its pipeline, parameters, engine, options and id are known."""
 
@@ -76,7 +81,7 @@ class Observers:
 
     def watched(self, account: Account, progress: Progress) -> Progress:
         """Return what reports progress to observers that want it, and then to `progress`."""
-        watching = [one for one in self.each if type(one).progress is not RunObserver.progress]
+        watching = [one for one in self.each if one.watches_progress]
         if not watching:
             return progress
 

@@ -24,6 +24,7 @@ from gpuetl.spec.profile import ProfileSpec, read_profile
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
+from gpuetl.spec.telemetry import TELEMETRY, Telemetry
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 from gpuetl.types.data_types import NULL
@@ -33,7 +34,7 @@ T = TypeVar("T")
 VERSION = 1
 KEYS = (
     "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles",
-    "sources", "stages", "sinks", "tests",
+    "telemetry", "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
 """What the entries of the sections that an included file brings are called."""
@@ -112,6 +113,7 @@ class _Reader:
             stages=self.entries(root, "stages", "stage", self.stage),
             sinks=self.entries(root, "sinks", "sink", self.sink),
             tests=read_tests(root.value.get("tests"), self.problems),
+            telemetry=self.telemetry(root.value.get("telemetry")),
         )
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
@@ -125,6 +127,11 @@ class _Reader:
     def description(self, root: Node) -> str:
         node = root.value.get("description")
         return (self.guarded(read_strings, node, "description") or ("",))[0] if node else ""
+
+    def telemetry(self, node: Node | None) -> Telemetry:
+        if node is None or node.value is None:
+            return Telemetry()
+        return self.guarded(TELEMETRY.read, node, "telemetry") or Telemetry()
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""
