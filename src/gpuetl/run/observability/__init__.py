@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,31 +42,21 @@ def observers_of(account: Account) -> Observers:
         each.append(LogObserver())
     if path := metrics_path(own, spec, account.pipeline):
         each.append(with_library("a file of metrics", "prometheus", lambda: metrics_file(path)))
-    for wants, names, what, extra, load in (
-        (wanted.otel, has_otel_endpoint, "OpenTelemetry", "otel", opentelemetry),
-        (wanted.openlineage, has_openlineage_transport, "OpenLineage", "openlineage", openlineage),
+    exports = wanted.otel or (wanted.otel is None and has_otel_endpoint())
+    for wants, asks, what, extra, load in (
+        (wanted.otel, exports or has_tracer_provider(), "OpenTelemetry", "otel", lambda: opentelemetry(bool(exports))),
+        (wanted.openlineage, has_openlineage_transport(), "OpenLineage", "openlineage", openlineage),
     ):
-        add(each, found, wants, names, lambda what=what, extra=extra, load=load: with_library(what, extra, load))  # type: ignore[misc]
+        if wants is False or not (wants or asks):
+            continue
+        try:
+            each.append(with_library(what, extra, load))
+        except PackageMissing as missing:
+            if wants:
+                raise
+            found.problems[-1 - len(found.problems)] = missing.args[0]
     found.each = each
     return found
-
-
-def add(
-    each: list[RunObserver],
-    found: Observers,
-    wants: bool | None,
-    is_named: Callable[[], bool],
-    load: Callable[[], RunObserver],
-) -> None:
-    """Add an observer that the user asks for, or the environment; of the latter a missing library is a warning."""
-    if wants is False or not (wants or is_named()):
-        return
-    try:
-        each.append(load())
-    except PackageMissing as missing:
-        if wants:
-            raise
-        found.problems[-1 - len(found.problems)] = missing.args[0]
 
 
 def metrics_file(path: Path) -> RunObserver:
@@ -77,11 +66,11 @@ def metrics_file(path: Path) -> RunObserver:
     return MetricsFile(path)
 
 
-def opentelemetry() -> RunObserver:
-    """Return what sends a trace and metrics."""
-    from gpuetl.run.observability.opentelemetry_trace import OpenTelemetryObserver
+def opentelemetry(exports: bool) -> RunObserver:
+    """Return what sends a trace and metrics, to the program's providers or, if it `exports`, to a receiver."""
+    from gpuetl.run.observability.opentelemetry_export import OpenTelemetryObserver
 
-    return OpenTelemetryObserver()
+    return OpenTelemetryObserver(exports)
 
 
 def openlineage() -> RunObserver:
@@ -116,11 +105,20 @@ def metrics_path(own: Telemetry, spec: Telemetry, pipeline: PipelineDefinition) 
 
 
 def has_otel_endpoint() -> bool:
-    """Return whether the environment says where to send traces or metrics, or the program traces itself."""
+    """Return whether the environment says where to send traces or metrics."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
-    return any(map(os.environ.get, names)) or "opentelemetry.sdk.trace" in sys.modules
+    return any(map(os.environ.get, names))
+
+
+def has_tracer_provider() -> bool:
+    """Return whether the program has a tracer provider of its own."""
+    if "opentelemetry.trace" not in sys.modules:
+        return False
+    from gpuetl.run.observability.opentelemetry_export import running_tracer_provider
+
+    return running_tracer_provider() is not None
 
 
 def has_openlineage_transport() -> bool:

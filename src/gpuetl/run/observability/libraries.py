@@ -9,8 +9,8 @@ from gpuetl.errors import PackageMissing
 from gpuetl.messages import coded
 
 T = TypeVar("T")
-LIMIT_S = 5.0
-"""How long a run waits at its end for all receivers together."""
+LIMIT_S = 3.0
+"""How long a run waits at its end for a receiver."""
 
 
 def with_library(what: str, extra: str, load: Callable[[], T]) -> T:
