@@ -105,7 +105,7 @@ def log_output(json_to: str | None, level: str | None) -> Iterator[bool]:
     logger.setLevel((level or "info").upper())
     logger.addHandler(handler)
     if json_to == STDERR:
-        sys.stderr = LineRecords()  # type: ignore[assignment]
+        sys.stderr = LineRecords()
     try:
         try:
             yield stream is stderr
