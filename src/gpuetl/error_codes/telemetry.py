@@ -77,4 +77,20 @@ Install it with: pip install 'gpuetl[otel]'""",
         files=EXAMPLE,
         untested="needs a file that cannot be opened",
     ),
+    ErrorPage(
+        code="GE3036",
+        title="OpenLineage has no receiver",
+        cause="`--openlineage`, or `openlineage: true`, asks for events, and neither the environment nor an "
+        "openlineage.yml says where to send them.",
+        fix="Set OPENLINEAGE_URL, or write an `openlineage.yml` in the working folder.  [Observability](../observability.md) "
+        "has an example.",
+        example="gpuetl run example.yaml --openlineage",
+        message="""\
+OpenLineage has no receiver  [GE3036]
+Set OPENLINEAGE_URL, or write an openlineage.yml: docs/observability.md has an example.""",
+        fixed="gpuetl run example.yaml",
+        kind="command",
+        files=EXAMPLE,
+        untested="needs the library openlineage-python",
+    ),
 )

@@ -74,7 +74,16 @@ def opentelemetry(exports: bool) -> RunObserver:
 
 
 def openlineage() -> RunObserver:
-    """Return what sends lineage."""
+    """Return what sends lineage.
+
+    Raises
+    ------
+    InvalidPipeline
+        Where nothing says where to: the client would write it to a log that is not shown.
+    """
+    if not has_openlineage_transport():
+        hint = "Set OPENLINEAGE_URL, or write an openlineage.yml: docs/observability.md has an example."
+        raise InvalidPipeline.because(coded("GE3036", "OpenLineage has no receiver"), hint)
     from gpuetl.run.observability.openlineage_events import OpenLineageObserver
 
     return OpenLineageObserver()
