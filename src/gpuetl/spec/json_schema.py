@@ -30,6 +30,7 @@ from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.profile import ProfileSpec
 from gpuetl.spec.read import KEYS, STAGE_KEYS
+from gpuetl.spec.state import STATE
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.step import Step
 from gpuetl.spec.telemetry import TELEMETRY
@@ -50,6 +51,7 @@ SECTION_DOCS = {
     "params": "Typed parameters: `$name` in expressions and in the places of constants, `${params.name}` in paths.",
     "storage": "Options of object stores, which sources and sinks name by `storage`.",
     "profiles": "What differs between places where the pipeline runs; `--profile NAME` applies one.",
+    "state": "The folder of what the pipeline remembers between its runs, or a prefix of an object store.",
     "telemetry": "Where runs report to: traces, metrics and lineage.",
     "sources": "Where rows come from.",
     "stages": "Named sequences of steps. A stage begins with a source or another stage.",
@@ -75,6 +77,7 @@ def pipeline_schema() -> dict[str, Any]:
         "params": named({"$ref": "#/definitions/parameter"}),
         "storage": named({"$ref": "#/definitions/storage_options"}),
         "profiles": named(profile()),
+        "state": STATE.schema or {},
         "telemetry": {**(TELEMETRY.schema or {}), "type": ["object", "null"]},
         "sources": named({"$ref": "#/definitions/source"}),
         "stages": named({"$ref": "#/definitions/stage"}),
