@@ -61,6 +61,11 @@ class Account:
         """When what was at work."""
         return self.recorder.timeline
 
+    def bind(self, plan: Plan) -> None:
+        """Keep the logical plan, and show it to observers."""
+        self.plan = plan
+        self.observers.bound(self)
+
     def report(self, finished: bool) -> RunReport:
         """Return the report of what was done until now, without outputs."""
         recorder, capabilities = self.recorder, capabilities_of(self.choice.name)

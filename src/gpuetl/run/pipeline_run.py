@@ -209,8 +209,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-    account.plan = plan
-    account.observers.bound(account)
+    account.bind(plan)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
