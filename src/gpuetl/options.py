@@ -15,6 +15,7 @@ from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import layout as physical
 from gpuetl.records import dataclass
 from gpuetl.spec.profile import ProfileSpec
+from gpuetl.spec.telemetry import Telemetry
 from gpuetl.units import read_size
 from gpuetl.user_kernels.kernel_options import KernelOptions
 
@@ -161,6 +162,8 @@ class RunOptions:
     column_stats
         The report has statistics of the columns of each sink: nulls, distinct values, least and greatest, a histogram
         or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
+    telemetry
+        Where the run reports to: traces, metrics, lineage.  It counts before `telemetry` of the pipeline.
     """
 
     partition_rows: int | None = None
@@ -180,6 +183,7 @@ class RunOptions:
     cluster: Cluster = Cluster()
     report: str | Path | None = None
     column_stats: bool = False
+    telemetry: Telemetry = Telemetry()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", read_bytes("memory", self.memory))

@@ -39,9 +39,9 @@ class Screen:
         self.out.print(f"engine: {choice.name} ({choice.reason})")
 
     @contextmanager
-    def progress(self, title: str = "running") -> Iterator[OnProgress]:
-        """Show the sources, stages and sinks as they work; without a terminal by a line now and then."""
-        if self.quiet:
+    def progress(self, title: str = "running", live: bool = True) -> Iterator[OnProgress]:
+        """Show the sources, stages and sinks as they work, if `live`; without a terminal by a line now and then."""
+        if self.quiet or not live:
             yield silent
             return
         if not self.err.is_terminal:

@@ -188,6 +188,11 @@ class RunReport:
         return "failed" if self.error else "done"
 
     @property
+    def memory_peak(self) -> int:
+        """The most bytes in use at one time, in one process: as measured, else of samples; 0 if neither is known."""
+        return max(self.memory.values(), default=0) or max((curve.peak for curve in self.memory_curves), default=0)
+
+    @property
     def broken(self) -> tuple[CheckReport, ...]:
         """The rules for which no sink has changed."""
         return tuple(check for check in self.checks if check.verdict == "failed")
