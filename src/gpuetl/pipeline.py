@@ -27,6 +27,7 @@ from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain, with_pa
 from gpuetl.spec.files.environment import environment_of
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
 from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
+from gpuetl.spec.incremental import INCREMENTAL
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
@@ -535,6 +536,8 @@ def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str,
             read[name] = read_plain(
                 form_of(declared[name]), read[name], f"{within}: {name}" if name in CHOICES else within
             )
+    if "incremental" in read:
+        read["incremental"] = read_plain(INCREMENTAL, read["incremental"], f"{within}: incremental")
     for name in ("columns", "exclude"):
         if name in read:
             read[name] = read_plain(NAMES, as_names(read[name]), f"{within}: {name}")

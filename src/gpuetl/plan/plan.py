@@ -19,6 +19,7 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import StorePath
 from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
+from gpuetl.plan.incremental import Incremental, Selection
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
 from gpuetl.records import dataclass
@@ -76,6 +77,8 @@ class Plan:
     parameters that nothing uses.
     `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
+    `incremental` are the sources of which a run reads only what is new, and `selections` what that is, once it was
+    chosen.
     """
 
     name: str
@@ -90,6 +93,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     unused: tuple[Problem, ...] = ()
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
+    incremental: Mapping[str, Incremental] = field(default_factory=dict)
+    selections: Mapping[str, Selection] = field(default_factory=dict)
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -141,6 +146,23 @@ class Plan:
         for node in self.nodes:
             done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
         return self.with_roots(done[id(root)] for root in self.roots)
+
+    def rewrite_all(self, rule: Callable[[Node], Node]) -> Plan:
+        """Apply `rule` once to every node of sources, stages, quarantines and rules, and of what a run computes."""
+        rules = [rule.shown for rule in self.rules if rule.shown is not None]
+        named = (self.sources, self.stages, self.sinks, self.kept, self.checks, self.rejected)
+        done: dict[int, Node] = {}
+        for node in walk_graph(*(one for nodes in named for one in nodes.values()), *rules):
+            done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
+
+        def of(nodes: Mapping[str, Node]) -> dict[str, Node]:
+            return {name: done[id(node)] for name, node in nodes.items()}
+
+        return replace(
+            self, sources=of(self.sources), stages=of(self.stages), sinks=of(self.sinks), kept=of(self.kept),
+            checks=of(self.checks), rejected=of(self.rejected),
+            rules=tuple(one if one.shown is None else replace(one, shown=done[id(one.shown)]) for one in self.rules),
+        )  # fmt: skip
 
     def consumers(self) -> dict[int, int]:
         """Return how many nodes or roots read each node, by identity."""

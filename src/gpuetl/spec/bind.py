@@ -22,6 +22,7 @@ from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
 from gpuetl.places.registry import check_store, local_path, path_of, scheme_problem
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.incremental import Incremental
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Check, Plan, digests_of
@@ -30,6 +31,7 @@ from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.files.based import base_of, joined
 from gpuetl.spec.forms import InferredSchema
+from gpuetl.spec.incremental import bound_incremental
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.places import node_in, place_of
@@ -121,6 +123,7 @@ class _Binder:
     rules: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    incremental: dict[str, Incremental] = field(default_factory=dict)
 
     def plan(self) -> Plan:
         for name in self.spec.sources:
@@ -146,6 +149,7 @@ class _Binder:
             unused=tuple(unread),
             notes=tuple(self.notes),
             place_of=partial(place_of, self.spec),
+            incremental=self.incremental,
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -311,7 +315,7 @@ class _Binder:
         self.no_lists("source", name, spec, spec.schema)
         self.only_held("source", name, spec, spec.schema)
         self.one_choice(name, spec)
-        filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
+        filtered = own_columns(spec)
         in_paths = {**spec.partitions, **({str(spec.filename): STRING} if spec.filename else {})}
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema or {}, in_paths,
@@ -334,7 +338,19 @@ class _Binder:
         if schema is None:
             return _Unread(origin=origin)
         self.datasets.append(dataset)
+        self.bind_incremental(name, spec, schema)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
+
+    def bind_incremental(self, name: str, spec: SourceSpec, schema: Schema) -> None:
+        """Keep what each run reads of a source; report a watermark that no run can go by."""
+        wanted = spec.incremental
+        if wanted is None or (
+            wanted.watermark and not self.context(Origin("source", name)).known([wanted.watermark], schema)
+        ):
+            return
+        report = partial(self.add, kind="source", of=name)
+        if (found := bound_incremental(wanted, str(spec.path), schema, report)) is not None:
+            self.incremental[name] = found
 
     def one_choice(self, name: str, spec: SourceSpec) -> None:
         """Report a source that chooses its columns in two ways, or has two columns of one name."""
@@ -558,6 +574,13 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def own_columns(spec: SourceSpec) -> frozenset[str]:
+    """Return the columns that a source itself looks at, by its filter and its watermark."""
+    filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
+    watermark = spec.incremental.watermark if spec.incremental else ""
+    return filtered | {str(watermark)} if watermark else filtered
 
 
 def suffix_of(spec: SinkSpec) -> str:

@@ -1,0 +1,1 @@
+"""What successful runs of a pipeline leave for the next one."""
