@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any, Literal
 
 from gpuetl.records import dataclass
@@ -12,23 +12,25 @@ Changed = Literal["error", "take", "skip"]
 """What to do with a file that has changed since a run read it."""
 Late = Literal["warn", "ignore", "error"]
 """What to do where rows came that a watermark has passed."""
-WatermarkValue = int | date
-"""A value of a watermark's column; a `datetime` is a `date`, too."""
 
 
 @dataclass(frozen=True)
 class NewFiles:
-    """Read the files that no successful run has read; `path` is that of the source, as it is written."""
+    """Read the files that no successful run has read.
+
+    `path` is that of the source, as it is written.  `sinks` are those that read the source.
+    """
 
     path: str
     changed: Changed = "error"
+    sinks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Watermark:
     """Read the rows beyond those that successful runs have read, but those of the last `lateness` before the newest.
 
-    `path` is that of the source, as it is written.
+    `path` is that of the source, as it is written.  `sinks` are those that read the source.
     """
 
     path: str
@@ -36,6 +38,7 @@ class Watermark:
     dtype: DataType
     lateness: timedelta | int
     late: Late = "warn"
+    sinks: frozenset[str] = frozenset()
 
 
 Incremental = NewFiles | Watermark
@@ -59,6 +62,8 @@ class Selection:
         Counts and watermarks, by name, for reports.
     is_known
         Whether all of this is known.  Otherwise the run finds it with a query, before it begins.
+    warnings
+        What to look at before the rows are trusted.
     """
 
     source: str
@@ -67,3 +72,4 @@ class Selection:
     text: str
     numbers: dict[str, Any]
     is_known: bool = True
+    warnings: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.incremental import Incremental, Selection
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
+from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, NewRows, Project, Sort
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import DataType
@@ -185,17 +185,23 @@ class Plan:
     def fingerprint(self) -> str:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
         roots = self.sinks or self.stages
-        digests = digests_of([*roots.values(), *self.checks.values()])
+        digests = digests_of([*roots.values(), *self.checks.values()], choices=False)
         parts = [f"{name}={digests[id(node)]}" for name, node in sorted(roots.items())]
         parts += sorted(f"{digests[id(self.checks[rule.counts])]} {rule.rule} {rule.content}" for rule in self.rules)
         whole = "\0".join(parts)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
-def digests_of(roots: Iterable[Node]) -> dict[int, str]:
-    """Return a digest of what each node computes, of the roots and all below them, by identity."""
+def digests_of(roots: Iterable[Node], choices: bool = True) -> dict[int, str]:
+    """Return a digest of what each node computes, of the roots and all below them, by identity.
+
+    Without `choices`, those of two runs are equal that read other rows of an incremental source.
+    """
     digests: dict[int, str] = {}
     for node in walk_graph(*roots):
+        if isinstance(node, NewRows) and not choices:
+            digests[id(node)] = digests[id(node.source)]
+            continue
         parts = [type(node).__name__, *map(repr, content_of(node)), *(digests[id(child)] for child in node.inputs)]
         digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return digests

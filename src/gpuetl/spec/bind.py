@@ -149,7 +149,7 @@ class _Binder:
             unused=tuple(unread),
             notes=tuple(self.notes),
             place_of=partial(place_of, self.spec),
-            incremental=self.incremental,
+            incremental=self.with_sinks(sinks),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -340,6 +340,14 @@ class _Binder:
         self.datasets.append(dataset)
         self.bind_incremental(name, spec, schema)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
+
+    def with_sinks(self, sinks: Mapping[str, Write]) -> dict[str, Incremental]:
+        """Return the incremental sources, each with the sinks that read it, or its quarantine."""
+        read = {name: sources_below(node) for name, node in sinks.items() if self.incremental}
+        return {
+            name: replace(one, sinks=frozenset(sink for sink, names in read.items() if name in names))
+            for name, one in self.incremental.items()
+        }
 
     def bind_incremental(self, name: str, spec: SourceSpec, schema: Schema) -> None:
         """Keep what each run reads of a source; report a watermark that no run can go by."""
@@ -574,6 +582,11 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def sources_below(node: Node) -> frozenset[str]:
+    """Return the sources whose rows, or rows in quarantine, a node is made of."""
+    return frozenset(without_rejected(one.dataset.name) for one in walk_graph(node) if isinstance(one, Read))
 
 
 def own_columns(spec: SourceSpec) -> frozenset[str]:

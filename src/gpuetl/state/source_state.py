@@ -14,27 +14,20 @@ WatermarkValue = int | date
 
 
 @dataclass(frozen=True)
-class Segment:
-    """An Arrow file of the state folder that lists files, and how many."""
-
-    name: str
-    files: int
-
-
-@dataclass(frozen=True)
 class FilesState:
     """The files of a source that successful runs have read.
 
-    `path` is that of the source, as the pipeline has it.  A later segment's entry of a file replaces an earlier one's.
+    `path` is that of the source, as the pipeline has it.  `files` are Arrow files of the state folder that list them: a
+    later one's entry of a file replaces an earlier one's.  `count` is how many entries these have.
     """
 
     path: str
-    segments: tuple[Segment, ...] = ()
+    files: tuple[str, ...] = ()
+    count: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain data."""
-        segments = [{"file": one.name, "files": one.files} for one in self.segments]
-        return {"kind": "new_files", "path": self.path, "segments": segments}
+        return {"kind": "new_files", "path": self.path, "count": self.count, "files": list(self.files)}
 
 
 @dataclass(frozen=True)
@@ -69,8 +62,7 @@ def source_state(data: Mapping[str, Any]) -> SourceState:
         For what `to_json` does not write.
     """
     if data["kind"] == "new_files":
-        segments = tuple(Segment(str(one["file"]), int(one["files"])) for one in data["segments"])
-        return FilesState(str(data["path"]), segments)
+        return FilesState(str(data["path"]), tuple(map(str, data["files"])), int(data["count"]))
     if data["kind"] != "watermark":
         raise ValueError(f"unknown kind {data['kind']!r}")
     dtype, rows = parse_type(data["type"]), data["rows"]

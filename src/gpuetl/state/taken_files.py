@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from gpuetl.places.file_state import FileState
 from gpuetl.places.filesystem import ListedFile
 from gpuetl.places.paths import FilePath
-from gpuetl.state.source_state import Segment
+from gpuetl.state.source_state import FilesState
 
-MOST_SEGMENTS = 20
+MOST_FILES = 20
 """Arrow files of one source; a run that would add one more writes all entries into one."""
 SCHEMA = pa.schema(
     [
@@ -102,12 +102,7 @@ def difference(size: int, mtime_ns: int, e_tag: str, now: FileState) -> str:
     return "" if mtime_ns == now.mtime_ns else "it was modified later"
 
 
-# Segments: Arrow files in the state folder.
-
-
-def segment_name(source: str, run_id: str) -> str:
-    """Return the name of the segment that a run writes, below the state folder."""
-    return f"sources/{source}-{run_id}.arrow"
+# Arrow files in the state folder.
 
 
 def to_bytes(table: pa.Table) -> bytes:
@@ -128,31 +123,26 @@ def from_bytes(data: bytes) -> pa.Table:
 
 
 def joined(newest_first: Sequence[pa.Table]) -> pa.Table:
-    """Return the entries of several segments, those of the latest run first."""
+    """Return the entries of several runs, those of the latest one first."""
     return pa.concat_tables([*newest_first]) if newest_first else SCHEMA.empty_table()
 
 
 def latest(known: pa.Table) -> pa.Table:
     """Return the first entry of each path."""
-    places = pc.index_in(known["path"].combine_chunks(), value_set=known["path"].combine_chunks())
-    return known.filter(pc.equal(places, pa.array(range(known.num_rows), pa.int32())))
+    paths = known["path"].combine_chunks()
+    return known.filter(pc.equal(pc.index_in(paths, value_set=paths), pa.array(range(known.num_rows), pa.int32())))
 
 
-class NextSegments(NamedTuple):
-    """The segments of the state after a run: what `state.json` names, and the new one with its entries."""
+class NextFiles(NamedTuple):
+    """What `state.json` names after a run, and the entries of the new file."""
 
-    segments: tuple[Segment, ...]
-    written: tuple[str, pa.Table] | None
+    state: FilesState
+    entries: pa.Table
 
 
-def next_segments(
-    source: str, before: tuple[Segment, ...], known: pa.Table, new: pa.Table, run_id: str
-) -> NextSegments:
-    """Return the segments after a run that reads `new`; where there would be too many, one has all entries."""
-    if not new.num_rows:
-        return NextSegments(before, None)
-    name = segment_name(source, run_id)
-    if len(before) < MOST_SEGMENTS:
-        return NextSegments((*before, Segment(name, new.num_rows)), (name, new))
+def next_files(before: FilesState, known: pa.Table, new: pa.Table, name: str) -> NextFiles:
+    """Return the state after a run that reads `new`; where there would be too many files, `name` has all entries."""
+    if len(before.files) < MOST_FILES:
+        return NextFiles(FilesState(before.path, (*before.files, name), before.count + new.num_rows), new)
     whole = latest(joined([new, known]))
-    return NextSegments((Segment(name, whole.num_rows),), (name, whole))
+    return NextFiles(FilesState(before.path, (name,), whole.num_rows), whole)
