@@ -143,6 +143,8 @@ class RunOptions:
     column_stats
         The report has statistics of the columns of each sink: nulls, distinct values, least and greatest, a histogram
         or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
+    full_refresh
+        Read all of incremental sources, as if no run had read them, and replace the state when the sinks change.
     """
 
     partition_rows: int | None = None
@@ -162,6 +164,7 @@ class RunOptions:
     cluster: Cluster = Cluster()
     report: str | Path | None = None
     column_stats: bool = False
+    full_refresh: bool = False
 
     def __post_init__(self) -> None:
         leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}

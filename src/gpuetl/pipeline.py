@@ -305,8 +305,10 @@ class Pipeline(PipelineDefinition, SourceMethods):
     ) -> Optimized:
         """Return the plan after the optimizer's passes, or those before the pass named `before`."""
         from gpuetl.optimize import optimize
+        from gpuetl.run.incremental.sources import next_run
 
-        return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
+        plan = next_run(self.plan(params).with_results(), self.root)
+        return optimize(plan, options.skip_passes if options else (), before)
 
     def explain(
         self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, engine: str = "auto"
@@ -320,10 +322,12 @@ class Pipeline(PipelineDefinition, SourceMethods):
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
+        from gpuetl.run.incremental.sources import next_run
         from gpuetl.run.planning import explained
 
         plan = self.plan(params).with_results()
         with plan.pointing():
+            plan = next_run(plan, self.root)
             return explained(plan, self.options_for(options, engine), self.engine_for(engine))
 
     def run(

@@ -21,6 +21,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode, Filter, Join, Kernel, Limit, Project, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
+from gpuetl.run.incremental.sources import next_run
 from gpuetl.run.kept_results import rule_keys, run_label
 from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.run.planning import explained
@@ -175,11 +176,14 @@ class QueryPipeline(PipelineDefinition):
         files: bool = True,
     ) -> Plan:
         """Return the plan of the table's rows."""
-        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files)
-        plan = plan.keeping([self.name])
+        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files).keeping([self.name])
+        coming = plan if unbound or not files else next_run(plan, self.root)
+        is_known = all(one.is_known for one in coming.selections.values())
+        plan = coming if is_known else plan  # else the run asks the engine
         if not self._checks:
             plan = replace(plan, checks={}, rules=())
-        keys = {identity: self._label + key for identity, key in result_keys(plan.roots).items()}
+        found = result_keys(plan.roots) if is_known else {}
+        keys = {identity: self._label + key for identity, key in found.items()}
         self.key = keys.get(id(plan.kept[self.name]))
         plan = self._with_kept_rows(plan, keys)
         if self._read_rows is not None:

@@ -145,6 +145,7 @@ class _Binder:
             self.relations[name] = self.stage(name)
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
+        self.check_replaced_rows(sinks)
         self.distinct_targets()
         self.report_unknown()
         self.quarantines_are_read()
@@ -163,6 +164,7 @@ class _Binder:
             state=self.state(),
             place_of=partial(place_of, self.spec),
             incremental=self.with_sinks(sinks),
+            keeps_state=bool(self.incremental),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -375,6 +377,22 @@ class _Binder:
         self.bind_incremental(name, spec, schema)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
 
+    def check_replaced_rows(self, sinks: Mapping[str, Write]) -> None:
+        """Report sinks that would replace rows of an incremental source, which no run reads again."""
+        for name, node in sinks.items():
+            spec, read = self.spec.sinks[name], sources_below(node).intersection(self.incremental)
+            if not read or not (spec.run_key or spec.mode == "replace_partitions"):
+                continue
+            what = f"source '{min(read)}' gives each run only what is new"
+            if spec.run_key:
+                message = f"{what}: a second run with the same run_key would replace rows that no run reads again"
+                hint = "Take run_key out: with incremental sources, a run that is started again doubles no row."
+                self.add(coded("GE1546", message), hint, spec.run_key[0], "sink", name)
+            else:
+                message = f"{what}: where a partition is there already, its rows are replaced by the new ones alone"
+                hint = "Take mode: append, unless each run gets whole partitions."
+                self.problems.warn(coded("GE1546", message), hint, self.place_of(spec.path), f"sink '{name}'")
+
     def with_sinks(self, sinks: Mapping[str, Write]) -> dict[str, Incremental]:
         """Return the incremental sources, each with the sinks that read it, or its quarantine."""
         read = {name: sources_below(node) for name, node in sinks.items() if self.incremental}
@@ -389,6 +407,11 @@ class _Binder:
         if wanted is None or (
             wanted.watermark and not self.context(Origin("source", name)).known([wanted.watermark], schema)
         ):
+            return
+        if wanted.watermark and spec.options.quarantines:
+            message = coded("GE1548", "a watermark does not go together with on_bad_row: quarantine")
+            hint = "Bad rows have no watermark, so each run would reject them again. Take new_files: true."
+            self.add(message, hint, wanted.watermark, "source", name)
             return
         report = partial(self.add, kind="source", of=name)
         if (found := bound_incremental(wanted, str(spec.path), schema, report)) is not None:

@@ -147,7 +147,7 @@ def incremental_schema() -> dict[str, Any]:
 
 INCREMENTAL: Field[IncrementalSpec | None] = Field(
     "a map of new_files, or of watermark and lateness",
-    read_incremental,  # type: ignore[arg-type]
+    read_incremental,
     write_incremental,  # type: ignore[arg-type]
     constant=True,
     schema=incremental_schema(),

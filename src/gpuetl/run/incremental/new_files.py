@@ -88,20 +88,23 @@ def selection_of(source: str, found: Found, wanted: NewFiles) -> Selection:
     total = len(found.new) + len(found.changed) + found.known
     numbers = {"files": total, "new": len(found.new), "changed": len(found.changed)}
     has_new = bool(found.new or again)
-    text = new_text(len(found.new), total) if has_new else nothing_new(total)
+    text = new_text(len(found.new), total) if found.new or again else nothing_new(total)
     if not found.changed:
         return Selection(source, "new_files", has_new, text, numbers)
     count = f"{counted(len(found.changed), 'file')} {'has' if len(found.changed) == 1 else 'have'}"
     what = f"{count} changed since a run read {'it' if len(found.changed) == 1 else 'them'}"
-    done = "read again as a whole (changed: take)" if again else "not read again (changed: skip)"
+    be = "is" if len(found.changed) == 1 else "are"
+    done = f"{be} read again as a whole (changed: take)" if again else f"{be} not read again (changed: skip)"
     paths = [str(one.file.path) for one in found.changed]
     named = ", ".join(paths[:SHOWN]) + ", …" * (len(paths) > SHOWN)
-    warning = coded("GE1541", f"source '{source}': {what}, and {done}: {named}")
-    return Selection(source, "new_files", has_new, f"{text}; {what}: {done}", numbers, warnings=(warning,))
+    warning = coded("GE1540", f"source '{source}': {what}, and {done}: {named}")
+    return Selection(source, "new_files", has_new, f"{text}; {what}, and {done}", numbers, warnings=(warning,))
 
 
 def new_text(new: int, total: int) -> str:
     """Say how many files are new."""
+    if not new:
+        return "no file is new"
     if new == total:
         return "1 file is new" if total == 1 else f"all {total:,} files are new"
     return f"{new:,} of {total:,} files {'is' if new == 1 else 'are'} new"

@@ -52,12 +52,15 @@ class ChosenSources:
         What was chosen, by source.
     store, before
         The state folder, and the state with which the run began.
+    fresh
+        Whether the run reads as if there were no state, and replaces it.
     """
 
     plan: Plan
     choices: Mapping[str, Choice]
     store: RunStore
     before: PipelineState
+    fresh: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -86,13 +89,13 @@ class ChosenSources:
         """
         moved: dict[str, Entry] = {}
         for name, choice in self.choices.items():
-            if choice.state is None or name not in read_by_sinks(self.plan):
+            if choice.state is None or not self.plan.incremental[name].sinks:
                 continue
             if choice.entries is not None:
                 label, table = choice.entries
                 self.store.files.write(label, to_bytes(table))
             moved[name] = choice.state.to_json()
-        return {**self.before.sources, **moved}
+        return moved if self.fresh else {**self.before.sources, **moved}
 
 
 def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> ChosenSources | None:
@@ -107,11 +110,11 @@ def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> Ch
         sources say.
     """
     reads = {name: read for name, read in reads_of(plan).items() if name in plan.incremental}
-    if not reads:
+    if not reads or plan.selections:
         return None
     if plan.state is None:
         name = next(iter(reads))
-        message = coded("GE1546", "is incremental, and there is no place for the state of the pipeline")
+        message = coded("GE1541", "is incremental, and there is no place for the state of the pipeline")
         raise RunFailed.at(Origin("source", name), message, "Name a folder, or a prefix of a store: state: PATH.")
     refuse_some_sinks(plan, reads)
     store = RunStore.at(plan.state)
@@ -125,9 +128,7 @@ def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> Ch
         except DatasetError as error:
             raise RunFailed.at(read.origin, str(error), error.hint) from error
     chosen = applied(plan, choices, reader.run_id)
-    if reader.fresh:
-        before = replace(before, sources={})
-    return ChosenSources(chosen, choices, store, before)
+    return ChosenSources(chosen, choices, store, before, reader.fresh)
 
 
 def choose(
@@ -142,7 +143,7 @@ def choose(
 
 
 def reads_of(plan: Plan) -> dict[str, Read]:
-    """Return the nodes that read the sources of files of a plan's run, by name, also where only a quarantine is read."""
+    """Return what reads the sources of files of a plan's run, by name, also where only a quarantine is read."""
     found: dict[str, Read] = {}
     named = {name for node in plan.nodes if isinstance(node, Read) for name in [without_rejected(node.dataset.name)]}
     for name, node in plan.sources.items():
@@ -176,7 +177,7 @@ def checked_state(
         return None
     state = states[name]
     if found := differences(state, read, wanted, reader.root):
-        message = f"is another one than in run {before.run_id}, which wrote its state: {'; '.join(found)}"
+        message = f"is not the one for which its state was made: {'; '.join(found)}"
         hint = f"Undo the change, or give the source another name: then all of it is new. {REFRESH}"
         raise RunFailed.at(origin, coded("GE1547", message), hint)
     return state
@@ -213,7 +214,7 @@ def refuse_some_sinks(plan: Plan, reads: Iterable[str]) -> None:
         if missing and readers & plan.sinks.keys():
             message = f"is incremental, and this run leaves out sink '{missing[0]}', which reads it, too"
             hint = "Run all of its sinks, or none: rows count as read when sinks are written."
-            raise RunFailed.at(Origin("source", name), coded("GE1546", message), hint)
+            raise RunFailed.at(Origin("source", name), coded("GE1541", message), hint)
 
 
 # The plan that reads only what was chosen.
@@ -256,13 +257,24 @@ def chosen_rows(read: Read, choices: Mapping[str, Choice]) -> Node:
 def incremental_below(node: Node, names: Iterable[str]) -> frozenset[str]:
     """Return the incremental sources, of some, whose rows or rejected rows a node is made of."""
     read = {without_rejected(one.dataset.name) for one in walk_graph(node) if isinstance(one, Read)}
-    return read.intersection(names) if isinstance(names, frozenset) else frozenset(read & {*names})
+    return frozenset(read.intersection(names))
 
 
-def read_by_sinks(plan: Plan) -> frozenset[str]:
-    """Return the incremental sources that sinks of a plan read."""
-    names = frozenset(plan.incremental)
-    return frozenset().union(*(incremental_below(node, names) for node in plan.sinks.values()))
+def next_run(plan: Plan, root: FilePath) -> Plan:
+    """Return the plan of the next run, as far as metadata of files tells what it reads; the state stays as it is.
+
+    Raises
+    ------
+    RunFailed
+        As `choose_sources` does.
+    """
+    chosen = choose_sources(plan, Reader(root, "plan"))
+    return plan if chosen is None else chosen.plan
+
+
+def selection_notes(plan: Plan) -> list[str]:
+    """Say what a plan reads of incremental sources."""
+    return [f"source '{one.source}': {one.text}" for one in plan.selections.values()]
 
 
 def without_idle(plan: Plan, idle: frozenset[str]) -> tuple[Plan, list[str]]:

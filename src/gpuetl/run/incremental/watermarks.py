@@ -1,6 +1,6 @@
 """The rows of a source beyond the watermark of the last successful run.
 
-A run reads the rows with `W_old < column <= W_new`, where `W_new` is the greatest value of the column less the lateness.
+A run reads the rows with `W_old < column <= W_new`.  `W_new` is the greatest value of the column less the lateness.
 So each row is read once, whatever the order in which rows come, unless one comes later than the lateness allows.  Such
 rows are found by a count: how many rows are at or below `W_old` now, and how many there were when the last run ended.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gpuetl.errors import RunFailed
 from gpuetl.formats.dataset import Dataset
@@ -49,7 +49,7 @@ class Extents(NamedTuple):
         """The greatest value; None where there is none."""
         return max((one.greatest for one in self.each), default=None)
 
-    def count(self, limit: Value) -> int | None:
+    def rows_upto(self, limit: Value) -> int | None:
         """Return how many rows are at or below a value; None where that is not known."""
         counts = [0 if one.least > limit else one.rows if one.greatest <= limit else -1 for one in self.each]
         return sum(counts) if all(count >= 0 for count in counts) else None
@@ -126,7 +126,7 @@ def choose_rows(read: Read, wanted: Watermark, before: WatermarkState | None, pa
     DatasetError
         For files that cannot be listed or described.
     """
-    dataset, after = read.dataset, before.value if before else None
+    dataset, after = read.dataset, cast("Value | None", before.value if before else None)
     extents = extents_of(dataset, wanted.column)
     if extents is not None:
         newest, nulls = extents.newest, extents.nulls
@@ -198,12 +198,12 @@ def counted_rows(
     Where some row groups have rows on both sides of a watermark, the engine counts those of these row groups.
     """
     limits = {"upto": limit} | ({} if after is None else {"old": after})
-    known = {name: None if extents is None else extents.count(value) for name, value in limits.items()}
+    known = {name: None if extents is None else extents.rows_upto(value) for name, value in limits.items()}
     if None in known.values() and query is not None:
         if extents is not None:
             open_groups = extents.open_at(limits.values())
             closed = extents.without(open_groups)
-            known = {name: closed.count(value) for name, value in limits.items()}
+            known = {name: closed.rows_upto(value) for name, value in limits.items()}
             read = read_of(read, open_groups)
         found = query(read, wanted.column, limits, {name: f"count_if(w <= ${name})" for name in limits})
         known = {name: (known[name] or 0) + int(str(found[name])) for name in limits}

@@ -1,0 +1,199 @@
+"""The incremental sources of one run: what it reads is chosen before, and counts as read when its sinks commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from gpuetl.engines.capacity import Capacity
+from gpuetl.errors import RunFailed, system_reason
+from gpuetl.executors.execution import Execution, accept_all, no_state
+from gpuetl.messages import coded
+from gpuetl.places.paths import StorePath
+from gpuetl.places.publishing import RunIdentity, StagedSink
+from gpuetl.places.registry import filesystem_of
+from gpuetl.plan.incremental import Selection
+from gpuetl.plan.nodes import Write
+from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
+from gpuetl.run.incremental.query import ANSWER, query_on
+from gpuetl.run.incremental.sources import (
+    ChosenSources,
+    Reader,
+    choose_sources,
+    incremental_below,
+    selection_notes,
+    without_idle,
+)
+from gpuetl.run.planning import fitted_plan, lowered_again
+from gpuetl.state.pipeline_state import Entry
+from gpuetl.state.run_store import share_a_commit
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Recorder
+
+if TYPE_CHECKING:
+    from gpuetl.run.incremental.choice import Query
+
+
+@dataclass
+class SourceRun:
+    """The incremental sources of one run.
+
+    `bound` is the plan as it is bound, and `plan` the one that reads only what is new, without sinks for which there is
+    nothing.
+    """
+
+    bound: Plan
+    reader: Reader
+    recorder: Recorder
+    plan: Plan
+    chosen: ChosenSources | None = None
+
+    @classmethod
+    def begin(cls, plan: Plan, reader: Reader, recorder: Recorder) -> SourceRun:
+        """Choose what the run reads, as far as metadata of files tells.
+
+        Raises
+        ------
+        RunFailed
+            For sinks that cannot change together with the state, and as `choose_sources` does.
+        """
+        own = cls(plan, reader, recorder, plan)
+        refuse_sinks(plan)
+        if reader.fresh:
+            refuse_doubled_rows(plan)
+        own.choose()
+        return own
+
+    def choose(self, query: Query | None = None) -> None:
+        """Choose what the run reads."""
+        self.chosen = chosen = choose_sources(self.bound, self.reader, query)
+        if chosen is None:
+            return
+        self.plan = chosen.plan
+        if not chosen.is_complete:
+            return
+        for line in selection_notes(chosen.plan):
+            self.recorder.note(line)
+        for choice in chosen.choices.values():
+            for warning in choice.selection.warnings:
+                self.recorder.warn(warning)
+        if chosen.plan.sinks and chosen.has_new:
+            self.plan, notes = without_idle(chosen.plan, chosen.idle)
+            for note in notes:
+                self.recorder.note(note)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to ask the engine."""
+        return self.chosen is not None and not self.chosen.is_complete
+
+    def completed(self, execution: Execution, capacity: Capacity) -> Plan:
+        """Ask the engine what metadata leaves open; return the plan that reads only what is new."""
+        if self.is_open:
+            self.choose(query_on(partial(answer, execution=execution, capacity=capacity)))
+        return self.plan
+
+    @property
+    def has_nothing_new(self) -> bool:
+        """Whether it is known that the run would write nothing."""
+        chosen = self.chosen
+        return chosen is not None and bool(self.bound.sinks) and chosen.is_complete and not chosen.has_new
+
+    def entries(self) -> Mapping[str, Entry] | None:
+        """Write the lists of files that the run reads; return the state of the sources after it, None without any.
+
+        Raises
+        ------
+        RunFailed
+            Where the state folder does not take a file.
+        """
+        chosen = self.chosen
+        if chosen is None or not self.bound.sinks:
+            return None
+        try:
+            return chosen.entries()
+        except OSError as error:
+            what = f"cannot write to {chosen.store.path}: {system_reason(error)}"
+            raise chosen.store.failed(coded("GE1573", what)) from error
+
+    def stage(self, run: RunIdentity) -> list[StagedSink]:
+        """Stage the state after the run, which changes in the commit of its sinks."""
+        entries = self.entries()
+        if entries is None or self.chosen is None:
+            return []
+        before, now = self.chosen.before, datetime.now(UTC).isoformat(timespec="seconds")
+        after = before.after(run.run_id, now, sources=entries, windows={} if self.reader.fresh else None)
+        return [self.chosen.store.stage(before, after, run)]
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        """What the run reads of each source."""
+        return tuple(self.chosen.plan.selections.values()) if self.chosen else ()
+
+    def clean(self) -> None:
+        """Remove lists of files that the state names no more; what cannot be removed stays."""
+        if self.chosen is not None and self.bound.sinks:
+            with suppress(OSError, RunFailed):
+                self.chosen.store.remove_unnamed(self.chosen.store.read())
+
+
+def answer(plan: Plan, execution: Execution, capacity: Capacity) -> pa.Table:
+    """Return the rows that a plan keeps, computed with what the run computes with."""
+    execution = replace(execution, recorder=Recorder(), seconds={}, accepts=accept_all, stage_state=no_state)
+    options, engine = execution.options, execution.engine
+    fit, _ = fitted_plan(plan, options, engine, capacity)
+    _, found = execution.run_to_fit(fit.plan, partial(lowered_again, plan, options, engine))
+    return execution.backend.to_arrow(found.kept[ANSWER])
+
+
+# Sinks that do not go together with incremental sources.
+
+
+def refuse_sinks(plan: Plan) -> None:
+    """Refuse sinks of incremental sources that do not change together with the state.
+
+    Raises
+    ------
+    RunFailed
+        With the sink, and what to do.
+    """
+    for name, node in plan.sinks.items():
+        if not isinstance(node, Write) or plan.state is None or not incremental_below(node, plan.incremental):
+            continue
+        target = node.target
+        if share_a_commit([target.path, plan.state]):
+            continue
+        if target.mode != "append" and not isinstance(plan.state, StorePath):
+            continue  # the state changes last, and a run again writes the same
+        message = f"and the state of the pipeline, {plan.state}, are in two stores, which do not change together"
+        hint = f"Put the state next to the sink: state: {beside(target.path)}."
+        raise RunFailed.at(Origin("sink", name), coded("GE1541", message), hint)
+
+
+def beside(path: object) -> str:
+    """Return an example of a state folder near a sink."""
+    return f"{path}".rstrip("/") + "-state"
+
+
+def refuse_doubled_rows(plan: Plan) -> None:
+    """Refuse to read everything again for a sink that appends to rows that are there.
+
+    Raises
+    ------
+    RunFailed
+        With the sink, and what to do.
+    """
+    for name, node in plan.sinks.items():
+        if isinstance(node, Write) and node.target.mode == "append" and incremental_below(node, plan.incremental):
+            path = node.target.path
+            if filesystem_of(path).list_files(path, node.target.suffix).files:
+                message = f"appends to {path}, which has rows: --full-refresh would add all rows to them once more"
+                hint = "Remove the folder first, or write to another one. To replace all rows, set mode: overwrite."
+                raise RunFailed.at(Origin("sink", name), coded("GE1549", message), hint)
