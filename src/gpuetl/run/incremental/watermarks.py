@@ -155,6 +155,7 @@ def choose_rows(read: Read, wanted: Watermark, before: WatermarkState | None, pa
     if newest is not None and wanted.lateness:
         text += f"; the newest is {shown(newest)}"
     values["rows"] = counts.upto - counts.old if counts.upto is not None and counts.old is not None else None
+    assert limit is not None
     state = WatermarkState(path, wanted.column, wanted.dtype, limit, counts.upto if wanted.late != "ignore" else None)
     selection = Selection(dataset.name, "watermark", True, text, values, warnings=tuple(warnings))
     bounds = Bounds(wanted.column, wanted.dtype, after, limit)
