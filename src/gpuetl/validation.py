@@ -17,7 +17,6 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.run.incremental.sources import next_run, selection_notes
 from gpuetl.spec.model import PipelineSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, bind_parameters, resolve_scalars
 from gpuetl.spec.storage import parameters_in
@@ -84,6 +83,8 @@ def next_reads(
     lacking = any(one.required and name not in params for name, one in pipeline.spec.parameters.items())
     if not plan.incremental or lacking or problems.found:
         return ()
+    from gpuetl.run.incremental.sources import next_run
+
     try:
         with plan.pointing():
             coming = next_run(plan.with_results(), pipeline.root)
@@ -95,7 +96,7 @@ def next_reads(
     for one in coming.selections.values():
         for warning in one.warnings:
             problems.warn(warning)
-    return tuple(selection_notes(coming))
+    return tuple(one.note for one in coming.selections.values())
 
 
 def unknown_columns(plan: Plan, files: bool) -> Iterator[str]:

@@ -42,7 +42,6 @@ def plan(
     from gpuetl.optimize import check_rung, optimize
     from gpuetl.pipeline import load
     from gpuetl.plan.plan import explain_plan
-    from gpuetl.run.incremental.sources import next_run, selection_notes
     from gpuetl.run.planning import explained
 
     options = run_options(skip, partition_rows, memory=memory)
@@ -52,11 +51,14 @@ def plan(
     show_warnings(bound)
     wanted = bound.with_results()
     with wanted.pointing(), scan_progress():
-        wanted = next_run(wanted, pipeline.root)
+        if wanted.incremental:
+            from gpuetl.run.incremental.sources import next_run
+
+            wanted = next_run(wanted, pipeline.root)
         if rung is not None:
             text = explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)
         else:
             text = explained(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
-    for line in selection_notes(wanted):
-        print(redacted(f"next run, {line}"))
+    for selection in wanted.selections.values():
+        print(redacted(f"next run, {selection.note}"))
     print(redacted(text))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType
 
@@ -73,3 +74,16 @@ class Selection:
     numbers: dict[str, Any]
     is_known: bool = True
     warnings: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The same with the source's name."""
+        return f"source '{self.source}': {self.text}"
+
+
+class Reader(NamedTuple):
+    """The run that reads: the folder of its pipeline, its id, and whether it begins as if there were no state."""
+
+    root: FilePath
+    run_id: str
+    fresh: bool = False

@@ -30,6 +30,7 @@ from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warni
 from gpuetl.physical.fit import FittedPlan
 from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
+from gpuetl.plan.incremental import Reader
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
@@ -39,7 +40,6 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.incremental.source_run import SourceRun
-from gpuetl.run.incremental.sources import Reader
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result

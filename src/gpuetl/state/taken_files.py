@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.places.file_state import FileState
 from gpuetl.places.filesystem import ListedFile
@@ -77,6 +76,8 @@ def e_tag_of(state: FileState) -> str:
 
 def compared(files: Sequence[ListedFile], known: pa.Table, root: FilePath) -> Found:
     """Look up files among the entries of earlier runs, of which the first one of a path counts."""
+    import pyarrow.compute as pc
+
     paths = pa.array([path_text(path, root) for path, _ in files], pa.string())
     places = pc.index_in(paths, value_set=known["path"].combine_chunks()).to_pylist()
     rows = known.take(pa.array([place for place in places if place is not None], pa.int64())).to_pylist()
@@ -129,6 +130,8 @@ def joined(newest_first: Sequence[pa.Table]) -> pa.Table:
 
 def latest(known: pa.Table) -> pa.Table:
     """Return the first entry of each path."""
+    import pyarrow.compute as pc
+
     paths = known["path"].combine_chunks()
     return known.filter(pc.equal(pc.index_in(paths, value_set=paths), pa.array(range(known.num_rows), pa.int32())))
 

@@ -18,19 +18,10 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import StorePath
 from gpuetl.places.publishing import RunIdentity, StagedSink
 from gpuetl.places.registry import filesystem_of
-from gpuetl.plan.incremental import Selection
+from gpuetl.plan.incremental import Reader, Selection
 from gpuetl.plan.nodes import Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.run.incremental.query import ANSWER, query_on
-from gpuetl.run.incremental.sources import (
-    ChosenSources,
-    Reader,
-    choose_sources,
-    incremental_below,
-    selection_notes,
-    without_idle,
-)
 from gpuetl.run.planning import fitted_plan, lowered_again
 from gpuetl.state.pipeline_state import Entry
 from gpuetl.state.run_store import share_a_commit
@@ -39,6 +30,7 @@ from gpuetl.telemetry.recorder import Recorder
 
 if TYPE_CHECKING:
     from gpuetl.run.incremental.choice import Query
+    from gpuetl.run.incremental.sources import ChosenSources
 
 
 @dataclass
@@ -65,26 +57,26 @@ class SourceRun:
             For sinks that cannot change together with the state, and as `choose_sources` does.
         """
         own = cls(plan, reader, recorder, plan)
-        refuse_sinks(plan)
-        if reader.fresh:
-            refuse_doubled_rows(plan)
-        own.choose()
+        if plan.incremental:
+            refuse_sinks(plan)
+            if reader.fresh:
+                refuse_doubled_rows(plan)
+            own.choose()
         return own
 
     def choose(self, query: Query | None = None) -> None:
         """Choose what the run reads."""
+        from gpuetl.run.incremental.sources import choose_sources, without_idle
+
         self.chosen = chosen = choose_sources(self.bound, self.reader, query)
-        if chosen is None:
+        self.plan = chosen.plan if chosen else self.bound
+        if chosen is not None and not chosen.is_complete:
             return
-        self.plan = chosen.plan
-        if not chosen.is_complete:
-            return
-        for line in selection_notes(chosen.plan):
-            self.recorder.note(line)
-        for choice in chosen.choices.values():
-            for warning in choice.selection.warnings:
+        for selection in self.selections:
+            self.recorder.note(selection.note)
+            for warning in selection.warnings:
                 self.recorder.warn(warning)
-        if chosen.plan.sinks and chosen.has_new:
+        if chosen is not None and chosen.plan.sinks and chosen.has_new:
             self.plan, notes = without_idle(chosen.plan, chosen.idle)
             for note in notes:
                 self.recorder.note(note)
@@ -97,6 +89,8 @@ class SourceRun:
     def completed(self, execution: Execution, capacity: Capacity) -> Plan:
         """Ask the engine what metadata leaves open; return the plan that reads only what is new."""
         if self.is_open:
+            from gpuetl.run.incremental.query import query_on
+
             self.choose(query_on(partial(answer, execution=execution, capacity=capacity)))
         return self.plan
 
@@ -135,7 +129,7 @@ class SourceRun:
     @property
     def selections(self) -> tuple[Selection, ...]:
         """What the run reads of each source."""
-        return tuple(self.chosen.plan.selections.values()) if self.chosen else ()
+        return tuple(self.plan.selections.values())
 
     def clean(self) -> None:
         """Remove lists of files that the state names no more; what cannot be removed stays."""
@@ -146,6 +140,8 @@ class SourceRun:
 
 def answer(plan: Plan, execution: Execution, capacity: Capacity) -> pa.Table:
     """Return the rows that a plan keeps, computed with what the run computes with."""
+    from gpuetl.run.incremental.query import ANSWER
+
     execution = replace(execution, recorder=Recorder(), seconds={}, accepts=accept_all, stage_state=no_state)
     options, engine = execution.options, execution.engine
     fit, _ = fitted_plan(plan, options, engine, capacity)
@@ -164,6 +160,8 @@ def refuse_sinks(plan: Plan) -> None:
     RunFailed
         With the sink, and what to do.
     """
+    from gpuetl.run.incremental.sources import incremental_below
+
     for name, node in plan.sinks.items():
         if not isinstance(node, Write) or plan.state is None or not incremental_below(node, plan.incremental):
             continue
@@ -190,6 +188,8 @@ def refuse_doubled_rows(plan: Plan) -> None:
     RunFailed
         With the sink, and what to do.
     """
+    from gpuetl.run.incremental.sources import incremental_below
+
     for name, node in plan.sinks.items():
         if isinstance(node, Write) and node.target.mode == "append" and incremental_below(node, plan.incremental):
             path = node.target.path

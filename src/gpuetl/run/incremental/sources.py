@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from gpuetl.errors import RunFailed
 from gpuetl.formats.frames import FrameDataset
@@ -14,7 +13,7 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
 from gpuetl.places.target import mark_of
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.incremental import Incremental, NewFiles, Watermark
+from gpuetl.plan.incremental import Incremental, NewFiles, Reader, Watermark
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
@@ -30,14 +29,6 @@ from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import type_name
 
 REFRESH = "To read everything again: gpuetl run --full-refresh."
-
-
-class Reader(NamedTuple):
-    """The run that reads: the folder of its pipeline, its id, and whether it begins as if there were no state."""
-
-    root: FilePath
-    run_id: str
-    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -270,11 +261,6 @@ def next_run(plan: Plan, root: FilePath) -> Plan:
     """
     chosen = choose_sources(plan, Reader(root, "plan"))
     return plan if chosen is None else chosen.plan
-
-
-def selection_notes(plan: Plan) -> list[str]:
-    """Say what a plan reads of incremental sources."""
-    return [f"source '{one.source}': {one.text}" for one in plan.selections.values()]
 
 
 def without_idle(plan: Plan, idle: frozenset[str]) -> tuple[Plan, list[str]]:
