@@ -43,6 +43,7 @@ from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
+from gpuetl.run.run_state import RunState
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -236,6 +237,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
+        identity = RunIdentity(run_id, plan.name, options.sync)
+        state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -247,7 +250,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             workers,
             partial(accepted, plan),
             plan.name,
-            lambda checks: sources.stage(RunIdentity(run_id, plan.name, options.sync)),
+            state.stage,
         )
         with (
             measured(backend, account, clustered=is_clustered(choice.name)),
@@ -273,7 +276,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         ended = replace(ended, relation="stage" if stage else "", name=stage)
         error.report = replace(report, error=str(error), failure=ended)
         raise error
-    sources.clean()
+    state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)

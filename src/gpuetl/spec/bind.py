@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -43,7 +43,8 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.storage import StorageBinder, StorageOptions, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
-from gpuetl.state.run_store import default_state
+from gpuetl.state.pipeline_state import PipelineState
+from gpuetl.state.run_store import RunStore, default_state
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import (
     BOOL,
@@ -136,6 +137,15 @@ class _Binder:
     notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
     incremental: dict[str, Incremental] = field(default_factory=dict)
+    remembers: bool = False
+    """Whether a source or step asked for `remembered`: then the run changes the state."""
+
+    @cached_property
+    def remembered(self) -> PipelineState:
+        """What the last successful run left; an empty state where there can be none."""
+        self.remembers = True
+        path = self.state()
+        return PipelineState() if path is None else RunStore.at(path).read()
 
     def plan(self) -> Plan:
         for name in self.spec.sources:
@@ -162,9 +172,9 @@ class _Binder:
             unused=tuple(unread),
             notes=tuple(self.notes),
             state=self.state(),
+            remembered=self.remembered if self.remembers and self.looks_at_files else None,
             place_of=partial(place_of, self.spec),
             incremental=self.with_sinks(sinks),
-            keeps_state=bool(self.incremental),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -415,7 +425,7 @@ class _Binder:
             return
         report = partial(self.add, kind="source", of=name)
         if (found := bound_incremental(wanted, str(spec.path), schema, report)) is not None:
-            self.incremental[name] = found
+            self.incremental[name], self.remembers = found, True
 
     def one_choice(self, name: str, spec: SourceSpec) -> None:
         """Report a source that chooses its columns in two ways, or has two columns of one name."""

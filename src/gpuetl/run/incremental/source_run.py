@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from gpuetl.engines.capacity import Capacity
-from gpuetl.errors import RunFailed, system_reason
+from gpuetl.errors import RunFailed
 from gpuetl.executors.execution import Execution, accept_all, no_state
 from gpuetl.messages import coded
 from gpuetl.places.paths import StorePath
-from gpuetl.places.publishing import RunIdentity, StagedSink
 from gpuetl.places.registry import filesystem_of
 from gpuetl.plan.incremental import Reader, Selection
 from gpuetl.plan.nodes import Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.run.planning import fitted_plan, lowered_again
-from gpuetl.state.pipeline_state import Entry
+from gpuetl.run.run_state import MakeEntry
 from gpuetl.state.run_store import share_a_commit
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Recorder
@@ -100,42 +97,15 @@ class SourceRun:
         chosen = self.chosen
         return chosen is not None and bool(self.bound.sinks) and chosen.is_complete and not chosen.has_new
 
-    def entries(self) -> Mapping[str, Entry] | None:
-        """Write the lists of files that the run reads; return the state of the sources after it, None without any.
-
-        Raises
-        ------
-        RunFailed
-            Where the state folder does not take a file.
-        """
-        chosen = self.chosen
-        if chosen is None or not self.bound.sinks:
-            return None
-        try:
-            return chosen.entries()
-        except OSError as error:
-            what = f"cannot write to {chosen.store.path}: {system_reason(error)}"
-            raise chosen.store.failed(coded("GE1573", what)) from error
-
-    def stage(self, run: RunIdentity) -> list[StagedSink]:
-        """Stage the state after the run, which changes in the commit of its sinks."""
-        entries = self.entries()
-        if entries is None or self.chosen is None:
-            return []
-        before, now = self.chosen.before, datetime.now(UTC).isoformat(timespec="seconds")
-        after = before.after(run.run_id, now, sources=entries, windows={} if self.reader.fresh else None)
-        return [self.chosen.store.stage(before, after, run)]
+    @property
+    def entries(self) -> Mapping[str, MakeEntry]:
+        """What makes the entries of the state after the run, by source; see `RunState`."""
+        return {} if self.chosen is None else self.chosen.entries
 
     @property
     def selections(self) -> tuple[Selection, ...]:
         """What the run reads of each source."""
         return tuple(self.plan.selections.values())
-
-    def clean(self) -> None:
-        """Remove lists of files that the state names no more; what cannot be removed stays."""
-        if self.chosen is not None and self.bound.sinks:
-            with suppress(OSError, RunFailed):
-                self.chosen.store.remove_unnamed(self.chosen.store.read())
 
 
 def answer(plan: Plan, execution: Execution, capacity: Capacity) -> pa.Table:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
-from gpuetl.errors import RunFailed
+import pyarrow as pa
+
+from gpuetl.errors import RunFailed, system_reason
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.formats.rejected import RejectedRows, without_rejected
 from gpuetl.messages import coded
@@ -21,6 +24,7 @@ from gpuetl.records import dataclass
 from gpuetl.run.incremental.choice import Choice, Query
 from gpuetl.run.incremental.new_files import choose_files
 from gpuetl.run.incremental.watermarks import choose_rows
+from gpuetl.run.run_state import MakeEntry
 from gpuetl.state.pipeline_state import Entry, PipelineState
 from gpuetl.state.run_store import RunStore
 from gpuetl.state.source_state import FilesState, SourceState, WatermarkState, source_state
@@ -41,17 +45,10 @@ class ChosenSources:
         The plan, which reads no more than that.
     choices
         What was chosen, by source.
-    store, before
-        The state folder, and the state with which the run began.
-    fresh
-        Whether the run reads as if there were no state, and replaces it.
     """
 
     plan: Plan
     choices: Mapping[str, Choice]
-    store: RunStore
-    before: PipelineState
-    fresh: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -68,25 +65,33 @@ class ChosenSources:
         """The sources that have nothing to read."""
         return frozenset(name for name, choice in self.choices.items() if not choice.selection.has_new)
 
-    def entries(self) -> dict[str, Entry]:
-        """Write the lists of files that the run reads, and return the entries of the state after it.
+    @property
+    def entries(self) -> dict[str, MakeEntry]:
+        """What makes the entries of the state after the run.
 
-        Only sources that sinks of the run read move: rows that were only looked at are read again.
-
-        Raises
-        ------
-        OSError
-            Where the state folder does not take a file.
+        Only sources that sinks read have one: rows that were only looked at are read again.
         """
-        moved: dict[str, Entry] = {}
-        for name, choice in self.choices.items():
-            if choice.state is None or not self.plan.incremental[name].sinks:
-                continue
-            if choice.entries is not None:
-                label, table = choice.entries
-                self.store.files.write(label, to_bytes(table))
-            moved[name] = choice.state.to_json()
-        return moved if self.fresh else {**self.before.sources, **moved}
+        moved = {name: choice for name, choice in self.choices.items() if self.plan.incremental[name].sinks}
+        return {name: partial(make_entry, choice) for name, choice in moved.items() if choice.state is not None}
+
+
+def make_entry(choice: Choice, store: RunStore, counts: Mapping[str, pa.Table]) -> Entry:
+    """Write the list of files that a run reads of a source, and return the source's entry in the state.
+
+    Raises
+    ------
+    RunFailed
+        Where the state folder does not take the file.
+    """
+    assert choice.state is not None
+    if choice.entries is not None:
+        label, table = choice.entries
+        try:
+            store.files.write(label, to_bytes(table))
+        except OSError as error:
+            what = f"cannot write to {store.path}: {system_reason(error)}"
+            raise store.failed(coded("GE1573", what)) from error
+    return choice.state.to_json()
 
 
 def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> ChosenSources | None:
@@ -109,8 +114,7 @@ def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> Ch
         raise RunFailed.at(Origin("source", name), message, "Name a folder, or a prefix of a store: state: PATH.")
     refuse_some_sinks(plan, reads)
     store = RunStore.at(plan.state)
-    before = store.read()
-    known = PipelineState() if reader.fresh else before
+    known = PipelineState() if reader.fresh or plan.remembered is None else plan.remembered
     choices: dict[str, Choice] = {}
     for name, read in reads.items():
         state = checked_state(name, read, plan.incremental, known, reader)
@@ -118,8 +122,7 @@ def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> Ch
             choices[name] = choose(read, plan.incremental[name], state, store, reader, query)
         except DatasetError as error:
             raise RunFailed.at(read.origin, str(error), error.hint) from error
-    chosen = applied(plan, choices, reader.run_id)
-    return ChosenSources(chosen, choices, store, before, reader.fresh)
+    return ChosenSources(applied(plan, choices, reader.run_id), choices)
 
 
 def choose(
