@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.outputs import Accepts, Outputs, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
@@ -61,6 +62,7 @@ class Execution:
     workers: frozenset[str] = frozenset()
     accepts: Accepts = accept_all
     pipeline: str = ""
+    checkpointing: Checkpointing | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""
