@@ -32,6 +32,7 @@ from gpuetl.physical.lower import PhysicalPlan, checkpoint_name
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
 from gpuetl.physical.working_sets import HOST
+from gpuetl.places.publishing import StagedSink
 from gpuetl.plan.nodes import Write
 from gpuetl.state.checkpoint_files import CheckpointTarget
 from gpuetl.telemetry.memory_meter import Growth
@@ -50,6 +51,8 @@ SPILLED_BYTES = 8 << 20
 """Of frames that are spilled at a time, before it is measured what that has freed."""
 Accepts = Callable[[Mapping[str, pa.Table]], bool]
 """Looks at what was counted, by check, and tells whether the sinks may change."""
+StageState = Callable[[Mapping[str, pa.Table]], Sequence[StagedSink]]
+"""Stages what the pipeline remembers, from what was counted, once the sinks may change."""
 
 
 class Outputs(NamedTuple):
@@ -95,7 +98,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     if budget:
         settled = (partial(is_settled, writer) for writer in writers.values())
         budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
-    head_rows = options.head_rows
+    head_rows, state = options.head_rows, list[StagedSink]()
     try:
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
@@ -136,9 +139,10 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
             tables |= {} if table is None else {name: table}
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
-                reports = commit({name: writers[name] for name in physical.sinks}, recorder)
+                state += run.stage_state(checks)
+                reports = commit({name: writers[name] for name in physical.sinks}, recorder, state)
     finally:
-        close_writers(sinks_first(writers), threads)
+        close_writers([*sinks_first(writers), *state], threads)
     if budget:
         warn_of_excess(budget, recorder)
     return Outputs(reports if accepted else (), heads, kept, checks, tables)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import redacted
 from gpuetl.options import RunOptions
@@ -23,6 +24,7 @@ from gpuetl.report.workers import worker_reports
 from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
 from gpuetl.run.planning import lowered_again
+from gpuetl.state.checkpoint_files import KIND
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.telemetry.timeline import Timeline
@@ -52,6 +54,7 @@ class Account:
     fingerprint: str = ""
     passes: Mapping[str, float] = field(default_factory=dict)
     sampler: MemorySampler | None = None
+    checkpointing: Checkpointing | None = None
 
     @property
     def timeline(self) -> Timeline:
@@ -75,6 +78,7 @@ class Account:
             environment=environment(capabilities.device), declared=declared(self.pipeline),
             timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
             trace=redacted(str(self.options.trace)) if self.options.trace else "",
+            checkpoints=tuple(self.checkpointing.reports.values()) if self.checkpointing else (),
         )  # fmt: skip
 
     def shown_parameters(self) -> dict[str, str]:
@@ -171,6 +175,7 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
         *(("stage", n) for n in plan.stages),
         *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
         *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
+        *((KIND, n) for n in (*plan.stages, *plan.rejected)),
         *((STATISTICS, n) for n in plan.sinks),
         *(("sink", n) for n in plan.sinks),
     ]

@@ -21,13 +21,15 @@ from gpuetl.engines.interface import Backend
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.committing import recovered
-from gpuetl.executors.execution import Execution, accept_all, on_workers
+from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
 from gpuetl.executors.outputs import Outputs
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
+from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
@@ -36,10 +38,13 @@ from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
+from gpuetl.run.checkpoints import Checkpoints, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
+from gpuetl.run.run_state import RunState
+from gpuetl.run.selection import Selection, partial_notes
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -51,6 +56,7 @@ from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
+    from gpuetl.spec.model import PipelineSpec
 
 
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
@@ -75,8 +81,8 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     }
     if not shown:
         return checks
-    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
-    execution = replace(execution, seconds={}, accepts=accept_all)
+    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=(), checkpoints={})
+    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
@@ -126,12 +132,15 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `part` restricts the run to a part of the pipeline, and `resume` has it read checkpoints.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    part: Selection = Selection()
+    resume: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -142,8 +151,11 @@ class RunRequest(NamedTuple):
         if self.fills_cache:
             keep_results(plan, label, results, warnings)
 
-    def of(self, plan: Plan) -> Plan:
+    def of(self, plan: Plan, spec: PipelineSpec | None = None) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
+        if self.part.is_partial:
+            assert spec is not None
+            return self.part.of(plan, spec, self.keep, self.write)
         if self.write:
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
@@ -192,14 +204,18 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
-        plan = request.of(pipeline.plan(params, run_id=run_id))
+        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
         with plan.pointing():
             has_changed = recovered(plan, recorder)
         if has_changed:  # so may have the files of its sources
-            plan = request.of(pipeline.plan(params, run_id=run_id))
+            plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
+        with plan.pointing():
+            plan, account.checkpointing = checkpointed(plan, account, request)
     account.plan = plan
+    for note in partial_notes(request.part, plan):
+        recorder.note(note)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -216,6 +232,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
+        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -227,6 +244,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             workers,
             partial(accepted, plan),
             plan.name,
+            state.stage,
+            account.checkpointing,
         )
         with (
             measured(backend, account, clustered=is_clustered(choice.name)),
@@ -257,9 +276,21 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         ended = replace(ended, relation="stage" if stage else "", name=stage)
         error.report = replace(report, error=str(error), failure=ended)
         raise error
+    state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Plan, Checkpointing | None]:
+    """Return the plan with checkpoints that it reads and writes; trial runs on the first rows have none."""
+    spec = account.pipeline.spec
+    if plan.state is None or request.part.limit is not None:
+        return plan, None
+    if not request.resume and not any(stage.checkpoint for stage in spec.stages.values()):
+        return plan, None
+    checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
+    return with_checkpoints(checkpoints, request.resume, request.write)
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:

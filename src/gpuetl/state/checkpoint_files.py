@@ -29,6 +29,7 @@ class CheckpointTarget(Target):
 
     key: str
     state: FilePath
+    kind: str = KIND
 
 
 @dataclass
