@@ -24,6 +24,7 @@ from gpuetl.cli.arguments import (
     run_options,
 )
 from gpuetl.cli.output import OUTPUT
+from gpuetl.cli.partial_run import add_parts, selection_of
 from gpuetl.errors import ContractBroken, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.signals import noted
@@ -68,6 +69,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
     text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
+    add_parts(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
 
 
@@ -92,6 +94,12 @@ def run(
     write: bool = True,
     sync: bool = True,
     quiet: bool = False,
+    resume: bool = False,
+    checkpoint_limit: int | None = None,
+    select: Sequence[str] = (),
+    until: str = "",
+    limit: int | None = None,
+    write_to: FilePath | None = None,
     **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
@@ -109,6 +117,7 @@ def run(
         skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
+        checkpoint_limit=checkpoint_limit,
     )  # fmt: skip
     choice = choose_engine(engine, begun)
     options = options.with_profile(pipeline.spec.profile, choice.name)
@@ -122,8 +131,10 @@ def run(
     collect_garbage()
     try:
         with screen.progress(f"run of {pipeline.spec.name}") as progress:
+            part = selection_of(select, until, limit, write_to)
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = RunRequest(keep, write, unused=write)
+            keep = None if part.is_partial else keep
+            wanted = RunRequest(keep, write, write and not part.is_partial, part=part, resume=resume)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
         OUTPUT.is_result = False

@@ -73,6 +73,8 @@ class Checkpointing:
         The keys of the counts that rules need: of stages with a checkpoint, and of those above.
     state
         The state folder.
+    keys
+        The keys of the checkpoints that the run reads or writes.
     reports
         What became of each checkpoint so far.
     """
@@ -83,6 +85,7 @@ class Checkpointing:
     state: FilePath
     sources: Mapping[str, tuple[tuple[FilePath, FileState | None], ...]] = field(default_factory=dict)
     counts: Mapping[str, str] = field(default_factory=dict)
+    keys: frozenset[str] = frozenset()
     reports: dict[str, CheckpointReport] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock, repr=False)
 

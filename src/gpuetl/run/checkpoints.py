@@ -8,7 +8,7 @@ parameter or step is not.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from gpuetl.errors import RunFailed, system_reason
@@ -27,6 +27,7 @@ from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.run.result_keys import durable_keys
 from gpuetl.spec.model import PipelineSpec
+from gpuetl.state.checkpoint_cleaning import LIMIT_BYTES, beyond_limit
 from gpuetl.state.checkpoint_files import KIND, CheckpointTarget
 from gpuetl.state.checkpoints import FOLDER, Checkpoint, CheckpointStore, Damaged, folder_of
 from gpuetl.state.files import state_files
@@ -176,10 +177,10 @@ class Checkpoints:
             found[name] = tuple({str(file.path): (file.path, file.state) for file in files}.values())
         return found
 
-    def counts_of(self, names: Mapping[str, Node]) -> dict[str, str]:
+    def counts_of(self, names: Sequence[str]) -> dict[str, str]:
         """Return the keys of the counts that rules of these stages need, and rules of the stages above them."""
-        above = {id(node) for name in names for node in walk_graph(self.node_of(name))}
         stages = {without_rejected(name) for name in names}
+        above = {id(node) for name in names for node in walk_graph(self.node_of(name))}
         stages |= {name for name, node in self.plan.stages.items() if id(node) in above}
         wanted = {rule.counts for rule in self.plan.rules if rule.stage in stages}
         keys = {name: self.keys.get(id(node)) for name, node in self.plan.checks.items() if name in wanted}
@@ -202,8 +203,12 @@ def with_checkpoints(checkpoints: Checkpoints, resume: bool, write: bool) -> tup
     writes = checkpoints.written(found) if write else {}
     if writes:
         check_writable(checkpoints.store, next(iter(writes.values())).origin)
+    names = [*writes, *checkpoints.checkpointing.reports]
     made = replace(
-        checkpoints.checkpointing, sources=checkpoints.sources_of(writes), counts=checkpoints.counts_of(writes)
+        checkpoints.checkpointing,
+        sources=checkpoints.sources_of(writes),
+        counts=checkpoints.counts_of(names),
+        keys=frozenset(checkpoints.keys[id(checkpoints.node_of(name))] for name in names),
     )
     return replace(plan, checkpoints=writes).replacing(found), made
 
@@ -259,3 +264,20 @@ def nothing_reused(checkpoints: Checkpoints) -> str:
         return "no stage has checkpoint: true, so there was nothing to resume from"
     names = ", ".join(f"'{name}'" for name in checkpoints.stages)
     return f"no checkpoint of {names} is valid for these files, parameters and steps, so everything was computed"
+
+
+def remove_oldest(checkpointing: Checkpointing, limit: int | None, recorder: Recorder) -> None:
+    """Remove the oldest checkpoints where all of them take more than a limit, but none that the run wrote or read."""
+    most = LIMIT_BYTES if limit is None else limit
+    in_use = {*checkpointing.counts.values(), *checkpointing.keys}
+    try:
+        gone = list(beyond_limit(checkpointing.store.stored(), most, in_use))
+        for stored in gone:
+            checkpointing.store.remove(stored)
+    except OSError as error:
+        why = system_reason(error) or error
+        recorder.warn(coded("GE1558", f"old checkpoints in {redacted(str(checkpointing.state))} stay: {why}"))
+        return
+    if gone:
+        count = f"{len(gone)} old checkpoint{'s' * (len(gone) != 1)}"
+        recorder.note(f"removed {count} of {size(sum(one.bytes for one in gone))}: all may take {size(most)}")

@@ -38,7 +38,7 @@ from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
-from gpuetl.run.checkpoints import Checkpoints, with_checkpoints
+from gpuetl.run.checkpoints import Checkpoints, remove_oldest, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
@@ -277,6 +277,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error.report = replace(report, error=str(error), failure=ended)
         raise error
     state.clean()
+    if account.checkpointing:
+        remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
