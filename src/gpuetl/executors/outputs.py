@@ -131,7 +131,8 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
                 run.checkpointing.keep_counts(checks)
             heads = {name: sink.head() for name, sink in sinks.items()}
             for name, (write, _) in physical.written.items():
-                writers[name].finish()
+                if name in physical.sinks:  # checkpoints are written, or given up
+                    writers[name].finish()
                 note_files(recorder.of(write, write.origin), writers[name], backend)
         tables = dict[str, pa.Table]()
         for name, frame in kept.items():

@@ -89,15 +89,13 @@ class Checkpoints:
         """
         nodes = {name: self.node_of(name) for name in self.stages}
         names = {id(node): name for name, node in nodes.items()}
-        found: dict[int, Node] = {}
+        found = self.reused_counts()
         for node in reversed(self.plan.nodes):
             if id(node) not in names or id(node) not in computed(self.plan, found):
                 continue
             if read := self.read_of(names[id(node)], node):
                 found[id(node)] = read
-        if found:
-            found |= self.reused_counts(found)
-        return found
+        return found if self.checkpointing.reports else {}
 
     def read_of(self, name: str, node: Node) -> Node | None:
         """Return the node that reads the checkpoint of a stage, if there is a valid one."""
@@ -137,12 +135,11 @@ class Checkpoints:
             return None
         return found
 
-    def reused_counts(self, found: Mapping[int, Node]) -> dict[int, Node]:
+    def reused_counts(self) -> dict[int, Node]:
         """Return what stands for counts of rules that an earlier run has kept."""
-        needed = computed(self.plan, found)
         reads: dict[int, Node] = {}
         for name, node in self.plan.checks.items():
-            checkpoint = self.find(name, node) if id(node) in needed else None
+            checkpoint = self.find(name, node)
             if checkpoint is None or not checkpoint.table:
                 continue
             dataset = FrameDataset.of(f"counts of {name}", checkpoint.counts())
