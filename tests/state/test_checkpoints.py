@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from threading import Thread
 
@@ -21,6 +23,7 @@ from gpuetl.run.pipeline_run import Run
 from gpuetl.state.checkpoints import Checkpoint, CheckpointStore
 from gpuetl.state.files import state_files
 from gpuetl.testing import assert_tables_equal
+from gpuetl.types.data_types import parse_type
 from servers.stores import StoreServer
 
 PIPELINE = """\
@@ -401,3 +404,50 @@ def test_yaml_and_python_are_one(folder: Path) -> None:
     made.read_parquet("sales", "sales.parquet").limit(1).stage("first", checkpoint=True)
     assert made.spec.stages["first"].checkpoint
     assert replace(made.spec.stages["first"], checkpoint=False) != made.spec.stages["first"]
+
+
+TYPES = {
+    "bool": [True, False, None], "int8": [-128, 127, None], "uint64": [0, 2**64 - 1, None], "int32": [1, -1, None],
+    "float32": [-0.0, float("nan"), None], "float64": [-0.0, float("nan"), float("-inf")],
+    "decimal(38, 10)": [Decimal("1.5"), Decimal("-1"), None], "decimal256": [Decimal("1.5"), None, None],
+    "string": ["", "ä\0", None], "binary": [b"", b"\xff\0", None], "binary(2)": [b"ab", None, b"\0\xff"],
+    "date": [date(1, 1, 1), date(9999, 12, 31), None], "time": [time(0), time(23, 59, 59, 999999), None],
+    "timestamp": [datetime(1677, 9, 22), datetime(9999, 12, 31, 23, 59, 59, 999999), None],
+    "timestamp_ns": [1, 2**62, None], "duration": [timedelta(days=-1, microseconds=1), None, None],
+    "interval": [pa.scalar((1, 2, 3), pa.month_day_nano_interval()).as_py(), None, None],
+    "uuid": [b"0123456789abcdef", None, bytes(16)],
+    "timestamp[UTC]": [datetime(2026, 1, 1, tzinfo=UTC), None, None],
+    "timestamp[Europe/Berlin]": [datetime(2026, 1, 1, tzinfo=UTC), None, None],
+    "list<int32>": [[], [1, None], None], "struct<a: int8, b: string>": [{"a": 1, "b": None}, None, {"a": None, "b": ""}],
+    "map<string, int64>": [[("a", 1)], [], None], "list<struct<a: timestamp[Europe/Berlin]>>": [[{"a": None}], [], None],
+}  # fmt: skip
+
+
+NOT_WRITTEN = {"decimal256": pa.decimal256(76, 2), "interval": pa.month_day_nano_interval()}
+"""Types that a schema cannot name."""
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_all_types_are_kept_exactly(tmp_path: Path, engine: str, dtype: str, encoded_on_device: None) -> None:
+    rows = pa.table({"v": pa.array(TYPES[dtype], NOT_WRITTEN.get(dtype) or parse_type(dtype)), "n": [1, 2, 3]})
+    schema = {"v": dtype, "n": "int64"}
+
+    def made() -> Pipeline:
+        made = Pipeline("types", root=tmp_path)
+        if dtype in NOT_WRITTEN:
+            made.from_frame("t", rows).filter(col("n") > 0).stage("kept", checkpoint=True)
+        else:
+            pq.write_table(rows, tmp_path / "t.parquet")
+            os.utime(tmp_path / "t.parquet", (0, 0))
+            made.read_parquet("t", "t.parquet", schema=schema).filter(col("n") > 0).stage("kept", checkpoint=True)
+        made.table("kept").sort("n").stage("last")
+        made.table("last").write_arrow("out", "out.arrow", mode="overwrite")
+        return made
+
+    options = RunOptions(partition_rows=2)
+    assert states(made().run(engine=engine, options=options)) == {"kept": "written"}
+    done = made().run(engine=engine, options=options, resume=True, keep=["last"])
+    assert states(done) == {"kept": "reused"}
+    found = done["last"].to_arrow()
+    assert found.schema == rows.schema
+    assert_tables_equal(found, rows)

@@ -108,7 +108,7 @@ class Checkpointing:
         OSError
             Where the state folder does not take the manifest.
         """
-        target, found = files.target, list(written)
+        target, found = files.checkpoint, list(written)
         self.check_sources(target.name, files)
         kept = tuple(CheckpointFile(files.named(one.name), one.size, one.checksum) for one in found)
         checkpoint = Checkpoint(
@@ -120,7 +120,7 @@ class Checkpointing:
         files.remove_others([one.name for one in kept])
         self.add(
             CheckpointReport(
-                target.name, "written", self.run_id, rows, checkpoint.bytes, sum(one.seconds for one in found),
+                target.name, "written", self.run_id, rows, checkpoint.file_bytes, sum(one.seconds for one in found),
                 redacted(str(target.path)), self.engine,
             )
         )  # fmt: skip
@@ -177,7 +177,6 @@ class CheckpointWriter(SinkWriter):
     @cached_property
     def checkpoint_files(self) -> CheckpointFiles:
         """The files, in their last place."""
-        assert isinstance(self.target, CheckpointTarget)
         return CheckpointFiles(self.target, RunIdentity(self.run_id, self.pipeline, self.sync), self.name)
 
     def write_piece(self, name: str, rows: object) -> WrittenFile:
@@ -208,7 +207,7 @@ class CheckpointOutput:
         self.runner, self.source, self.write, self.writer = runner, source, write, writer
         self.checkpointing, self.begin = checkpointing, begin
         self.work = runner.recorder.of(write, write.origin)
-        self.target = writer.checkpoint_files.target
+        self.target = writer.checkpoint_files.checkpoint
         self.left = source.partitions
         self.is_skipped = checkpointing.is_written(self.target.name)
         self.thread = ThreadPoolExecutor(1, "gpuetl-checkpoint")

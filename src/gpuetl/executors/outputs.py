@@ -110,7 +110,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
             checkpoints = checkpoint_outputs(physical, runner, writers, run.checkpointing)
             kept, counted = dict[str, Frame](), dict[str, Frame]()
             counts = run.checkpointing.counts if run.checkpointing else {}
-            receivers = [
+            receivers: list[tuple[bool, Take]] = [
                 *((name in counts, partial(counted.__setitem__, name)) for name in physical.first),
                 *((True, checkpoint.take) for checkpoint in checkpoints),
                 *((False, sink.take) for sink in sinks.values()),

@@ -105,7 +105,7 @@ class Checkpoints:
             return None
         path = self.store.files.at(checkpoint.folder)
         report = CheckpointReport(
-            name, "reused", checkpoint.run_id, checkpoint.rows, checkpoint.bytes, time.perf_counter() - start,
+            name, "reused", checkpoint.run_id, checkpoint.rows, checkpoint.file_bytes, time.perf_counter() - start,
             redacted(str(path)), checkpoint.engine,
         )  # fmt: skip
         self.checkpointing.add(report)
@@ -179,7 +179,7 @@ class Checkpoints:
         stages = {without_rejected(name) for name in names}
         above = {id(node) for name in names for node in walk_graph(self.node_of(name))}
         stages |= {name for name, node in self.plan.stages.items() if id(node) in above}
-        wanted = {rule.counts for rule in self.plan.rules if rule.stage in stages}
+        wanted = {name for rule in self.plan.rules if rule.stage in stages for name in (rule.counts, rule.stage)}
         keys = {name: self.keys.get(id(node)) for name, node in self.plan.checks.items() if name in wanted}
         return {name: key for name, key in keys.items() if key is not None}
 

@@ -44,7 +44,7 @@ from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
-from gpuetl.run.selection import Selection, partial_notes
+from gpuetl.run.selection import Selection
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -214,8 +214,6 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         with plan.pointing():
             plan, account.checkpointing = checkpointed(plan, account, request)
     account.plan = plan
-    for note in partial_notes(request.part, plan):
-        recorder.note(note)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:

@@ -93,7 +93,25 @@ class Selection:
         plan = with_rules_of(plan, graph.above([*plan.kept, *(spec.sinks[name].from_ for name in sinks)]))
         if self.write_to is not None:
             plan = replace(plan, sinks=dict(self.moved(plan, spec)))
+        plan = self.without_state(plan)
+        plan = replace(plan, notes=(*plan.notes, *partial_notes(self, plan)))
         return plan if self.limit is None else limited(plan, self.limit)
+
+    def without_state(self, plan: Plan) -> Plan:
+        """Return the plan of a run that leaves the pipeline's state as it is.
+
+        The next run of the whole pipeline then takes the same new rows.  So no sink may append them here.
+        """
+        if plan.remembered is None:
+            return plan
+        for name, sink in plan.sinks.items():
+            assert isinstance(sink, Write)
+            if self.write_to is None and sink.target.mode == "append" and not sink.target.run_key:
+                why = f"sink '{name}' appends rows of an incremental source, and the next run would append them again"
+                hint = "Run the whole pipeline, name a run_key, or write elsewhere: --write-to FOLDER."
+                raise InvalidPipeline.because(coded("GE1561", f"a run of a part: {why}"), hint)
+        note = "the run of a part leaves the state of the pipeline as it is: the next run reads the same new rows"
+        return replace(plan, remembered=None, notes=(*plan.notes, note))
 
     def kept(self, spec: PipelineSpec, graph: Names, chosen: set[str], sinks: Mapping[str, Node]) -> list[str]:
         """Return the stages to keep: the last one, or those that no chosen stage reads, and no sink writes."""
@@ -187,7 +205,7 @@ def with_rules_of(plan: Plan, stages: set[str]) -> Plan:
 def with_rules(plan: Plan, rules: Iterable[Check]) -> Plan:
     """Return the plan with these rules, and the counts that they need."""
     kept = tuple(rules)
-    counts = {rule.counts for rule in kept}
+    counts = {name for rule in kept for name in (rule.counts, rule.stage)}  # which counts all rows
     return replace(plan, rules=kept, checks={name: node for name, node in plan.checks.items() if name in counts})
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
+from typing import Final, Literal
 
 from gpuetl.errors import RunFailed
 from gpuetl.places.paths import FilePath
-from gpuetl.places.publishing import RunIdentity, WrittenFile
+from gpuetl.places.publishing import RunIdentity, StagedSink, WrittenFile
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 from gpuetl.state.checkpoints import checksum_of, folder_of, remove_empty_folders
 from gpuetl.state.files import StateFiles, state_files
 from gpuetl.telemetry.origin import Origin
 
-KIND = "checkpoint"
+KIND: Final = "checkpoint"
 """Of the origin of what writes a checkpoint, as reports name it."""
 NAME_BYTES = 255
 
@@ -29,7 +30,7 @@ class CheckpointTarget(Target):
 
     key: str
     state: FilePath
-    kind: str = KIND
+    kind: Literal["sink", "state", "checkpoint"] = KIND
 
 
 @dataclass
@@ -40,7 +41,7 @@ class CheckpointFiles:
     manifest, so that no file is moved.
     """
 
-    target: CheckpointTarget
+    target: Target
     run: RunIdentity
     name: str = ""
     files: list[WrittenFile] = field(default_factory=list)
@@ -48,16 +49,23 @@ class CheckpointFiles:
     foreign_kept: list[Path] = field(default_factory=list)
     checksums: dict[str, str] = field(default_factory=dict)
     is_published: bool = False
+    before_change: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def checkpoint(self) -> CheckpointTarget:
+        """The target as that of a checkpoint."""
+        assert isinstance(self.target, CheckpointTarget)
+        return self.target
 
     @cached_property
     def state(self) -> StateFiles:
         """The files of the state folder."""
-        return state_files(self.target.state)
+        return state_files(self.checkpoint.state)
 
     @cached_property
     def scratch(self) -> Path | None:
         """A folder of this machine for files that a store gets; None for a folder of this machine."""
-        return None if isinstance(self.target.state, Path) else Path(tempfile.mkdtemp(prefix="gpuetl-checkpoint-"))
+        return None if isinstance(self.checkpoint.state, Path) else Path(tempfile.mkdtemp(prefix="gpuetl-checkpoint-"))
 
     @property
     def folder(self) -> str:
@@ -96,7 +104,7 @@ class CheckpointFiles:
 
     def staged_path(self, name: str) -> FilePath:
         """Return where a file is that `keep` has taken over."""
-        return self.state.at(f"{folder_of(self.target.key)}/{self.named(name)}")
+        return self.state.at(f"{folder_of(self.checkpoint.key)}/{self.named(name)}")
 
     def keep(self, name: str) -> int:
         """Take the checksum of a file that was written, and upload it to a store; return its bytes.
@@ -106,7 +114,7 @@ class CheckpointFiles:
         path = self.path_of(name)
         self.checksums[name], size = checksum_of(path), path.stat().st_size
         if self.scratch is not None:
-            self.state.take(f"{folder_of(self.target.key)}/{self.named(name)}", path)
+            self.state.take(f"{folder_of(self.checkpoint.key)}/{self.named(name)}", path)
         return size
 
     def earlier_files(self) -> Sequence[FilePath]:
@@ -129,19 +137,19 @@ class CheckpointFiles:
 
     def remove_others(self, names: Sequence[str]) -> None:
         """Remove files of this run but those named, below the checkpoint's folder."""
-        folder, kept = folder_of(self.target.key), set(names)
+        folder, kept = folder_of(self.checkpoint.key), set(names)
         with suppress(OSError):  # what is left is removed later: `gpuetl clean`
             for name in self.state.names(f"{folder}/{self.run.run_id}"):
                 if name.removeprefix(f"{folder}/") not in kept:
                     self.state.delete(name)
-                    remove_empty_folders(self.state.at(name), self.target.state)
+                    remove_empty_folders(self.state.at(name), self.checkpoint.state)
 
     # On a cluster.
 
     def share(self) -> None:
         """Do nothing: workers make their folders."""
 
-    def attempt(self, name: str) -> CheckpointFiles:
+    def attempt(self, name: str) -> StagedSink:
         """Return where a worker writes the files of one attempt at a task."""
         return CheckpointFiles(self.target, self.run, name)
 

@@ -87,7 +87,7 @@ class Checkpoint:
     table: str = ""
 
     @property
-    def bytes(self) -> int:
+    def file_bytes(self) -> int:
         """The size of all files."""
         return sum(file.bytes for file in self.files)
 
@@ -101,7 +101,7 @@ class Checkpoint:
         schema = base64.b64encode(self.schema.serialize().to_pybytes()).decode()
         columns = {field.name: str(field.type) for field in self.schema}
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("schema", "files")}
-        written = {"version": FORMAT_VERSION, **fields, "bytes": self.bytes, "columns": columns, "schema": schema}
+        written = {"version": FORMAT_VERSION, **fields, "bytes": self.file_bytes, "columns": columns, "schema": schema}
         return json.dumps({**written, "files": [asdict(file) for file in self.files]}, indent=1).encode()
 
     @classmethod
@@ -313,5 +313,7 @@ def remove_empty_folders(path: FilePath, top: FilePath) -> None:
             return
         try:
             folder.rmdir()
-        except OSError:  # in use, or gone
+        except FileNotFoundError:
+            continue
+        except OSError:  # in use
             return

@@ -79,7 +79,7 @@ class ClusterCheckpoints:
     def publish(self, stage: ClusterCheckpoint, recorder: Recorder) -> None:
         """Publish a checkpoint, or warn that it cannot be."""
         assert self.checkpointing is not None
-        target = stage.files.target
+        target = stage.files.checkpoint
         if stage.problem:
             self.checkpointing.lose(target, stage.problem, recorder)
             return
