@@ -168,7 +168,14 @@ class RunOptions:
     checkpoint_limit: int | None = None
 
     def __post_init__(self) -> None:
-        leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1, "checkpoint_limit": 0}
+        leasts = {
+            "partition_rows": 1,
+            "broadcast_bytes": 0,
+            "head_rows": 0,
+            "resident_bytes": 0,
+            "memory": 1,
+            "checkpoint_limit": 0,
+        }
         for name, least in leasts.items():
             value = getattr(self, name)
             if value is None and name in ("partition_rows", "resident_bytes", "memory", "checkpoint_limit"):

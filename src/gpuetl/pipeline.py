@@ -389,7 +389,6 @@ class Pipeline(PipelineDefinition, SourceMethods):
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
         options = self.options_for(options, choice.name)
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
-
         from gpuetl.run.selection import Selection
 
         names = None if keep is None else as_names(keep)

@@ -78,7 +78,11 @@ def store_of(folder: Path) -> CheckpointStore:
 
 def manifest_of(folder: Path, stage: str = "clean") -> Checkpoint:
     """Return the manifest of a stage's only checkpoint."""
-    (found,) = (one.manifest for one in store_of(folder).stored() if one.manifest and one.manifest.stage == stage and one.manifest.format)
+    (found,) = (
+        one.manifest
+        for one in store_of(folder).stored()
+        if one.manifest and one.manifest.stage == stage and one.manifest.format
+    )
     return found
 
 
@@ -140,16 +144,14 @@ def test_without_resume_it_is_written_and_not_read(folder: Path, engine: str) ->
     assert states(first) == states(second) == {"clean": "written"}
     assert sources_read(second) == ["sales"]
     assert manifest_of(folder).run_id == second.report.run_id
-    kept = [path for path in (folder / ".gpuetl").rglob("*.parquet")]
+    kept = list((folder / ".gpuetl").rglob("*.parquet"))
     assert sorted(kept) == sorted(files_of(folder))  # nothing of the first run is left
 
 
 CHANGES: dict[str, Callable[[Path], Pipeline]] = {
     "a parameter": lambda folder: daily(folder, FIXED.replace("default: 2", "default: 3")),
     "a step of the stage": lambda folder: daily(folder, FIXED.replace("amount desc", "amount")),
-    "a step above": lambda folder: daily(
-        folder, FIXED.replace("sales.parquet}", "sales.parquet, filter: id < 8}")
-    ),
+    "a step above": lambda folder: daily(folder, FIXED.replace("sales.parquet}", "sales.parquet, filter: id < 8}")),
     "a rule that drops rows": lambda folder: daily(
         folder, FIXED.replace("{not_null: [id]}", "{range: {id: [1, 6]}, on_fail: drop}")
     ),
@@ -319,9 +321,7 @@ def test_rows_in_memory(folder: Path) -> None:
     assert states(pipeline(pa.table({"a": [1, 2, 4]})).run(engine="pandas", resume=True)) == {"kept": "written"}
 
 
-def test_in_an_object_store(
-    folder: Path, engine: str, s3_server: StoreServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_an_object_store(folder: Path, engine: str, s3_server: StoreServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     text = f"{FIXED}state: s3://{s3_server.new_bucket()}/state\n"
@@ -354,7 +354,9 @@ def test_what_cannot_be_written_is_a_warning(
     monkeypatch.setattr(SinkWriter, "write_piece", write_piece)
     done = daily(folder).run(engine=engine, options=layout)
     assert states(done) == {"clean": "lost"}
-    assert any("the checkpoint was not written" in warning and "no space" in warning for warning in done.report.warnings)
+    assert any(
+        "the checkpoint was not written" in warning and "no space" in warning for warning in done.report.warnings
+    )
     check_output(folder)
     assert not list((folder / ".gpuetl").rglob("*.parquet"))
 

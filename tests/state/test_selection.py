@@ -105,7 +105,11 @@ def test_limit_does_not_touch_sinks_that_are_there(shop: Pipeline) -> None:
 def test_write_to(shop: Pipeline, tmp_path: Path, engine: str) -> None:
     done = shop.run(engine=engine, limit=3, write_to=tmp_path / "trial")
     assert written(done) == SINKS
-    assert sorted(path.name for path in (tmp_path / "trial").iterdir()) == ["clean_out.parquet", "other_out.csv", "totals_out"]
+    assert sorted(path.name for path in (tmp_path / "trial").iterdir()) == [
+        "clean_out.parquet",
+        "other_out.csv",
+        "totals_out",
+    ]
     assert pq.read_table(tmp_path / "trial" / "clean_out.parquet").num_rows == 2
     shop.run(engine=engine, limit=2, write_to=tmp_path / "trial")  # replaces what it wrote
     assert pq.read_table(tmp_path / "trial" / "clean_out.parquet").num_rows == 1

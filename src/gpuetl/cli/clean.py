@@ -60,15 +60,19 @@ def clean(
     --older-than and --keep-last choose.
     """
     files = [path for path in paths if is_pipeline(path)]
+    places = [path for path in paths if path not in files]
+    if places and (older_than_s is not None or keep_last or dry_run):
+        what = "--older-than, --keep-last and --dry-run are for checkpoints"
+        message = coded("GE1563", f"{what}, and {places[0]} is no pipeline")
+        raise InvalidPipeline.because(message, "Name the pipeline's YAML file, or leave these options out.")
     for file in files:
         clean_checkpoints(file, dict(params), profile, older_than_s, keep_last, dry_run)
-    paths = [path for path in paths if path not in files]
-    if files and not paths:
-        return
-    if older_than_s is not None or keep_last or dry_run:
-        what = "--older-than, --keep-last and --dry-run are for checkpoints"
-        message = coded("GE1563", f"{what}, and {paths[0]} is no pipeline")
-        raise InvalidPipeline.because(message, "Name the pipeline's YAML file, or leave these options out.")
+    if places:
+        clean_places(places, hosts)
+
+
+def clean_places(paths: Sequence[FilePath], hosts: Sequence[str]) -> None:
+    """Remove the staging folders of runs that died; raise `RunFailed` for those that cannot be removed."""
     from gpuetl.places.local.commit.recovery import Left, Recovered
 
     removed: list[Recovered] = []

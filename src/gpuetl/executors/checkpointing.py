@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import field
 from functools import cached_property
 from threading import Lock
@@ -140,7 +141,10 @@ class Checkpointing:
                 raise files.failed(coded("GE1420", f"{path} changed during the run: {difference}"))
 
     def keep_counts(self, tables: Mapping[str, pa.Table]) -> None:
-        """Keep what was counted for rules, so that a run that reads a checkpoint need not count again."""
+        """Keep what was counted for rules, so that a run that reads a checkpoint need not count again.
+
+        Where the state folder does not take it, it is counted again.
+        """
         for name, key in self.counts.items():
             if name in tables:
                 table = tables[name]
@@ -148,7 +152,8 @@ class Checkpointing:
                     key, self.pipeline, name, self.run_id, self.engine, __version__, time.time(), table.num_rows, "",
                     table.schema, (), counts_of(table),
                 )  # fmt: skip
-                self.store.publish(made)
+                with suppress(OSError):
+                    self.store.publish(made)
 
     def lose(self, target: CheckpointTarget, why: str, recorder: Recorder) -> None:
         """Report that a stage has no checkpoint, as a warning."""

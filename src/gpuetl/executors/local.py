@@ -17,8 +17,8 @@ from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.passes import Pass, passes_of, with_needs
-from gpuetl.plan.graph import walk_graph
 from gpuetl.physical.stateful_window import StatefulWindow
+from gpuetl.plan.graph import walk_graph
 
 Take = Callable[[Frame], None]
 """What is done with each partition of a root."""

@@ -1,8 +1,8 @@
 """Checkpoints of a run: stages that a resumed run reads, and those that it writes, put into the plan.
 
-A stage has a checkpoint with `checkpoint: true`.  Its rows are kept under a durable key of its node in the plan as it is
-written: see `result_keys.py`.  So a stage that is unchanged in a changed pipeline is found, and one below a changed file,
-parameter or step is not.
+A stage has a checkpoint with `checkpoint: true`.  Its rows are kept under a durable key of its node in the plan as it
+is written: see `result_keys.py`.  So a stage that is unchanged in a changed pipeline is found, and one below a changed
+file, parameter or step is not.
 """
 
 from __future__ import annotations
@@ -170,7 +170,9 @@ class Checkpoints:
         found = {}
         for name in names:
             reads = (node for node in walk_graph(self.node_of(name)) if isinstance(node, Read))
-            files = (file for read in reads if not isinstance(read.dataset, FrameDataset) for file in read.dataset.files)
+            files = (
+                file for read in reads if not isinstance(read.dataset, FrameDataset) for file in read.dataset.files
+            )
             found[name] = tuple({str(file.path): (file.path, file.state) for file in files}.values())
         return found
 
@@ -263,8 +265,10 @@ def nothing_reused(checkpoints: Checkpoints) -> str:
     return f"no checkpoint of {names} is valid for these files, parameters and steps, so everything was computed"
 
 
-def remove_oldest(checkpointing: Checkpointing, limit: int | None, recorder: Recorder) -> None:
+def remove_oldest(checkpointing: Checkpointing | None, limit: int | None, recorder: Recorder) -> None:
     """Remove the oldest checkpoints where all of them take more than a limit, but none that the run wrote or read."""
+    if checkpointing is None:
+        return
     most = LIMIT_BYTES if limit is None else limit
     in_use = {*checkpointing.counts.values(), *checkpointing.keys}
     try:

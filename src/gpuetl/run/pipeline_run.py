@@ -200,20 +200,11 @@ def run_pipeline(
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
     """Run a pipeline after its trace, if any, has started."""
-    pipeline, choice, options, recorder = account.pipeline, account.choice, account.options, account.recorder
+    choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
-        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
-        with plan.pointing():
-            has_changed = recovered(plan, recorder)
-        if has_changed:  # so may have the files of its sources
-            plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
-        if options.column_stats:
-            plan = with_column_statistics(plan, recorder)
-        with plan.pointing():
-            plan, account.checkpointing = checkpointed(plan, account, request)
-    account.plan = plan
+        account.plan = plan = plan_of(params, request, account)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -275,11 +266,25 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error.report = replace(report, error=str(error), failure=ended)
         raise error
     state.clean()
-    if account.checkpointing:
-        remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
+    remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def plan_of(params: Mapping[str, Any], request: RunRequest, account: Account) -> Plan:
+    """Return the plan of a run, after dead runs are recovered, with statistics and checkpoints if there are any."""
+    pipeline, recorder, run_id = account.pipeline, account.recorder, account.run_id
+    plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    with plan.pointing():
+        has_changed = recovered(plan, recorder)
+    if has_changed:  # so may have the files of its sources
+        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    if account.options.column_stats:
+        plan = with_column_statistics(plan, recorder)
+    with plan.pointing():
+        plan, account.checkpointing = checkpointed(plan, account, request)
+    return plan
 
 
 def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Plan, Checkpointing | None]:

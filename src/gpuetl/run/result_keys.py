@@ -1,8 +1,8 @@
 """Digests of what nodes of a plan compute and of what they read: equal only while the rows are.
 
 Keys of this process are for the rows that notebooks keep in memory.  Durable keys are for checkpoints: other processes
-find them, on other machines, too.  Both cover the operations with the values of parameters, the files that are read with
-their states, rows in memory, and the text of kernels and of their twins.
+find them, on other machines, too.  Both cover the operations with the values of parameters, the files that are read
+with their states, rows in memory, and the text of kernels and of their twins.
 """
 
 from __future__ import annotations

@@ -240,7 +240,7 @@ class CheckpointStore:
         names: dict[str, list[str]] = {}
         for name in self.files.names(FOLDER):
             parts = name.split("/")
-            if len(parts) > 2:  # noqa: PLR2004  checkpoints/<key>/<file>
+            if len(parts) > 2:
                 names.setdefault(parts[1], []).append(name)
         for key, own in names.items():
             yield self.stored_under(key, own)

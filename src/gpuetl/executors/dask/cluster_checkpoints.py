@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -69,8 +69,11 @@ class ClusterCheckpoints:
     def add(self, task: str, result: Any) -> None:
         """Take the result of a task; publish the checkpoint of which it is the last one."""
         if isinstance(result, pa.Table) and task in self.names:
-            self.thread.submit(self.keep_counts, {self.names[task]: result})
+            assert self.checkpointing is not None
+            self.thread.submit(self.checkpointing.keep_counts, {self.names[task]: result})
         if not isinstance(result, WrittenPartition) or (stage := self.of.get(task)) is None:
+            return
+        if task in stage.partitions:  # a task that ran twice
             return
         stage.partitions[task] = result
         if len(stage.partitions) == len(stage.tasks):
@@ -87,12 +90,6 @@ class ClusterCheckpoints:
             stage.publish(self.checkpointing)
         except (GpuetlError, OSError) as error:
             self.checkpointing.lose(target, reason_of(error), recorder)
-
-    def keep_counts(self, tables: dict[str, pa.Table]) -> None:
-        """Keep what was counted; a state folder that does not take it costs counting again."""
-        with suppress(OSError):
-            if self.checkpointing is not None:
-                self.checkpointing.keep_counts(tables)
 
     @contextmanager
     def closing(self) -> Iterator[ClusterCheckpoints]:
