@@ -67,7 +67,11 @@ def windowed(folder: Path, rows: int, checkpoint: bool) -> Pipeline:
     pipeline = Pipeline("windowed", root=folder)
     events = pipeline.read_parquet("events", f"events-{rows}/*.parquet")
     windows = events.window(
-        by="user", order_by="at", number=expr("row_number()"), so_far=expr("cum_sum(amount)"), before=expr("lag(amount)")
+        by="user",
+        order_by="at",
+        number=expr("row_number()"),
+        so_far=expr("cum_sum(amount)"),
+        before=expr("lag(amount)"),
     )
     kept = windows.stage("kept", checkpoint=checkpoint)
     summed = kept.aggregate("kind", total=expr("sum(so_far)"), rows=expr("max(number)")).sort("kind").stage("summed")

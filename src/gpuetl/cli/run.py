@@ -186,6 +186,7 @@ def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | No
     if failed is None:
         return
     warn_of_lost_report(failed, place, is_wanted=False)
+    screen.resumable(failed)
     if failed.path:
         screen.report_path(failed)
 

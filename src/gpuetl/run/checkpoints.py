@@ -117,7 +117,7 @@ class Checkpoints:
             dict(node.schema),
             paths=tuple(self.store.files.at(f"{checkpoint.folder}/{file.name}") for file in checkpoint.files),
         )
-        return Read(dataset=dataset, columns=tuple(node.schema), origin=Origin(KIND, name))
+        return Read(dataset=dataset, columns=tuple(node.schema), origin=Origin("stage", name))
 
     def find(self, name: str, node: Node) -> Checkpoint | None:
         """Return the valid checkpoint of a node; one that is damaged is a warning."""
