@@ -396,7 +396,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
         place = None if write_to is None else path_of(os.fspath(write_to), Path())
         part = Selection(as_names(select), until, limit, place)
-        request = RunRequest(names, write, False, in_notebook(), part, resume)
+        request = RunRequest(names, write, False, in_notebook(), True, part, resume)
         return run_pipeline(self, params or {}, choice, request, options, progress)
 
     def verify(
