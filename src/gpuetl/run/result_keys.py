@@ -16,7 +16,7 @@ from gpuetl.formats.rejected import RejectedRows
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction, Read
+from gpuetl.plan.nodes import KeptWindow, Kernel, KernelReduction, Read
 from gpuetl.plan.plan import content_of
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch
 
@@ -53,6 +53,8 @@ def inputs_of(node: Node) -> str:
     """Return what else than its operation decides a node's rows: files, frames, texts of kernels."""
     if isinstance(node, Read):
         return repr(dataset_key(node.dataset))
+    if isinstance(node, KeptWindow):  # the stored state decides, too
+        raise NotKeyed
     if isinstance(node, Kernel | KernelReduction):
         source = node.contract.source if isinstance(node.contract, KernelContract) else ""
         if node.contract.twin is None:

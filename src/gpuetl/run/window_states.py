@@ -7,7 +7,7 @@ states, and the rows that came too late: `WindowRun.states` looks at both, befor
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
 from io import BytesIO
 from typing import Any
@@ -151,12 +151,10 @@ def with_window_states(plan: Plan, stored: Mapping[str, WindowState], saves: boo
         For a state that is of another pipeline, or of none of its windows.
     """
     names = window_names(plan)
-    if not names:
-        if stored:
-            raise gone(next(iter(stored)), ())
-        return plan, WindowRun({}, {})
     lines = {name: dependencies(node, stored_schema(node)) for name, node in names.items()}
-    matched, notes = matching_states(lines, stored)
+    matched, notes = matching_states(lines, stored, saves)
+    if not names:
+        return plan, WindowRun({}, {})
     windows: dict[str, KeptRun] = {}
     name_of = {id(node): name for name, node in names.items()}
     inner = {f"stage {name}": node for name, node in plan.stages.items()}
@@ -220,11 +218,12 @@ def window_names(plan: Plan) -> dict[str, KeptWindow]:
 
 
 def matching_states(
-    lines: Mapping[str, tuple[str, ...]], stored: Mapping[str, WindowState]
+    lines: Mapping[str, tuple[str, ...]], stored: Mapping[str, WindowState], strict: bool
 ) -> tuple[dict[str, WindowState], list[str]]:
     """Return the state of each window that has one, and notes of windows that were moved or are new.
 
-    A window whose step has another name now takes the state that depends on the same.
+    A window whose step has another name now takes the state that depends on the same.  A run that is not `strict` leaves
+    no state, so it may be of a part of the pipeline, or of one that is being changed.
 
     Raises
     ------
@@ -243,10 +242,10 @@ def matching_states(
             matched[name] = left.pop(same[0])
             notes.append(f"{name} takes the window state of {same[0]}, which computed the same")
     for name, own in lines.items():
-        if name not in matched and name in left:
+        if strict and name not in matched and name in left:
             raise changed(name, left[name].lines, own)
-    if left:
-        raise gone(next(iter(left)), lines)
+    if strict and left:
+        raise gone(next(iter(left)), tuple(lines))
     for name in lines:
         if stored and name not in matched:
             notes.append(f"{name} has no state from earlier runs: it starts with the rows of this run")
@@ -262,7 +261,7 @@ def changed(name: str, before: tuple[str, ...], now: tuple[str, ...]) -> Invalid
     return InvalidPipeline([Problem(message, f"{REFRESH}, or undo the change.", row=text)])
 
 
-def gone(name: str, windows: Mapping[str, Any] | tuple[str, ...]) -> InvalidPipeline:
+def gone(name: str, windows: tuple[str, ...]) -> InvalidPipeline:
     """Word a state that no window takes."""
     have = f"windows that keep their state: {', '.join(windows)}" if windows else "no window keeps its state now"
     message = coded("GE1552", f"there is a state of {name} from earlier runs, and no such window ({have})")
@@ -306,9 +305,3 @@ def last_of_group(state: pa.Table, node: KeptWindow, found: pa.Table) -> str:
     if not rows.num_rows:  # a float key that is NaN
         return ""
     return values_text(rows.slice(rows.num_rows - 1), [key.column for key in node.order_by])
-
-
-def state_notes(states: Mapping[str, WindowState]) -> Iterator[str]:
-    """Yield what a run's report says of the states that it left."""
-    for name, state in states.items():
-        yield f"{name} keeps a window state of {state.table.num_rows:,} rows"

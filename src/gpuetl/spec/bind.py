@@ -25,7 +25,7 @@ from gpuetl.places.registry import check_store, local_path, path_of, scheme_prob
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
+from gpuetl.plan.nodes import Filter, KeptWindow, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
@@ -158,6 +158,7 @@ class _Binder:
             unused=tuple(unread),
             notes=tuple(self.notes),
             state=self.state(),
+            keeps_state=any(isinstance(node, KeptWindow) for node in walk_graph(*stages.values())),
             place_of=partial(place_of, self.spec),
         )
 
