@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +13,12 @@ from gpuetl import Pipeline, RunOptions, Table
 from gpuetl.engines.registry import load_driver_backend
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.run.planning import lowered_again, planned
-from gpuetl.run.window_states import WindowState, with_window_states
+from gpuetl.run.window_run import remembered, state_check, with_window_states
+from gpuetl.run.window_states import WindowState
+from gpuetl.state.run_store import RunStore
 from gpuetl.telemetry.recorder import Recorder, recording
 
+STORE = RunStore.at(Path("state"))
 States = Mapping[str, WindowState]
 
 
@@ -37,9 +41,11 @@ def run_day(
         execution = Execution(engine, backend, placed, recorder, "run", seconds, capacity.addresses)
         _, outputs = execution.run_to_fit(fit.plan, partial(lowered_again, plan, placed, engine))
         rows = backend.to_arrow(outputs.kept[keep])
-    warnings = windows.check_late_rows(outputs.checks)
-    stored = {n: WindowState.of_bytes(s.to_bytes(), n) for n, s in windows.states(outputs.checks).items()}
-    return rows, dict(stored), warnings
+    windows.check_late_rows(outputs.checks, recorder)
+    tables = {name: remembered(outputs.checks[state_check(name)], one) for name, one in windows.windows.items() if saves}
+    states = {name: WindowState(table, windows.windows[name].lines) for name, table in tables.items()}
+    again = {name: WindowState.of_bytes(state.to_bytes(), STORE, name) for name, state in states.items()}
+    return rows, again, list(recorder.warnings)
 
 
 def feed(
@@ -49,8 +55,7 @@ def feed(
 
     The stage is named `result`.
     """
-    pipeline, found, stored = steps.pipeline, list[pa.Table](), States | None
-    stored = {}
+    pipeline, found, stored = steps.pipeline, list[pa.Table](), dict[str, WindowState]()
     for day in days:
         pq.write_table(day, pipeline.root / f"{source}.parquet", row_group_size=2)
         rows, stored, _ = run_day(pipeline, engine, stored, options)

@@ -36,13 +36,13 @@ from gpuetl.report.checks import CheckReport, check_reports, failure, with_sampl
 from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
-from gpuetl.run import run_state
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
+from gpuetl.run.window_run import WindowRun, going_on
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -59,10 +59,9 @@ if TYPE_CHECKING:
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
 
 
-def accepted(plan: Plan, state: RunState | None, recorder: Recorder, counts: Mapping[str, pa.Table]) -> bool:
+def accepted(plan: Plan, windows: WindowRun, recorder: Recorder, counts: Mapping[str, pa.Table]) -> bool:
     """Return whether no rule of the plan has failed; raise `RunFailed` for a row that comes too late for a window."""
-    if state is not None:
-        state.check(counts, recorder)
+    windows.check_late_rows(counts, recorder)
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
@@ -204,10 +203,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-        plan, state = run_state.begin(plan)
+        plan, windows = going_on(plan, recorder)
     account.plan = plan
-    for note in () if state is None else state.windows.notes:
-        recorder.note(note)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -224,7 +221,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
-        identity = RunIdentity(run_id, plan.name, options.sync)
+        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
+        windows.leave(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -234,9 +232,9 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             run_id,
             seconds,
             workers,
-            partial(accepted, plan, state, recorder),
+            partial(accepted, plan, windows, recorder),
             plan.name,
-            no_state if state is None else partial(state.stage, run=identity, recorder=recorder),
+            state.stage,
         )
         with (
             measured(backend, account, clustered=is_clustered(choice.name)),
@@ -267,6 +265,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         ended = replace(ended, relation="stage" if stage else "", name=stage)
         error.report = replace(report, error=str(error), failure=ended)
         raise error
+    state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
