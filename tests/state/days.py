@@ -35,14 +35,16 @@ def run_day(
     options, recorder, seconds = options or RunOptions(), Recorder(), dict[str, float]()
     plan, windows = with_window_states(pipeline.plan(params).keeping([keep]), stored, saves)
     backend = load_driver_backend(engine)
-    with on_workers(engine, backend, options, seconds, recorder.progress) as (placed, capacity), recording(recorder):
-        fit = planned(plan, placed, engine, capacity).fit
-        placed = replace(placed, resident_bytes=fit.resident_bytes)
+    with on_workers(engine, backend, options, seconds, recorder.progress) as (options, capacity), recording(recorder):
+        fit = planned(plan, options, engine, capacity).fit
+        placed = replace(options, resident_bytes=fit.resident_bytes)
         execution = Execution(engine, backend, placed, recorder, "run", seconds, capacity.addresses)
         _, outputs = execution.run_to_fit(fit.plan, partial(lowered_again, plan, placed, engine))
         rows = backend.to_arrow(outputs.kept[keep])
     windows.check_late_rows(outputs.checks, recorder)
-    tables = {name: remembered(outputs.checks[state_check(name)], one) for name, one in windows.windows.items() if saves}
+    tables = {
+        name: remembered(outputs.checks[state_check(name)], one) for name, one in windows.windows.items() if saves
+    }
     states = {name: WindowState(table, windows.windows[name].lines) for name, table in tables.items()}
     again = {name: WindowState.of_bytes(state.to_bytes(), STORE, name) for name, state in states.items()}
     return rows, again, list(recorder.warnings)

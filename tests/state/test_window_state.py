@@ -1,9 +1,8 @@
 """Windows that keep their state: days fed one after another give what one run over all days gives."""
 
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +14,8 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.physical import kept_window
 from gpuetl.physical.kept_calls import KEPT_HANDLERS
-from gpuetl.run.window_states import WindowState
 from gpuetl.testing import assert_tables_equal
-from stateful_windows import CALLS, START, or_null, rows_in_time
+from stateful_windows import CALLS, START, rows_in_time
 from tables import INT64_MAX, NAN, table, write_source
 
 MORE = {
@@ -126,7 +124,7 @@ def test_decay_by_rows_counts_rows_without_values(source, pipeline, local_engine
     steps = kept(source(given[:0]), (), "t", calls)
     found, stored = feed(steps, days_of(given, [2, 5, 8]), local_engine)
     assert_tables_equal(found, whole(pipeline, given, (), "t", calls))
-    rows, stored = feed(steps, days_of(given[:8], [4]), local_engine)
+    _, stored = feed(steps, days_of(given[:8], [4]), local_engine)
     assert [state.table.num_rows for state in stored.values()] == [8]
 
 
@@ -179,7 +177,10 @@ B = 2**62
 @pytest.mark.parametrize(
     ("values", "calls"),
     [
-        ([0, -B, B, B, -B, 0, 0, 0], {"s": "rolling_sum(x, 3)", "c": "ffill(x)", "m": "cum_max(x) FILTER (WHERE x < 0)"}),
+        (
+            [0, -B, B, B, -B, 0, 0, 0],
+            {"s": "rolling_sum(x, 3)", "c": "ffill(x)", "m": "cum_max(x) FILTER (WHERE x < 0)"},
+        ),
         ([-B - 2, 0, 0, B + 2, 0, 0], {"s": "diff(x)", "c": "cum_max(x) FILTER (WHERE x < 0)"}),
         ([B, 0, 0, B, 0, 0], {"s": "rolling_sum(x, 3)", "c": "cum_max(x) FILTER (WHERE x > 0)"}),
     ],
@@ -206,8 +207,12 @@ def test_two_windows_in_a_row_and_other_steps(source, pipeline, engine):
     given = rows_in_time(seed=11, count=40)
 
     def steps(start, **state):
-        one = start.filter(expr("x IS NULL OR x > -5")).window("k", "ts", **state, n=expr("row_number()"), s=expr("cum_sum(x)"))
-        two = one.with_columns(y=expr("s * 2")).window((), "ts", **state, z=expr("lag(y)"), r=expr("rolling_mean(f, 3)"))
+        one = start.filter(expr("x IS NULL OR x > -5")).window(
+            "k", "ts", **state, n=expr("row_number()"), s=expr("cum_sum(x)")
+        )
+        two = one.with_columns(y=expr("s * 2")).window(
+            (), "ts", **state, z=expr("lag(y)"), r=expr("rolling_mean(f, 3)")
+        )
         return two.filter(expr("k = 1")).select("ts", "k", "n", "s", "z", "r")
 
     t = source(given[:0])
@@ -225,7 +230,9 @@ CLICKS = {"ts": "timestamp", "user": "int64", "x": "int64"}
 
 
 def clicks(*rows):
-    return table(CLICKS, *((None if minute is None else START + timedelta(minutes=minute), *rest) for minute, *rest in rows))
+    return table(
+        CLICKS, *((None if minute is None else START + timedelta(minutes=minute), *rest) for minute, *rest in rows)
+    )
 
 
 CLICK_CALLS = {"n": "row_number()", "total": "cum_sum(x)"}
@@ -322,7 +329,10 @@ def test_functions_of_later_rows_are_refused(source, pipeline, call, needed):
         ({"late_rows": "drop"}, "late_rows is for a window with state: keep"),
         ({"forget": timedelta(days=1)}, "forget is for a window with state: keep"),
         ({"state": "keep", "forget": timedelta(0)}, "forget takes an interval above zero"),
-        ({"state": "keep", "forget": timedelta(1), "order_by": "x"}, "forget needs order_by to begin with an ascending date"),
+        (
+            {"state": "keep", "forget": timedelta(1), "order_by": "x"},
+            "forget needs order_by to begin with an ascending date",
+        ),
     ],
 )
 def test_options_that_do_not_fit(source, pipeline, options, message):
@@ -335,7 +345,10 @@ def test_options_that_do_not_fit(source, pipeline, options, message):
 def test_columns_named_as_options(source, pipeline):
     """An expression is a column."""
     t = source(rows_in_time(1, 4)).window("k", "ts", state=expr("row_number()"), forget=expr("lag(x)"))
-    assert pipeline.run(keep=[t.stage("r").named()], engine="pandas")["r"].to_arrow().column_names[-2:] == ["state", "forget"]
+    assert pipeline.run(keep=[t.stage("r").named()], engine="pandas")["r"].to_arrow().column_names[-2:] == [
+        "state",
+        "forget",
+    ]
 
 
 # A state of another pipeline.

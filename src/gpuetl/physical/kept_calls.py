@@ -132,5 +132,6 @@ def _in_own_rows(steps: WindowSteps, result: Expr, call: Call) -> Expr:
 
 
 KEPT_HANDLERS: dict[str, Handler] = {
-    **HANDLERS, "rank": _ranked, "ewm_mean": _decayed, "decayed_sum": _decayed, "rolling_sum": _summed, "diff": _differed,
+    **HANDLERS, "rank": _ranked, "ewm_mean": _decayed, "decayed_sum": _decayed, "rolling_sum": _summed,
+    "diff": _differed,
 }  # fmt: skip

@@ -1,7 +1,7 @@
-"""A window that goes on from the last run: the stored state comes before the rows of the run, and a new one comes out.
+"""A window that goes on from the last run: the stored state comes before the rows of the run, a new one comes out.
 
-The state is what a partition hands to the next one (`window_state.py`): few rows of each group, in place of all.  It is a
-relation of the plan, so any engine, any number of partitions and any executor computes it as it computes all others.
+The state is what a partition hands to the next one (`window_state.py`): few rows of each group, in place of all.  It is
+a relation of the plan, so any engine, any number of partitions and any executor computes it as it computes all others.
 
     stored state ─┐
                   ├─► union ─► window ─► rows of the run with the window's columns

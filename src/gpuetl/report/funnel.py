@@ -244,7 +244,9 @@ class Funnel:
     def entries(self, origin: Origin) -> Iterator[Physical]:
         """Yield the nodes whose rows a join or union adds to those of its stage."""
         for node in self.of.get(origin, []):
-            if isinstance(node, Map | Concat) and isinstance(node.operation, Join | Union) and not isinstance(node.operation, StateUnion):
+            if not isinstance(node, Map | Concat) or isinstance(node.operation, StateUnion):
+                continue
+            if isinstance(node.operation, Join | Union):
                 place = 1 - node.main
                 if not self.is_reduction(node, place):
                     yield computed(node.inputs[place])

@@ -221,8 +221,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
-        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
-        windows.leave(state, recorder)
+        state = windows.left_in(RunState(plan, RunIdentity(run_id, plan.name, options.sync)), recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,

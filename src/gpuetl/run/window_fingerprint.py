@@ -1,8 +1,8 @@
-"""What the stored state of a window depends on, as lines of text: two runs whose lines are equal may share the state.
+"""What the stored state of a window depends on, as lines of text: runs whose lines are equal may share the state.
 
-The lines say what the step computes, and what the steps above it do to its rows, in the columns that it needs.  Left out
-are the files of sources, columns that the window does not need, and values of parameters in the steps above: these are
-what differs from day to day.  Values of parameters in the step itself count.
+The lines say what the step computes, and what the steps above it do to its rows, in the columns that it needs.  Left
+out are the files of sources, columns that the window does not need, and values of parameters in the steps above: these
+are what differs from day to day.  Values of parameters in the step itself count.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def fingerprint_of(lines: tuple[str, ...]) -> str:
 
 
 def differences(before: tuple[str, ...], now: tuple[str, ...]) -> list[str]:
-    """Return what has changed, a line each, as `was …, is …`; without the columns of the state, which follow from it."""
+    """Return what has changed, as `was …, is …`; without the columns of the state, which follow from it."""
     before, now = (tuple(line for line in lines if not line.startswith("state columns")) for lines in (before, now))
     found = []
     for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
@@ -76,10 +76,9 @@ def _line(node: Node, window: Origin) -> str:
 
 def _fields(node: Node) -> Iterator[tuple[str, Any]]:
     """Yield a node's own fields with their values: expressions as they are, else as digests have them."""
-    plain = dict(content_of(node))
-    for name in plain:
+    for name, plain in content_of(node):
         value = getattr(node, name)
-        yield name, value if _has_expressions(value) else plain[name]
+        yield name, value if _has_expressions(value) else plain
 
 
 def _has_expressions(value: Any) -> bool:

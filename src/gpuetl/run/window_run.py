@@ -1,7 +1,7 @@
 """The windows of a run that keep their state: what they go on from, the rows that come too late, and what they leave.
 
-`going_on` puts the stored states into the plan of a run.  What is counted before the run commits then has the new states,
-and the rows that come too late: both are looked at before any sink changes.
+`going_on` puts the stored states into the plan of a run.  What is counted before the run commits then has the new
+states, and the rows that come too late: both are looked at before any sink changes.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ class WindowRun:
     stored: Mapping[str, WindowState]
     notes: tuple[str, ...] = ()
 
-    def leave(self, state: RunState, recorder: Recorder) -> None:
-        """Have the run leave the new states of the windows for the next one."""
+    def left_in(self, state: RunState, recorder: Recorder) -> RunState:
+        """Have the run leave the new states of the windows for the next one; return the state."""
         for number, name in enumerate(self.windows, 1):
             state.windows[name] = partial(self.entry, name, f"window-{number}", state.run.run_id, recorder)
+        return state
 
     def entry(
         self, name: str, label: str, run_id: str, recorder: Recorder, store: RunStore, counts: Mapping[str, pa.Table]
@@ -139,7 +140,7 @@ def check_commit(plan: Plan, store: RunStore) -> None:
 
 
 def with_window_states(plan: Plan, stored: Mapping[str, WindowState], saves: bool) -> tuple[Plan, WindowRun]:
-    """Return the plan of a run that goes on from the stored states; it also computes the new ones where it `saves` them.
+    """Return the plan of a run that goes on from the stored states; it also computes the new ones if it `saves` them.
 
     Windows of stages that no sink reads have their state computed, too: the next run's rows are others.
 
@@ -158,7 +159,9 @@ def with_window_states(plan: Plan, stored: Mapping[str, WindowState], saves: boo
     inner = {f"stage {name}": node for name, node in plan.stages.items()}
     shown_rows = {f"rule {place}": rule.shown for place, rule in enumerate(plan.rules) if rule.shown is not None}
     rejected = {f"rejected {name}": node for name, node in plan.rejected.items()}
-    whole = replace(plan, kept={**{f"kept {n}": node for n, node in plan.kept.items()}, **inner, **shown_rows, **rejected})
+    whole = replace(
+        plan, kept={**{f"kept {n}": node for n, node in plan.kept.items()}, **inner, **shown_rows, **rejected}
+    )
 
     done: dict[int, Node] = {}
     for node in whole.nodes:
@@ -224,7 +227,11 @@ def remembered(table: pa.Table, window: KeptRun) -> pa.Table:
     rest = table.drop_columns([column])
     if not table.num_rows:
         return rest
-    times = newest.cast(pa.timestamp("us")).cast(pa.int64()) if not pa.types.is_timestamp(newest.type) else newest.cast(pa.int64())
+    times = (
+        newest.cast(pa.timestamp("us")).cast(pa.int64())
+        if not pa.types.is_timestamp(newest.type)
+        else newest.cast(pa.int64())
+    )
     forget = window.node.forget
     assert forget is not None
     oldest = pc.max(times).as_py() - round(forget.total_seconds() * 1_000_000)

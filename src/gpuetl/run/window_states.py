@@ -125,8 +125,8 @@ def matching_states(
 ) -> tuple[dict[str, WindowState], list[str]]:
     """Return the state of each window that has one, and notes of windows that were moved or are new.
 
-    A window whose step has another name now takes the state that depends on the same.  A run that is not `strict` leaves
-    no state, so it may be of a part of the pipeline, or of one that is being changed.
+    A window whose step has another name now takes the state that depends on the same.  A run that is not `strict`
+    leaves no state, so it may be of a part of the pipeline, or of one that is being changed.
 
     Raises
     ------
@@ -149,9 +149,8 @@ def matching_states(
             raise changed(name, left[name].lines, own)
     if strict and left:
         raise gone(next(iter(left)), tuple(lines))
-    for name in lines:
-        if stored and name not in matched:
-            notes.append(f"{name} has no state from earlier runs: it starts with the rows of this run")
+    new = [name for name in lines if stored and name not in matched]
+    notes += [f"{name} has no state from earlier runs: it starts with the rows of this run" for name in new]
     return matched, notes
 
 

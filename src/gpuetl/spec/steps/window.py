@@ -80,7 +80,9 @@ class Window(Step):
             return window
         for call in window.calls.values():
             if needed := later_rows(call):
-                message = coded("GE1551", f"state: keep: {call.function.name} needs {needed}, which later runs may have")
+                message = coded(
+                    "GE1551", f"state: keep: {call.function.name} needs {needed}, which later runs may have"
+                )
                 hint = "Compute it in a window step of its own, without state: keep."
                 context.problem(message, hint, self.place_of(call))
         forget = self.forgotten(context, window)
