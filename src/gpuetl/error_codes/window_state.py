@@ -48,7 +48,7 @@ all rows of the sources, run with --full-refresh, with the late rows in their pl
 example.yaml:9:58: stage 'result', step 1: state: keep: lead needs rows that come later in its group, which later runs \
 may have  [GE1551]
     - window: {by: id, order_by: day, columns: {after: lead(amount)}, state: keep}
-                                                           ^^^^^^^^^^^^
+                                                       ^^^^^^^^^^^^
 Compute it in a window step of its own, without state: keep.""",
         fixed="- window: {by: id, order_by: day, columns: {after: lead(amount)}}",
     ),

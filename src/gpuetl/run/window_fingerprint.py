@@ -17,7 +17,7 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import KeptWindow, Project, Read, passing
+from gpuetl.plan.nodes import Filter, KeptWindow, Project, Read, passing
 from gpuetl.plan.plan import Plan, content_of
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import type_name
@@ -70,6 +70,12 @@ def _line(node: Node, window: Origin) -> str:
         columns = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in node.schema.items())
         return f"read {columns}"
     masks = node.origin != window
+    if isinstance(node, Filter):
+        return f"filter {_text(node.predicate, masks)}"
+    if isinstance(node, Project):
+        passed = set(passing(node.source.schema).items())
+        columns = (n if (n, e) in passed else f"{n} = {_text(e, masks)}" for n, e in node.columns.items())
+        return f"columns {', '.join(columns)}"
     fields = (f"{name} = {_text(value, masks)}" for name, value in _fields(node))
     return f"{type(node).__name__.lower()} {'; '.join(fields)}"
 
@@ -77,6 +83,8 @@ def _line(node: Node, window: Origin) -> str:
 def _fields(node: Node) -> Iterator[tuple[str, Any]]:
     """Yield a node's own fields with their values: expressions as they are, else as digests have them."""
     for name, plain in content_of(node):
+        if name == "locality":
+            continue
         value = getattr(node, name)
         yield name, value if _has_expressions(value) else plain
 
