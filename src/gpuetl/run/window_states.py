@@ -23,6 +23,8 @@ FINGERPRINT, ROWS, RUN_ID = "fingerprint", "rows", "run_id"
 """Keys of a window's entry in `state.json`, beside its file."""
 REFRESH = "To build the state anew from all rows of the sources, run with --full-refresh"
 MOST_DIFFERENCES = 3
+COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
+"""Most columns of a state are null in most rows."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class WindowState:
         metadata = {KEY: json.dumps({"form": FORM, "lines": self.lines})}
         sink = BytesIO()
         table = self.table.replace_schema_metadata(metadata)
-        with pa.ipc.new_file(sink, table.schema) as file:
+        with pa.ipc.new_file(sink, table.schema, options=COMPRESSED) as file:
             file.write_table(table)
         return sink.getvalue()
 
