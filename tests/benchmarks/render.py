@@ -28,7 +28,8 @@ from render_lab import lab_page
 from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
 from render_summary import summary
-from render_text import newest, table
+from render_text import measured, newest, table
+from render_window_state import window_state_section
 
 HERE = Path(__file__).parent
 CODECS = ("zstd", "snappy", "none")
@@ -77,6 +78,8 @@ def page() -> str:
     """Return the page."""
     results = {name: newest(name) for name in BENCHMARKS}
     gpu, first_runs = results["gpu"], results["first-runs"]
+    states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
+    named = [(one["benchmark"], one) for one in states]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -107,8 +110,9 @@ def page() -> str:
         "## Expectations and commits", "",
         *expectations_section(results["expectations"]),
         *sync_section(results["sync"]),
+        *window_state_section(states),
         METHOD,
-        *table(("benchmark", "machine", "versions"), versions_table(results.items())),
+        *table(("benchmark", "machine", "versions"), versions_table([*results.items(), *named])),
     ]  # fmt: skip
     return "\n".join([HEAD, *lines])
 

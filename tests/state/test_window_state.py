@@ -378,7 +378,7 @@ def test_a_parameter_of_the_window_itself_may_not_change(fed, pipeline):
     with pytest.raises(InvalidPipeline) as caught:
         run_day(pipeline, "pandas", stored, params={"days": 3})
     assert str(caught.value) == (
-        "stage 'result', step 2: the state of earlier runs is of another computation\n"
+        "stage 'result', step 2: the window state of earlier runs is of another computation\n"
         "was: window column few = rolling_sum(x, 2): int64\n"
         "is: window column few = rolling_sum(x, 3): int64\n"
         "To build the state anew from all rows of the sources, run with --full-refresh, or undo the change."

@@ -62,7 +62,9 @@ Compute it in a window step of its own, without state: keep.""",
         kind="command",
         example="gpuetl run daily.yaml",
         message="""\
-stage 'totals', step 1: the state of earlier runs is of another computation  [GE1552]
+daily.yaml:12:9: stage 'totals', step 1: the window state of earlier runs is of another computation  [GE1552]
+    - window: {by: id, order_by: day, columns: {total: cum_sum(price)}, state: keep}
+      ^^^^^^
 was: window column total = cum_sum(amount): float64
 is: window column total = cum_sum(price): float64
 To build the state anew from all rows of the sources, run with --full-refresh, or undo the change.""",

@@ -23,7 +23,7 @@ from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.run.run_state import RunState
 from gpuetl.run.window_fingerprint import dependencies
-from gpuetl.run.window_states import REFRESH, WindowState, matching_states, read_entry, written_entry
+from gpuetl.run.window_states import REFRESH, WindowState, matching_states, read_entry, states_to_read, written_entry
 from gpuetl.state.pipeline_state import Entry
 from gpuetl.state.run_store import RunStore, share_a_commit
 from gpuetl.telemetry.recorder import Recorder
@@ -151,7 +151,8 @@ def with_window_states(plan: Plan, stored: Mapping[str, WindowState], saves: boo
     """
     names = window_names(plan)
     lines = {name: dependencies(node, stored_schema(node)) for name, node in names.items()}
-    matched, notes = matching_states(lines, stored, saves)
+    places = {name: plan.place_of(node.origin, "") for name, node in names.items()}
+    matched, notes = matching_states(lines, stored, places) if saves else states_to_read(lines, stored)
     if not names:
         return plan, WindowRun({}, {})
     windows: dict[str, KeptRun] = {}

@@ -9,7 +9,7 @@ from io import BytesIO
 
 import pyarrow as pa
 
-from gpuetl.errors import InvalidPipeline, Problem, RunFailed, first_line, system_reason
+from gpuetl.errors import InvalidPipeline, Place, Problem, RunFailed, first_line, system_reason
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.run.window_fingerprint import FORM, differences, fingerprint_of
@@ -123,12 +123,12 @@ def unusable(store: RunStore, why: str, detail: str = "") -> RunFailed:
 
 
 def matching_states(
-    lines: Mapping[str, tuple[str, ...]], stored: Mapping[str, WindowState], strict: bool
+    lines: Mapping[str, tuple[str, ...]], stored: Mapping[str, WindowState], places: Mapping[str, Place | None]
 ) -> tuple[dict[str, WindowState], list[str]]:
     """Return the state of each window that has one, and notes of windows that were moved or are new.
 
-    A window whose step has another name now takes the state that depends on the same.  A run that is not `strict`
-    leaves no state, so it may be of a part of the pipeline, or of one that is being changed.
+    A window whose step has another name now takes the state that depends on the same.  `places` are those of the
+    windows in the user's text.
 
     Raises
     ------
@@ -147,22 +147,32 @@ def matching_states(
             matched[name] = left.pop(same[0])
             notes.append(f"{name} takes the window state of {same[0]}, which computed the same")
     for name, own in lines.items():
-        if strict and name not in matched and name in left:
-            raise changed(name, left[name].lines, own)
-    if strict and left:
+        if name not in matched and name in left:
+            raise changed(name, left[name].lines, own, places[name])
+    if left:
         raise gone(next(iter(left)), tuple(lines))
     new = [name for name in lines if stored and name not in matched]
     notes += [f"{name} has no state from earlier runs: it starts with the rows of this run" for name in new]
     return matched, notes
 
 
-def changed(name: str, before: tuple[str, ...], now: tuple[str, ...]) -> InvalidPipeline:
+def states_to_read(
+    lines: Mapping[str, tuple[str, ...]], stored: Mapping[str, WindowState]
+) -> tuple[dict[str, WindowState], list[str]]:
+    """Return the states of the windows of a run that leaves none: it may be of a part of the pipeline, or a new one."""
+    states = {state.lines: state for state in stored.values()}
+    matched = {name: states[own] for name, own in lines.items() if own in states}
+    new = [name for name in lines if stored and name not in matched]
+    return matched, [f"{name} has no state from earlier runs: its rows are those of a first run" for name in new]
+
+
+def changed(name: str, before: tuple[str, ...], now: tuple[str, ...], place: Place | None) -> InvalidPipeline:
     """Word a state that depends on something else now."""
     found = differences(before, now)
     more = f"\n… and {len(found) - MOST_DIFFERENCES} more" if len(found) > MOST_DIFFERENCES else ""
     text = "\n".join(found[:MOST_DIFFERENCES]) + more
-    message = coded("GE1552", f"{name}: the state of earlier runs is of another computation")
-    return InvalidPipeline([Problem(message, f"{REFRESH}, or undo the change.", row=text)])
+    message = coded("GE1552", "the window state of earlier runs is of another computation")
+    return InvalidPipeline([Problem(message, f"{REFRESH}, or undo the change.", place, within=name, row=text)])
 
 
 def gone(name: str, windows: tuple[str, ...]) -> InvalidPipeline:
