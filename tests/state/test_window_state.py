@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from days import feed, run_day
 
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, expr
 from gpuetl.expressions.functions import FUNCTIONS
@@ -17,6 +16,7 @@ from gpuetl.physical.kept_calls import KEPT_HANDLERS
 from gpuetl.testing import assert_tables_equal
 from stateful_windows import CALLS, START, rows_in_time
 from tables import INT64_MAX, NAN, table, write_source
+from window_days import feed, run_day
 
 MORE = {
     "ranked": "rank()", "spans": "ewm_mean(f, span => 3)", "alphas": "ewm_mean(f, alpha => 0.3)",
