@@ -74,8 +74,8 @@ def _line(node: Node, window: Origin) -> str:
         return f"filter {_text(node.predicate, masks)}"
     if isinstance(node, Project):
         passed = set(passing(node.source.schema).items())
-        columns = (n if (n, e) in passed else f"{n} = {_text(e, masks)}" for n, e in node.columns.items())
-        return f"columns {', '.join(columns)}"
+        outputs = (n if (n, e) in passed else f"{n} = {_text(e, masks)}" for n, e in node.columns.items())
+        return f"columns {', '.join(outputs)}"
     fields = (f"{name} = {_text(value, masks)}" for name, value in _fields(node))
     return f"{type(node).__name__.lower()} {'; '.join(fields)}"
 

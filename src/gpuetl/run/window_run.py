@@ -228,11 +228,7 @@ def remembered(table: pa.Table, window: KeptRun) -> pa.Table:
     rest = table.drop_columns([column])
     if not table.num_rows:
         return rest
-    times = (
-        newest.cast(pa.timestamp("us")).cast(pa.int64())
-        if not pa.types.is_timestamp(newest.type)
-        else newest.cast(pa.int64())
-    )
+    times = newest.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     forget = window.node.forget
     assert forget is not None
     oldest = pc.max(times).as_py() - round(forget.total_seconds() * 1_000_000)
