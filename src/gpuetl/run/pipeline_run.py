@@ -39,6 +39,7 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
@@ -130,12 +131,14 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    observed: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -179,15 +182,20 @@ def run_pipeline(
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    if request.observed:
+        account.observers = observers_of(account)
+        recorder.progress = account.observers.watched(account, recorder.progress)
     with noted(recorder.outcome):
         try:
+            account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
                 done = traced_run(params, request, account, trace)
         except BaseException as error:
             report_failure(account, error)
             raise
-    report = replace(done.report, warnings=(*done.report.warnings, *lost))
-    return replace(done, report=written_report(report, options.report))
+        report = replace(done.report, warnings=(*done.report.warnings, *lost))
+        report = account.observers.ended(account, report)
+        return replace(done, report=written_report(report, options.report))
 
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
@@ -203,8 +211,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-        plan, windows = going_on(plan, recorder)
-    account.plan = plan
+    account.bind(plan)
+    plan, windows = going_on(plan, recorder)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -220,6 +228,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
+        account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
         state = windows.left_in(RunState(plan, RunIdentity(run_id, plan.name, options.sync)), recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
@@ -278,7 +287,7 @@ def stage_of_rules(broken: Sequence[CheckReport]) -> str:
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
-    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    warning = "" if options.memory_bytes is None else limit_warning(fit, options.memory_bytes)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
         recorder.note(line)
     if warning:
@@ -289,9 +298,9 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
     options, recorder = account.options, account.recorder
-    if options.memory or options.profile:
+    if options.memory_bytes or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    limit = backend.limited(options.memory_bytes) if options.memory_bytes else nullcontext()
     if not clustered:
         use = host_growth() if backend.device == "CPU" else backend.memory_use
         account.sampler = MemorySampler(use, account.timeline.start_s)
