@@ -213,10 +213,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             plan = with_column_statistics(plan, recorder)
     account.bind(plan)
     plan, windows = going_on(plan, recorder)
-    for warning in request.warnings(plan):
-        recorder.warn(str(warning))
-    for note in plan.notes:
-        recorder.note(note)
+    note_plan(recorder, request, plan)
     with timed(seconds, "load"):
         backend = load_driver_backend(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
@@ -277,6 +274,14 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def note_plan(recorder: Recorder, request: RunRequest, plan: Plan) -> None:
+    """Record the warnings and notes of a plan."""
+    for warning in request.warnings(plan):
+        recorder.warn(str(warning))
+    for note in plan.notes:
+        recorder.note(note)
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:
