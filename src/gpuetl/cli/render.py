@@ -39,9 +39,9 @@ class Screen:
         self.out.print(f"engine: {choice.name} ({choice.reason})")
 
     @contextmanager
-    def progress(self, title: str = "running") -> Iterator[OnProgress]:
-        """Show the sources, stages and sinks as they work; without a terminal by a line now and then."""
-        if self.quiet:
+    def progress(self, title: str = "running", live: bool = True) -> Iterator[OnProgress]:
+        """Show the sources, stages and sinks as they work, if `live`; without a terminal by a line now and then."""
+        if self.quiet or not live:
             yield silent
             return
         if not self.err.is_terminal:
@@ -77,10 +77,20 @@ class Screen:
             self.out.print(f"peak memory: {', '.join(peaks)}; expected memory: {size(report.expected_memory)}")
         for sink in report.sinks:
             self.out.print(sink_line(sink), soft_wrap=True)
-        self.out.print(stage_table(report))
+        if report.nothing_new:
+            self.out.print("nothing new: no sink has changed")
+        else:
+            self.out.print(stage_table(report))
         self.out.print(report.summary)
         if report.path:
             self.report_path(report)
+
+    def resumable(self, report: RunReport) -> None:
+        """Say which stages a run that failed has kept, so that the next one can go on after them."""
+        for one in report.checkpoints:
+            if one.state != "lost":
+                rows = f"{one.rows:,} row{'s' * (one.rows != 1)}, {size(one.bytes)}"
+                self.out.print(f"kept stage {one.stage}: {rows}; run again with --resume to go on from there")
 
     def report_path(self, report: RunReport) -> None:
         """Say where the report is."""
