@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
+from gpuetl.expressions.unparse import constant_text
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import redacted
 from gpuetl.options import RunOptions
@@ -139,7 +141,14 @@ def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> 
     Some are secrets, which is known when the pipeline is bound: `Account.report` hides them.
     """
     values = {name: spec.default for name, spec in pipeline.spec.parameters.items()} | dict(given)
-    return {name: "null" if value is None else str(value) for name, value in values.items()}
+    return {name: parameter_text(value) for name, value in values.items()}
+
+
+def parameter_text(value: Any) -> str:
+    """Return the value of a parameter as it is written: `null`, `8 hours`."""
+    if isinstance(value, timedelta):
+        return constant_text(value).removeprefix("INTERVAL ").strip("'")
+    return "null" if value is None else str(value)
 
 
 def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:

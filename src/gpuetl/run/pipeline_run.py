@@ -284,7 +284,7 @@ def stage_of_rules(broken: Sequence[CheckReport]) -> str:
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
-    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    warning = "" if options.memory_bytes is None else limit_warning(fit, options.memory_bytes)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
         recorder.note(line)
     if warning:
@@ -295,9 +295,9 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
     options, recorder = account.options, account.recorder
-    if options.memory or options.profile:
+    if options.memory_bytes or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    limit = backend.limited(options.memory_bytes) if options.memory_bytes else nullcontext()
     if not clustered:
         use = host_growth() if backend.device == "CPU" else backend.memory_use
         account.sampler = MemorySampler(use, account.timeline.start_s)
