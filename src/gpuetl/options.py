@@ -164,6 +164,8 @@ class RunOptions:
         or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
     telemetry
         Where the run reports to: traces, metrics, lineage.  It counts before `telemetry` of the pipeline.
+    full_refresh
+        Read all of incremental sources, as if no run had read them, and replace the state when the sinks change.
     """
 
     partition_rows: int | None = None
@@ -184,6 +186,7 @@ class RunOptions:
     report: str | Path | None = None
     column_stats: bool = False
     telemetry: Telemetry = Telemetry()
+    full_refresh: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", read_bytes("memory", self.memory))

@@ -68,6 +68,8 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
+    text = "read all of incremental sources, as if no run had read them, and begin the state of the pipeline anew"
+    command.add_argument("--full-refresh", action="store_true", help=text)
     text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
@@ -119,6 +121,7 @@ def run_file(
     trace: Path | None = None,
     steps: bool = False,
     write: bool = True,
+    full_refresh: bool = False,
     sync: bool = True,
     quiet: bool = False,
     otel: bool | None = None,
@@ -144,6 +147,7 @@ def run_file(
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
         telemetry=Telemetry(otel, openlineage, str(metrics or "")),
+        full_refresh=full_refresh,
     )  # fmt: skip
     choice = choose_engine(engine, begun)
     options = options.with_profile(pipeline.spec.profile, choice.name)
