@@ -210,18 +210,17 @@ def run_pipeline(
         return replace(done, report=written_report(report, options.report))
 
 
-def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> tuple[SourceRun, WindowRun]:
-    """Plan a run, with what its windows go on from, and choose what it reads of incremental sources."""
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
+    """Plan a run, and choose what it reads of incremental sources."""
     options, recorder = account.options, account.recorder
     with timed(account.seconds, "plan"):
         plan = plan_of(params, request, account)
         account.bind(plan)
         with plan.pointing():
-            plan, windows = going_on(plan, recorder, options.full_refresh)
             reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
             sources = SourceRun.begin(plan, reader, recorder)
     note_plan(recorder, request, plan)
-    return sources, windows
+    return sources
 
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
@@ -229,7 +228,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
-    sources, windows = chosen_sources(params, request, account)
+    sources = chosen_sources(params, request, account)
     account.plan = plan = sources.plan
     if sources.has_nothing_new:
         return nothing_new(account, sources)
@@ -242,6 +241,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             account.plan = plan = sources.completed(asking, capacity)
             if sources.has_nothing_new:
                 return nothing_new(account, sources)
+            plan, windows = going_on(plan, recorder, options.full_refresh)
             plan, account.checkpointing = checkpointed(plan, account, request)
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
