@@ -382,7 +382,12 @@ class Pipeline(PipelineDefinition, SourceMethods):
         if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
         return run_pipeline(
-            self, params or {}, choice, RunRequest(names, write, fills_cache=in_notebook()), options, progress
+            self,
+            params or {},
+            choice,
+            RunRequest(names, write, fills_cache=in_notebook(), observed=True),
+            options,
+            progress,
         )
 
     def verify(

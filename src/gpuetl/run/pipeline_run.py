@@ -41,6 +41,7 @@ from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
@@ -130,12 +131,14 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    observed: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -179,15 +182,20 @@ def run_pipeline(
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    if request.observed:
+        account.observers = observers_of(account)
+        recorder.progress = account.observers.watched(account, recorder.progress)
     with noted(recorder.outcome):
         try:
+            account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
                 done = traced_run(params, request, account, trace)
         except BaseException as error:
             report_failure(account, error)
             raise
-    report = replace(done.report, warnings=(*done.report.warnings, *lost))
-    return replace(done, report=written_report(report, options.report))
+        report = replace(done.report, warnings=(*done.report.warnings, *lost))
+        report = account.observers.ended(account, report)
+        return replace(done, report=written_report(report, options.report))
 
 
 def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
@@ -218,7 +226,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     options.cluster.check_engine(choice.name)
     sources = chosen_sources(params, request, account)
     plan = sources.plan
-    account.plan = plan
+    account.bind(plan)
     if sources.has_nothing_new:
         return nothing_new(account, sources)
     with timed(seconds, "load"):
@@ -236,6 +244,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
+        account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
         state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
@@ -284,6 +293,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
 
 def nothing_new(account: Account, sources: SourceRun) -> Run:
     """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    account.fingerprint = sources.plan.fingerprint
     report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
     return Run(report, {})
 
@@ -296,7 +306,7 @@ def stage_of_rules(broken: Sequence[CheckReport]) -> str:
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
-    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    warning = "" if options.memory_bytes is None else limit_warning(fit, options.memory_bytes)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
         recorder.note(line)
     if warning:
@@ -307,9 +317,9 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
     options, recorder = account.options, account.recorder
-    if options.memory or options.profile:
+    if options.memory_bytes or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    limit = backend.limited(options.memory_bytes) if options.memory_bytes else nullcontext()
     if not clustered:
         use = host_growth() if backend.device == "CPU" else backend.memory_use
         account.sampler = MemorySampler(use, account.timeline.start_s)
