@@ -57,7 +57,7 @@ class RunState:
         A run without sinks, such as `run(write=False)`, leaves the state as it is.
         """
         old = self.plan.remembered
-        if old is None or not self.plan.sinks:
+        if old is None or not self.plan.sinks or not self.plan.moves_state:
             return ()
         store, kept = self.store, PipelineState() if self.begins_anew else old
         sources = {**kept.sources, **{name: make(store, counts) for name, make in self.sources.items()}}
