@@ -253,7 +253,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
         state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
-        state = windows.left_in(state, recorder)
+        windows.left_in(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -301,6 +301,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
 
 def nothing_new(account: Account, sources: SourceRun) -> Run:
     """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    account.fingerprint = sources.plan.fingerprint
     report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
     return Run(report, {})
 
