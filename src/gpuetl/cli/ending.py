@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from gpuetl.cli import has_run_users_code, main
+from gpuetl.signals import end_at_second_signal
 
 HELD = ("LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
 """Variables by which profilers and checkers of native code enter a process; they write their results at its exit."""
@@ -28,6 +29,7 @@ def run_and_end() -> None:
         Where the process is to end as Python does, and the command failed.
     """
     status: Any = 0
+    end_at_second_signal()
     try:
         main()
     except SystemExit as end:

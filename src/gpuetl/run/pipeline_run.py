@@ -22,12 +22,13 @@ from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
-from gpuetl.executors.execution import Execution, accept_all, on_workers
+from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
 from gpuetl.executors.outputs import Outputs
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
+from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
@@ -38,9 +39,11 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.left_behind import what_is_left
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
-from gpuetl.signals import noted
+from gpuetl.run.run_state import RunState
+from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
@@ -76,7 +79,7 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     if not shown:
         return checks
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
-    execution = replace(execution, seconds={}, accepts=accept_all)
+    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
@@ -175,7 +178,7 @@ def run_pipeline(
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
-    with noted(recorder.outcome):
+    with noted(recorder.outcome), left_behind(partial(what_is_left, account)):
         try:
             with tracer as trace, looking, recorder.timeline.active():
                 done = traced_run(params, request, account, trace)
@@ -216,6 +219,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
+        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -227,6 +231,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             workers,
             partial(accepted, plan),
             plan.name,
+            state.stage,
         )
         with (
             measured(backend, account, clustered=is_clustered(choice.name)),
@@ -257,6 +262,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         ended = replace(ended, relation="stage" if stage else "", name=stage)
         error.report = replace(report, error=str(error), failure=ended)
         raise error
+    state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)

@@ -124,6 +124,7 @@ class Recorder:
     warnings: list[str] = field(default_factory=list)
     spilled: Counter[Link] = field(default_factory=Counter)
     peaks: dict[str, int] = field(default_factory=dict)
+    committing: bool = False
     committed: bool = False
     thread: int = field(default_factory=get_ident)
     lock: RLock = field(default_factory=RLock)
@@ -195,6 +196,10 @@ class Recorder:
         self.spilled.clear()
         self.workers.clear()
         self.note(reason)
+
+    def begin_commit(self) -> None:
+        """Keep that sinks may change from now on."""
+        self.committing = True
 
     def commit(self) -> None:
         """Keep that all sinks are in place."""
