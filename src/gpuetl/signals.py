@@ -112,22 +112,37 @@ def _handled(handlers: dict[int, Callable[[int, FrameType | None], Any]]) -> Ite
 # A second signal: what is left behind is said, and the process ends.
 
 
+EXIT = os._exit
+"""As it was before a twin runs, which may not call it."""
 _LEFT_BEHIND: list[Callable[[], str]] = []
 """What runs that are under way would leave behind, the latest last."""
 
 
-def end_at_second_signal() -> None:
+def end_at_second_signal() -> bool:
     """Have a thread end this process at once when a second signal comes, with 128 and its number.
 
-    Where another part of the program listens in the same way already, as an event loop may, nothing is changed.
+    Nothing is changed, and False returned, where another part of the program listens in the same way, as an event loop
+    does, or where this is not the main thread.
     """
+    if threading.current_thread() is not threading.main_thread():
+        return False
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     if (before := signal.set_wakeup_fd(writing, warn_on_full_buffer=False)) != -1:
         signal.set_wakeup_fd(before)
-        return
+        os.close(reading)
+        os.close(writing)
+        return False
     os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))  # whose signals are not this process's
     threading.Thread(target=_end_at_second, args=(reading,), name="gpuetl-signals", daemon=True).start()
+    return True
+
+
+def leave_signals_to_thread() -> None:
+    """Raise no error for further signals: the process is ending, and the thread sees the second one."""
+    for number in STOPPING:
+        if callable(signal.getsignal(number)):
+            signal.signal(number, lambda number, frame: None)
 
 
 def _end_at_second(reading: int) -> None:
@@ -152,7 +167,7 @@ def end_now(number: int) -> None:
     is_drawn = os.isatty(sys.__stderr__.fileno()) if sys.__stderr__ is not None else False
     with suppress(OSError):
         os.write(2, f"{SHOW_CURSOR if is_drawn else ''}\n{text}\n".encode(errors="backslashreplace"))
-    os._exit(128 + number)
+    EXIT(128 + number)
 
 
 @contextmanager
