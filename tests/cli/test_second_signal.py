@@ -20,7 +20,7 @@ from command import environment_without_coverage, gpuetl
 
 AGAIN_S = 0.7
 """Between two signals: nearer ones count as one."""
-SECONDS = 20
+SECONDS = 60
 RUN = ["run", "slow.yaml", "--engine", "pandas", "--no-report", "--partition-rows", "10"]
 STUCK = """\
 import ctypes
