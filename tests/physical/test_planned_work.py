@@ -114,4 +114,4 @@ def test_who_only_counts_partitions_is_asked_for_nothing():
     """The plan's work is not computed for it."""
     recorder = Recorder(lambda origin, done, of: None)
     recorder.begin_plan(lambda: pytest.fail("computed"))
-    assert not recorder.is_followed
+    assert recorder.follower is None

@@ -30,6 +30,7 @@ from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warni
 from gpuetl.physical.fit import FittedPlan
 from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
+from gpuetl.plan.incremental import Reader
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
@@ -38,8 +39,10 @@ from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
+from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.left_behind import what_is_left
+from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
@@ -129,12 +132,14 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    observed: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -178,48 +183,72 @@ def run_pipeline(
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    if request.observed:
+        account.observers = observers_of(account)
+        recorder.progress = account.observers.watched(account, recorder.progress)
     with noted(recorder.outcome), left_behind(partial(what_is_left, account)):
         try:
+            account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
                 done = traced_run(params, request, account, trace)
         except BaseException as error:
             report_failure(account, error)
             raise
-    report = replace(done.report, warnings=(*done.report.warnings, *lost))
-    return replace(done, report=written_report(report, options.report))
+        report = replace(done.report, warnings=(*done.report.warnings, *lost))
+        report = account.observers.ended(account, report)
+        return replace(done, report=written_report(report, options.report))
 
 
-def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
-    """Run a pipeline after its trace, if any, has started."""
-    pipeline, choice, options, recorder = account.pipeline, account.choice, account.options, account.recorder
-    run_id, seconds = account.run_id, account.seconds
-    options.cluster.check_engine(choice.name)
-    with timed(seconds, "plan"):
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
+    """Plan a run, recover what dead runs left at its sinks, and choose what it reads of incremental sources."""
+    pipeline, options, recorder, run_id = account.pipeline, account.options, account.recorder, account.run_id
+    with timed(account.seconds, "plan"):
         plan = request.of(pipeline.plan(params, run_id=run_id))
         with plan.pointing():
             has_changed = recovered(plan, recorder)
         if has_changed:  # so may have the files of its sources
             plan = request.of(pipeline.plan(params, run_id=run_id))
+        account.plan = plan
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-    account.plan = plan
+        with plan.pointing():
+            sources = SourceRun.begin(plan, Reader(pipeline.root, run_id, options.full_refresh), recorder)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
         recorder.note(note)
+    return sources
+
+
+def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
+    """Run a pipeline after its trace, if any, has started."""
+    choice, options, recorder = account.choice, account.options, account.recorder
+    run_id, seconds = account.run_id, account.seconds
+    options.cluster.check_engine(choice.name)
+    sources = chosen_sources(params, request, account)
+    plan = sources.plan
+    account.bind(plan)
+    if sources.has_nothing_new:
+        return nothing_new(account, sources)
     with timed(seconds, "load"):
         backend = load_driver_backend(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
+            asking = Execution(choice.name, backend, placed, recorder, run_id, seconds, capacity.addresses)
+            account.plan = plan = sources.completed(asking, capacity)
+            if sources.has_nothing_new:
+                return nothing_new(account, sources)
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
             check_sinks(plan)
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
+        account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
-        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
+        identity = RunIdentity(run_id, plan.name, options.sync)
+        state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -245,15 +274,10 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             )
             checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
-    for check in checks:
-        if check.verdict == "warned":
-            recorder.warn(coded("GE1601", str(check)))
-    for remark in account.funnel(finished=True).grown_joins():
-        recorder.note(remark)
-    add_notes(recorder, options, load_limits(capabilities_of(choice.name).device), seconds)
+    add_notes(account, checks)
     report = replace(
         account.report(finished=True), sinks=outputs.sinks, checks=checks, head=outputs.heads,
-        columns=column_statistics(plan, outputs.checks),
+        columns=column_statistics(plan, outputs.checks), incremental=sources.selections,
     )  # fmt: skip
     if report.broken:
         error = ContractBroken(failure(checks))
@@ -268,6 +292,12 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     return Run(report, results)
 
 
+def nothing_new(account: Account, sources: SourceRun) -> Run:
+    """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
+    return Run(report, {})
+
+
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:
     """Return the stage of the rules that failed; nothing where they are of several."""
     stages = {check.stage for check in broken}
@@ -276,7 +306,7 @@ def stage_of_rules(broken: Sequence[CheckReport]) -> str:
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
-    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    warning = "" if options.memory_bytes is None else limit_warning(fit, options.memory_bytes)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
         recorder.note(line)
     if warning:
@@ -287,9 +317,9 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
     options, recorder = account.options, account.recorder
-    if options.memory or options.profile:
+    if options.memory_bytes or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    limit = backend.limited(options.memory_bytes) if options.memory_bytes else nullcontext()
     if not clustered:
         use = host_growth() if backend.device == "CPU" else backend.memory_use
         account.sampler = MemorySampler(use, account.timeline.start_s)
@@ -306,10 +336,16 @@ def host_growth() -> Callable[[], MemoryUse]:
     return lambda: MemoryUse(max(0, resident_set() - before), 0)
 
 
-def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:
-    """Leave what the user should know of the run as a whole."""
-    recorder.note_compilation(seconds)
-    if options.profile and limits is None:
+def add_notes(account: Account, checks: Iterable[CheckReport]) -> None:
+    """Leave what the user should know of the run as a whole, and of rules that it did not keep."""
+    recorder, options = account.recorder, account.options
+    for check in checks:
+        if check.verdict == "warned":
+            recorder.warn(coded("GE1601", str(check)))
+    for remark in account.funnel(finished=True).grown_joins():
+        recorder.note(remark)
+    recorder.note_compilation(account.seconds)
+    if options.profile and load_limits(capabilities_of(account.choice.name).device) is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
         recorder.note(spill_note(recorder))

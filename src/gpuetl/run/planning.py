@@ -203,7 +203,7 @@ def exchanged_bytes(engine: str) -> Callable[[], int] | None:
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     """Explain what an engine would run; with `options.memory` also one that cannot run here."""
-    memory = options.memory
+    memory = options.memory_bytes
     if memory is None or engine not in ENGINES:
         try:
             engine = choose_engine(engine).name

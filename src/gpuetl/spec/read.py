@@ -25,6 +25,7 @@ from gpuetl.spec.state import read_state
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
+from gpuetl.spec.telemetry import TELEMETRY, Telemetry
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 from gpuetl.types.data_types import NULL
@@ -33,7 +34,7 @@ from gpuetl.types.nested_types import is_nested
 T = TypeVar("T")
 VERSION = 1
 KEYS = (
-    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state",
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state", "telemetry",
     "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
@@ -114,6 +115,7 @@ class _Reader:
             sinks=self.entries(root, "sinks", "sink", self.sink),
             tests=read_tests(root.value.get("tests"), self.problems),
             state=self.guarded(read_state, root.value["state"], "state") if "state" in root.value else None,
+            telemetry=self.telemetry(root.value.get("telemetry")),
         )
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
@@ -127,6 +129,11 @@ class _Reader:
     def description(self, root: Node) -> str:
         node = root.value.get("description")
         return (self.guarded(read_strings, node, "description") or ("",))[0] if node else ""
+
+    def telemetry(self, node: Node | None) -> Telemetry:
+        if node is None or node.value is None:
+            return Telemetry()
+        return self.guarded(TELEMETRY.read, node, "telemetry") or Telemetry()
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""

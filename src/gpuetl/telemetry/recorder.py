@@ -63,7 +63,8 @@ class Work:
     `device` is where the engine ran it, GPU or CPU.  It is empty for sinks, and for operations that only move rows.
     `waited` is the part of `seconds` that the run waited for.  The rest passed in a thread, in parallel with other
     work.  `peak_bytes` is the most memory in use meanwhile, if measured.  `moved` has the bytes that crossed each link.
-    `exchanged_bytes` are those of rows that an exchange has brought to their partition.
+    `exchanged_bytes` are those of rows that an exchange has brought to their partition.  `began_unix` and `ended_unix`
+    are when it was at work first and last, in seconds since 1970; 0 where it was not.
     """
 
     name: str
@@ -78,6 +79,8 @@ class Work:
     peak_bytes: int | None = None
     moved: Counter[Link] = field(default_factory=Counter)
     exchanged_bytes: int = 0
+    began_unix: float = 0.0
+    ended_unix: float = 0.0
 
     def add(self, other: Work) -> None:
         """Add the work of the same operation elsewhere."""
@@ -85,6 +88,9 @@ class Work:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.device = other.device or self.device
         self.moved.update(other.moved)
+        if other.began_unix:
+            self.began_unix = min(self.began_unix or other.began_unix, other.began_unix)
+            self.ended_unix = max(self.ended_unix, other.ended_unix)
         if other.peak_bytes is not None:
             self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
 
@@ -134,19 +140,22 @@ class Recorder:
     workers: dict[str, WorkerWork] = field(default_factory=dict)
     memory_curves: dict[str, MemoryCurve] = field(default_factory=dict)
     reported: dict[int, Work] = field(default_factory=dict)
-    is_followed: bool = False
+    follower: FollowsTotals | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.progress, FollowsTotals):
+            self.follower = self.progress
 
     def begin_plan(self, planned: Callable[[], PlannedWork]) -> None:
         """Let who shows the progress ask for the totals; `planned` is called once, at the first question."""
         self.reported.clear()
-        self.is_followed = isinstance(self.progress, FollowsTotals)
-        if isinstance(self.progress, FollowsTotals):
+        if self.follower is not None:
             work = cache(planned)
-            self.progress.follow(lambda: work().totals(self.recorded()))
+            self.follower.follow(lambda: work().totals(self.recorded()))
 
     def report_work(self, key: object, work: Work) -> None:
         """Take note of an operation's work elsewhere, where somebody follows the run."""
-        if self.is_followed:
+        if self.follower is not None:
             with self.lock:
                 self.reported.setdefault(id(key), Work(work.name, work.origin)).add(work)
 
@@ -185,6 +194,8 @@ class Recorder:
             end = time.perf_counter()
             with self.lock:
                 work.seconds += end - start
+                work.began_unix = work.began_unix or self.timeline.unix(start)
+                work.ended_unix = self.timeline.unix(end)
             self.timeline.add(Track(*work.origin.relation), start, end)
             if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
