@@ -18,7 +18,7 @@ from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, ImpossiblePath
-from gpuetl.places.registry import folder_of
+from gpuetl.places.registry import folder_of, path_of
 from gpuetl.source_methods import SourceMethods
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
@@ -199,9 +199,10 @@ class Pipeline(PipelineDefinition, SourceMethods):
         steps: tuple[Step, ...],
         expect: tuple[Rule, ...] = (),
         nodes: tuple[Located | None, ...] = (),
+        checkpoint: bool = False,
     ) -> None:
-        """Declare a stage; `nodes` say where its steps stand."""
-        self._declare("stages", name, StageSpec(Text(origin, caller()), steps, expect, nodes))
+        """Declare a stage; `nodes` say where its steps stand, and `checkpoint` has runs keep its rows."""
+        self._declare("stages", name, StageSpec(Text(origin, caller()), steps, expect, nodes, checkpoint))
 
     def add_sink(self, name: str, format: str, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
@@ -340,6 +341,11 @@ class Pipeline(PipelineDefinition, SourceMethods):
         progress: WantedProgress = None,
         client: Any = None,
         write: bool = True,
+        resume: bool = False,
+        select: str | Iterable[str] = (),
+        until: str = "",
+        limit: int | None = None,
+        write_to: str | os.PathLike[str] | None = None,
     ) -> Run:
         """Run the pipeline: write its sinks, and return its results and its report.
 
@@ -361,6 +367,17 @@ class Pipeline(PipelineDefinition, SourceMethods):
             Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
         write
             False computes the stages and writes no sink: `run(write=False)["clean"].to_pandas()`.
+        resume
+            Read stages from their checkpoints where these are valid.
+        select
+            Write only the sinks that hang on these stages: `clean`, `clean+` with all that reads it, `+clean` with all
+            that it reads.
+        until
+            Compute up to this stage and keep its rows; sinks that hang on later stages are not written.
+        limit
+            Read only the first rows of each source, and write no sink, unless `write_to` says where.
+        write_to
+            The folder in which sinks are written in the place of their own paths.
 
         Raises
         ------
@@ -379,11 +396,14 @@ class Pipeline(PipelineDefinition, SourceMethods):
         options = self.options_for(options, choice.name)
         from gpuetl.report.notebook_progress import shown_progress
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
+        from gpuetl.run.selection import Selection
 
         names = None if keep is None else as_names(keep)
         if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
-        request = RunRequest(names, write, fills_cache=in_notebook(), observed=True)
+        place = None if write_to is None else path_of(os.fspath(write_to), Path())
+        part = Selection(as_names(select), until, limit, place)
+        request = RunRequest(names, write, False, in_notebook(), True, part, resume)
         with shown_progress(progress, f"run of {self.spec.name}") as shown:
             return run_pipeline(self, params or {}, choice, request, options, shown)
 

@@ -86,6 +86,13 @@ class Screen:
         if report.path:
             self.report_path(report)
 
+    def resumable(self, report: RunReport) -> None:
+        """Say which stages a run that failed has kept, so that the next one can go on after them."""
+        for one in report.checkpoints:
+            if one.state != "lost":
+                rows = f"{one.rows:,} row{'s' * (one.rows != 1)}, {size(one.bytes)}"
+                self.out.print(f"kept stage {one.stage}: {rows}; run again with --resume to go on from there")
+
     def report_path(self, report: RunReport) -> None:
         """Say where the report is."""
         self.out.print(f"report: {one_line(report.path)}", soft_wrap=True)

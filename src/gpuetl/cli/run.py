@@ -24,6 +24,7 @@ from gpuetl.cli.arguments import (
     run_options,
 )
 from gpuetl.cli.output import OUTPUT
+from gpuetl.cli.partial_run import add_parts, selection_of
 from gpuetl.errors import ContractBroken, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.signals import noted
@@ -72,6 +73,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--full-refresh", action="store_true", help=text)
     text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
+    add_parts(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
     add_observability(command)
 
@@ -124,6 +126,12 @@ def run_file(
     full_refresh: bool = False,
     sync: bool = True,
     quiet: bool = False,
+    resume: bool = False,
+    checkpoint_limit: int | None = None,
+    select: Sequence[str] = (),
+    until: str = "",
+    limit: int | None = None,
+    write_to: FilePath | None = None,
     otel: bool | None = None,
     openlineage: bool | None = None,
     metrics: Path | None = None,
@@ -146,6 +154,7 @@ def run_file(
         skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
+        checkpoint_limit=checkpoint_limit,
         telemetry=Telemetry(otel, openlineage, str(metrics or "")),
         full_refresh=full_refresh,
     )  # fmt: skip
@@ -161,8 +170,11 @@ def run_file(
     collect_garbage()
     try:
         with screen.progress(f"run of {pipeline.spec.name}", live) as progress:
+            part = selection_of(select, until, limit, write_to)
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = RunRequest(keep, write, unused=write, observed=True)
+            keep = None if part.is_partial else keep
+            unused = write and not part.is_partial
+            wanted = RunRequest(keep, write, unused, observed=True, part=part, resume=resume)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
         OUTPUT.is_result = False
@@ -214,6 +226,7 @@ def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | No
     if failed is None:
         return
     warn_of_lost_report(failed, place, is_wanted=False)
+    screen.resumable(failed)
     if failed.path:
         screen.report_path(failed)
 

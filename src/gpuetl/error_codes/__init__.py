@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.error_codes import (
+    checkpoints,
     clusters,
     commits,
     contracts,
@@ -35,7 +36,8 @@ from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys, sinks, commits, state, incremental, contracts, warnings, declarations, running, limits, engines, clusters,
+    parquet_files, storage, sink_keys, sinks, commits, state, incremental, checkpoints, contracts, warnings, declarations, running, limits,
+    engines, clusters,
     output, telemetry,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}

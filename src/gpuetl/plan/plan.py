@@ -71,6 +71,8 @@ NOT_DIGESTED = ("mark", "file_suffix", "twin", "kind")
 class Plan:
     """A graph of nodes with several roots: the sinks, the stages whose rows a run keeps in memory, and its checks.
 
+    `checkpoints` write the rows of stages to the state folder, by stage.
+
     `checks` are what a run counts before it commits: of rules one row each, by names that `rules` use.
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
     at before the rows are trusted; they change nothing of the plan.  `notes` say what was
@@ -91,6 +93,7 @@ class Plan:
     checks: Mapping[str, Node] = field(default_factory=dict)
     rules: tuple[Check, ...] = ()
     rejected: Mapping[str, Node] = field(default_factory=dict)
+    checkpoints: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     unused: tuple[Problem, ...] = ()
@@ -102,8 +105,12 @@ class Plan:
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        """The nodes that a run computes: sinks, then kept stages, then checks."""
-        return (*self.sinks.values(), *self.kept.values(), *self.checks.values())
+        """The nodes that a run computes: sinks, then kept stages, then checks, then checkpoints."""
+        return tuple(node for named in self._named_roots for node in named.values())
+
+    @property
+    def _named_roots(self) -> tuple[Mapping[str, Node], ...]:
+        return self.sinks, self.kept, self.checks, self.checkpoints
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -141,8 +148,17 @@ class Plan:
         if all(new is old for new, old in zip(nodes, self.roots, strict=True)):
             return self
         rest = iter(nodes)
-        sinks, kept, checks = ({name: next(rest) for name in names} for names in (self.sinks, self.kept, self.checks))
-        return replace(self, sinks=sinks, kept=kept, checks=checks)
+        sinks, kept, checks, checkpoints = ({name: next(rest) for name in names} for names in self._named_roots)
+        return replace(self, sinks=sinks, kept=kept, checks=checks, checkpoints=checkpoints)
+
+    def replacing(self, replaced: Mapping[int, Node]) -> Plan:
+        """Return the plan with other nodes in the place of some, by identity; what only those read is not computed."""
+        if not replaced:
+            return self
+        done: dict[int, Node] = {}
+        for node in self.nodes:
+            done[id(node)] = replaced.get(id(node)) or node.with_inputs([done[id(child)] for child in node.inputs])
+        return self.with_roots(done[id(root)] for root in self.roots)
 
     def rewrite(self, rule: Callable[[Node], Node]) -> Plan:
         """Apply `rule` to every node once, inputs first; shared nodes stay shared."""
@@ -296,14 +312,15 @@ def value_of(plan: Plan) -> Hashable:
     DatasetError
         For a source's file that cannot be read.
     """
-    named = [*plan.stages.items(), *plan.sinks.items(), *plan.kept.items(), *plan.checks.items()]
+    roots = (plan.sinks, plan.kept, plan.checks, plan.checkpoints)
+    named = [item for names in (plan.stages, *roots) for item in names.items()]
     numbers: dict[int, int] = {}
     nodes: list[Hashable] = []
     for node in walk_graph(*(node for _, node in named)):
         numbers[id(node)] = len(nodes)
         nodes.append((type(node).__name__, tuple(numbers[id(child)] for child in node.inputs), *own_fields(node)))
     names = tuple((name, numbers[id(node)]) for name, node in named)
-    return tuple(nodes), names, len(plan.sinks), len(plan.kept), len(plan.checks)
+    return tuple(nodes), names, *map(len, roots)
 
 
 def own_fields(node: Node) -> Iterator[Hashable]:

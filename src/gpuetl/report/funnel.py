@@ -24,6 +24,7 @@ Relation = tuple[str, str]
 """A source, stage or sink: its kind, and its name."""
 LAST = 1 << 62
 """A step after all others."""
+REUSED = "kept by an earlier run, in a checkpoint"
 
 
 class PipelineStep(NamedTuple):
@@ -250,8 +251,13 @@ class Funnel:
                     yield computed(node.inputs[place])
 
     def steps(self, name: str) -> tuple[StepRows, ...]:
-        """Return the rows in and out of each step of a stage."""
+        """Return the rows in and out of each step of a stage; of one that was read from a checkpoint, the last rows."""
         found: list[StepRows] = []
+        kept = next((node for node in self.of.get(Origin("stage", name), []) if isinstance(node, Scan)), None)
+        if kept is not None:
+            verbs = enumerate((step.verb for step in self.written[name].steps), 1)
+            found = [StepRows(number, verb, None, None, REUSED) for number, verb in verbs]
+            return (*found[:-1], *(replace(one, rows_out=self.rows(kept)) for one in found[-1:]))
         for number, step in enumerate(self.written[name].steps, 1):
             parts = self.parts(Origin("stage", name, number))
             lines = [self.step(number, step, part) for part in parts]

@@ -8,6 +8,7 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
+from gpuetl.executors.checkpointing import CheckpointReport
 from gpuetl.executors.committing import SinkReport
 from gpuetl.output_files import as_json, write_whole
 from gpuetl.plan.incremental import Selection
@@ -126,6 +127,8 @@ class RunReport:
         What each worker of a cluster did.
     columns
         Statistics of the columns of each sink, if `RunOptions.column_stats` asked for them.
+    checkpoints
+        What became of the checkpoints of stages: reused, written or lost.
     trace
         The path of the trace, if there is one.
     path
@@ -165,6 +168,7 @@ class RunReport:
     memory_budget: int = 0
     workers: tuple[WorkerReport, ...] = ()
     columns: Mapping[str, tuple[ColumnStatistics, ...]] = field(default_factory=dict)
+    checkpoints: tuple[CheckpointReport, ...] = ()
     trace: str = ""
     path: str = ""
     incremental: tuple[Selection, ...] = ()

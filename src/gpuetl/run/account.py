@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import redacted
@@ -26,6 +27,7 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
 from gpuetl.run.observers import Observers
 from gpuetl.run.planning import lowered_again
+from gpuetl.state.checkpoint_files import KIND
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.telemetry.timeline import Timeline
@@ -56,6 +58,7 @@ class Account:
     fingerprint: str = ""
     passes: Mapping[str, float] = field(default_factory=dict)
     sampler: MemorySampler | None = None
+    checkpointing: Checkpointing | None = None
     observers: Observers = field(default_factory=Observers)
 
     @property
@@ -85,6 +88,7 @@ class Account:
             environment=environment(capabilities.device), declared=declared(self.pipeline),
             timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
             trace=redacted(str(self.options.trace)) if self.options.trace else "",
+            checkpoints=tuple(self.checkpointing.reports.values()) if self.checkpointing else (),
         )  # fmt: skip
 
     def shown_parameters(self) -> dict[str, str]:
@@ -189,6 +193,7 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
         *(("stage", n) for n in plan.stages),
         *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
         *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
+        *((KIND, n) for n in (*plan.stages, *plan.rejected)),
         *((STATISTICS, n) for n in plan.sinks),
         *(("sink", n) for n in plan.sinks),
     ]

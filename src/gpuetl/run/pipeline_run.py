@@ -21,6 +21,7 @@ from gpuetl.engines.interface import Backend
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
 from gpuetl.executors.outputs import Outputs
@@ -38,6 +39,7 @@ from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
+from gpuetl.run.checkpoints import Checkpoints, remove_oldest, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
@@ -46,6 +48,7 @@ from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
+from gpuetl.run.selection import Selection
 from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -57,6 +60,7 @@ from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
+    from gpuetl.spec.model import PipelineSpec
 
 
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
@@ -81,8 +85,8 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     }
     if not shown:
         return checks
-    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
-    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state)
+    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=(), checkpoints={})
+    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
@@ -133,6 +137,7 @@ class RunRequest(NamedTuple):
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
     `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
+    `part` restricts the run to a part of the pipeline, and `resume` has it read checkpoints.
     """
 
     keep: Iterable[str] | None = None
@@ -140,6 +145,8 @@ class RunRequest(NamedTuple):
     unused: bool = False
     fills_cache: bool = False
     observed: bool = False
+    part: Selection = Selection()
+    resume: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -150,8 +157,11 @@ class RunRequest(NamedTuple):
         if self.fills_cache:
             keep_results(plan, label, results, warnings)
 
-    def of(self, plan: Plan) -> Plan:
+    def of(self, plan: Plan, spec: PipelineSpec | None = None) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
+        if self.part.is_partial:
+            assert spec is not None
+            return self.part.of(plan, spec, self.keep, self.write)
         if self.write:
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
@@ -200,19 +210,13 @@ def run_pipeline(
 
 
 def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
-    """Plan a run, recover what dead runs left at its sinks, and choose what it reads of incremental sources."""
-    pipeline, options, recorder, run_id = account.pipeline, account.options, account.recorder, account.run_id
+    """Plan a run, and choose what it reads of incremental sources."""
+    options, recorder = account.options, account.recorder
     with timed(account.seconds, "plan"):
-        plan = request.of(pipeline.plan(params, run_id=run_id))
+        account.plan = plan = plan_of(params, request, account)
         with plan.pointing():
-            has_changed = recovered(plan, recorder)
-        if has_changed:  # so may have the files of its sources
-            plan = request.of(pipeline.plan(params, run_id=run_id))
-        account.plan = plan
-        if options.column_stats:
-            plan = with_column_statistics(plan, recorder)
-        with plan.pointing():
-            sources = SourceRun.begin(plan, Reader(pipeline.root, run_id, options.full_refresh), recorder)
+            reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
+            sources = SourceRun.begin(plan, reader, recorder)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -239,6 +243,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             account.plan = plan = sources.completed(asking, capacity)
             if sources.has_nothing_new:
                 return nothing_new(account, sources)
+            plan, account.checkpointing = checkpointed(plan, account, request)
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
             check_sinks(plan)
@@ -261,6 +266,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             partial(accepted, plan),
             plan.name,
             state.stage,
+            account.checkpointing,
         )
         with (
             measured(backend, account, clustered=is_clustered(choice.name)),
@@ -287,6 +293,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error.report = replace(report, error=str(error), failure=ended)
         raise error
     state.clean()
+    remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
@@ -296,6 +303,28 @@ def nothing_new(account: Account, sources: SourceRun) -> Run:
     """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
     report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
     return Run(report, {})
+
+
+def plan_of(params: Mapping[str, Any], request: RunRequest, account: Account) -> Plan:
+    """Return the plan of a run, after dead runs are recovered, with statistics if they are asked for."""
+    pipeline, recorder, run_id = account.pipeline, account.recorder, account.run_id
+    plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    with plan.pointing():
+        has_changed = recovered(plan, recorder)
+    if has_changed:  # so may have the files of its sources
+        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    return with_column_statistics(plan, recorder) if account.options.column_stats else plan
+
+
+def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Plan, Checkpointing | None]:
+    """Return the plan with checkpoints that it reads and writes; trial runs on the first rows have none."""
+    spec = account.pipeline.spec
+    if plan.state is None or request.part.limit is not None:
+        return plan, None
+    if not request.resume and not any(stage.checkpoint for stage in spec.stages.values()):
+        return plan, None
+    checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
+    return with_checkpoints(checkpoints, request.resume, request.write)
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:

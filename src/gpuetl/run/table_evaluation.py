@@ -220,17 +220,7 @@ class QueryPipeline(TableDefinition):
         dropped = {rule.counts for rule in plan.rules} - {rule.counts for rule in rules}
         checks = {name: node for name, node in plan.checks.items() if name not in dropped}
         plan = replace(plan, rules=rules, checks=checks)
-        return replace_nodes(plan, {identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
-
-
-def replace_nodes(plan: Plan, replaced: Mapping[int, Node]) -> Plan:
-    """Return the plan with some nodes replaced."""
-    if not replaced:
-        return plan
-    done: dict[int, Node] = {}
-    for node in plan.nodes:
-        done[id(node)] = replaced.get(id(node)) or node.with_inputs([done[id(child)] for child in node.inputs])
-    return plan.with_roots(done[id(root)] for root in plan.roots)
+        return plan.replacing({identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
 
 
 def read_of(node: Node, rows: KeptRows) -> Node:
@@ -245,7 +235,7 @@ def read_of(node: Node, rows: KeptRows) -> Node:
 def reading_first(plan: Plan, rows: int) -> Plan:
     """Return the plan that reads the source of the first rows up to a number of rows."""
     source = source_of_first_rows(plan)
-    return replace_nodes(plan, {id(source): replace(source, limit=rows)}) if source else plan
+    return plan.replacing({id(source): replace(source, limit=rows)}) if source else plan
 
 
 def source_of_first_rows(plan: Plan) -> Read | None:

@@ -104,13 +104,14 @@ class StageSpec:
     """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None.
 
     `expect` are rules for the rows that the steps give; one that cannot be read is None.
-    `nodes` say where the steps stand.
+    `nodes` say where the steps stand.  With `checkpoint` a run keeps the rows in its state folder, for a later one.
     """
 
     from_: Text
     steps: tuple[Step | None, ...]
     expect: tuple[Rule | None, ...] = ()
     nodes: tuple[Located | None, ...] = field(default=(), compare=False, repr=False)
+    checkpoint: bool = False
 
     @property
     def reads(self) -> tuple[str, ...]:
