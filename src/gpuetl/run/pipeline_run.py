@@ -49,6 +49,7 @@ from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
 from gpuetl.run.selection import Selection
+from gpuetl.run.window_run import WindowRun, going_on
 from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -66,8 +67,9 @@ if TYPE_CHECKING:
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
 
 
-def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
-    """Return whether no rule of the plan has failed."""
+def accepted(plan: Plan, windows: WindowRun, recorder: Recorder, counts: Mapping[str, pa.Table]) -> bool:
+    """Return whether no rule of the plan has failed; raise `RunFailed` for a row that comes too late for a window."""
+    windows.check_late_rows(counts, recorder)
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
@@ -209,19 +211,18 @@ def run_pipeline(
         return replace(done, report=written_report(report, options.report))
 
 
-def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
-    """Plan a run, and choose what it reads of incremental sources."""
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> tuple[SourceRun, WindowRun]:
+    """Plan a run, with what its windows go on from, and choose what it reads of incremental sources."""
     options, recorder = account.options, account.recorder
     with timed(account.seconds, "plan"):
-        account.plan = plan = plan_of(params, request, account)
+        plan = plan_of(params, request, account)
+        account.bind(plan)
         with plan.pointing():
+            plan, windows = going_on(plan, recorder, options.full_refresh)
             reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
             sources = SourceRun.begin(plan, reader, recorder)
-    for warning in request.warnings(plan):
-        recorder.warn(str(warning))
-    for note in plan.notes:
-        recorder.note(note)
-    return sources
+    note_plan(recorder, request, plan)
+    return sources, windows
 
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
@@ -229,9 +230,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
-    sources = chosen_sources(params, request, account)
-    plan = sources.plan
-    account.bind(plan)
+    sources, windows = chosen_sources(params, request, account)
+    account.plan = plan = sources.plan
     if sources.has_nothing_new:
         return nothing_new(account, sources)
     with timed(seconds, "load"):
@@ -254,6 +254,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
         state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
+        state = windows.left_in(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -263,7 +264,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             run_id,
             seconds,
             workers,
-            partial(accepted, plan),
+            partial(accepted, plan, windows, recorder),
             plan.name,
             state.stage,
             account.checkpointing,
@@ -325,6 +326,14 @@ def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Pla
         return plan, None
     checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
     return with_checkpoints(checkpoints, request.resume, request.write)
+
+
+def note_plan(recorder: Recorder, request: RunRequest, plan: Plan) -> None:
+    """Record the warnings and notes of a plan."""
+    for warning in request.warnings(plan):
+        recorder.warn(str(warning))
+    for note in plan.notes:
+        recorder.note(note)
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:

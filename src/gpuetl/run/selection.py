@@ -111,7 +111,7 @@ class Selection:
                 hint = "Run the whole pipeline, name a run_key, or write elsewhere: --write-to FOLDER."
                 raise InvalidPipeline.because(coded("GE1561", f"a run of a part: {why}"), hint)
         note = "the run of a part leaves the state of the pipeline as it is: the next run reads the same new rows"
-        return replace(plan, remembered=None, notes=(*plan.notes, note))
+        return replace(plan, moves_state=False, notes=(*plan.notes, note))
 
     def kept(self, spec: PipelineSpec, graph: Names, chosen: set[str], sinks: Mapping[str, Node]) -> list[str]:
         """Return the stages to keep: the last one, or those that no chosen stage reads, and no sink writes."""
