@@ -167,6 +167,8 @@ class RunOptions:
         that the run has written or read.  None is 50 GB.
     telemetry
         Where the run reports to: traces, metrics, lineage.  It counts before `telemetry` of the pipeline.
+    full_refresh
+        Read all of incremental sources, as if no run had read them, and replace the state when the sinks change.
     """
 
     partition_rows: int | None = None
@@ -188,6 +190,7 @@ class RunOptions:
     column_stats: bool = False
     checkpoint_limit: int | None = None
     telemetry: Telemetry = Telemetry()
+    full_refresh: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", read_bytes("memory", self.memory))

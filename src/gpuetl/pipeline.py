@@ -27,6 +27,7 @@ from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain, with_pa
 from gpuetl.spec.files.environment import environment_of
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
 from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
+from gpuetl.spec.incremental import INCREMENTAL
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
@@ -305,8 +306,10 @@ class Pipeline(PipelineDefinition, SourceMethods):
     ) -> Optimized:
         """Return the plan after the optimizer's passes, or those before the pass named `before`."""
         from gpuetl.optimize import optimize
+        from gpuetl.run.incremental.sources import next_run
 
-        return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
+        plan = next_run(self.plan(params).with_results(), self.root)
+        return optimize(plan, options.skip_passes if options else (), before)
 
     def explain(
         self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, engine: str = "auto"
@@ -320,10 +323,12 @@ class Pipeline(PipelineDefinition, SourceMethods):
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
+        from gpuetl.run.incremental.sources import next_run
         from gpuetl.run.planning import explained
 
         plan = self.plan(params).with_results()
         with plan.pointing():
+            plan = next_run(plan, self.root)
             return explained(plan, self.options_for(options, engine), self.engine_for(engine))
 
     def run(
@@ -562,6 +567,8 @@ def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str,
             read[name] = read_plain(
                 form_of(declared[name]), read[name], f"{within}: {name}" if name in CHOICES else within
             )
+    if "incremental" in read:
+        read["incremental"] = read_plain(INCREMENTAL, read["incremental"], f"{within}: incremental")
     for name in ("columns", "exclude"):
         if name in read:
             read[name] = read_plain(NAMES, as_names(read[name]), f"{within}: {name}")

@@ -77,7 +77,10 @@ class Screen:
             self.out.print(f"peak memory: {', '.join(peaks)}; expected memory: {size(report.expected_memory)}")
         for sink in report.sinks:
             self.out.print(sink_line(sink), soft_wrap=True)
-        self.out.print(stage_table(report))
+        if report.nothing_new:
+            self.out.print("nothing new: no sink has changed")
+        else:
+            self.out.print(stage_table(report))
         self.out.print(report.summary)
         if report.path:
             self.report_path(report)

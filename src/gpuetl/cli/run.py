@@ -69,6 +69,8 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
+    text = "read all of incremental sources, as if no run had read them, and begin the state of the pipeline anew"
+    command.add_argument("--full-refresh", action="store_true", help=text)
     text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
     add_parts(command)
@@ -121,6 +123,7 @@ def run_file(
     trace: Path | None = None,
     steps: bool = False,
     write: bool = True,
+    full_refresh: bool = False,
     sync: bool = True,
     quiet: bool = False,
     resume: bool = False,
@@ -153,6 +156,7 @@ def run_file(
         cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
         checkpoint_limit=checkpoint_limit,
         telemetry=Telemetry(otel, openlineage, str(metrics or "")),
+        full_refresh=full_refresh,
     )  # fmt: skip
     choice = choose_engine(engine, begun)
     options = options.with_profile(pipeline.spec.profile, choice.name)

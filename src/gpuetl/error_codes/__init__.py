@@ -11,6 +11,7 @@ from gpuetl.error_codes import (
     declarations,
     engines,
     expressions,
+    incremental,
     kernels,
     limits,
     names,
@@ -35,7 +36,8 @@ from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys, sinks, commits, state, checkpoints, contracts, warnings, declarations, running, limits, engines, clusters,
+    parquet_files, storage, sink_keys, sinks, commits, state, incremental, checkpoints, contracts, warnings, declarations, running, limits,
+    engines, clusters,
     output, telemetry,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}

@@ -19,8 +19,9 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, StorePath
 from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
+from gpuetl.plan.incremental import Incremental, Selection
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
+from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, NewRows, Project, Sort
 from gpuetl.records import dataclass
 from gpuetl.state.pipeline_state import PipelineState
 from gpuetl.telemetry.origin import Origin
@@ -80,6 +81,8 @@ class Plan:
     `state` is the folder of what the pipeline remembers between runs, None where it can have none.  `remembered` is
     what that held when the plan was made, None where the plan has nothing to remember.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
+    `incremental` are the sources of which a run reads only what is new, and `selections` what that is, once it was
+    chosen.
     """
 
     name: str
@@ -97,6 +100,8 @@ class Plan:
     state: FilePath | None = None
     remembered: PipelineState | None = None
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
+    incremental: Mapping[str, Incremental] = field(default_factory=dict)
+    selections: Mapping[str, Selection] = field(default_factory=dict)
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -162,6 +167,23 @@ class Plan:
             done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
         return self.with_roots(done[id(root)] for root in self.roots)
 
+    def rewrite_all(self, rule: Callable[[Node], Node]) -> Plan:
+        """Apply `rule` once to every node of sources, stages, quarantines and rules, and of what a run computes."""
+        rules = [rule.shown for rule in self.rules if rule.shown is not None]
+        named = (self.sources, self.stages, self.sinks, self.kept, self.checks, self.rejected)
+        done: dict[int, Node] = {}
+        for node in walk_graph(*(one for nodes in named for one in nodes.values()), *rules):
+            done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
+
+        def of(nodes: Mapping[str, Node]) -> dict[str, Node]:
+            return {name: done[id(node)] for name, node in nodes.items()}
+
+        return replace(
+            self, sources=of(self.sources), stages=of(self.stages), sinks=of(self.sinks), kept=of(self.kept),
+            checks=of(self.checks), rejected=of(self.rejected),
+            rules=tuple(one if one.shown is None else replace(one, shown=done[id(one.shown)]) for one in self.rules),
+        )  # fmt: skip
+
     def consumers(self) -> dict[int, int]:
         """Return how many nodes or roots read each node, by identity."""
         counts: dict[int, int] = {id(root): 1 for root in self.roots}
@@ -183,17 +205,23 @@ class Plan:
     def fingerprint(self) -> str:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
         roots = self.sinks or self.stages
-        digests = digests_of([*roots.values(), *self.checks.values()])
+        digests = digests_of([*roots.values(), *self.checks.values()], choices=False)
         parts = [f"{name}={digests[id(node)]}" for name, node in sorted(roots.items())]
         parts += sorted(f"{digests[id(self.checks[rule.counts])]} {rule.rule} {rule.content}" for rule in self.rules)
         whole = "\0".join(parts)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
-def digests_of(roots: Iterable[Node]) -> dict[int, str]:
-    """Return a digest of what each node computes, of the roots and all below them, by identity."""
+def digests_of(roots: Iterable[Node], choices: bool = True) -> dict[int, str]:
+    """Return a digest of what each node computes, of the roots and all below them, by identity.
+
+    Without `choices`, those of two runs are equal that read other rows of an incremental source.
+    """
     digests: dict[int, str] = {}
     for node in walk_graph(*roots):
+        if isinstance(node, NewRows) and not choices:
+            digests[id(node)] = digests[id(node.source)]
+            continue
         parts = [type(node).__name__, *map(repr, content_of(node)), *(digests[id(child)] for child in node.inputs)]
         digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return digests

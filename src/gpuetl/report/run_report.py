@@ -11,6 +11,7 @@ from typing import Any
 from gpuetl.executors.checkpointing import CheckpointReport
 from gpuetl.executors.committing import SinkReport
 from gpuetl.output_files import as_json, write_whole
+from gpuetl.plan.incremental import Selection
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.column_statistics import ColumnStatistics
@@ -132,6 +133,10 @@ class RunReport:
         The path of the trace, if there is one.
     path
         The file of the report, if the run has written it.
+    incremental
+        What the run read of incremental sources.
+    nothing_new
+        Whether none of them had anything new.  Then no sink was written, and the state stayed.
     """
 
     pipeline: str
@@ -166,6 +171,8 @@ class RunReport:
     checkpoints: tuple[CheckpointReport, ...] = ()
     trace: str = ""
     path: str = ""
+    incremental: tuple[Selection, ...] = ()
+    nothing_new: bool = False
 
     def __repr__(self) -> str:
         return f"<RunReport {self.summary}>"
@@ -180,7 +187,8 @@ class RunReport:
         """One line: the pipeline, where it ran, and how long, by phase."""
         phases = ", ".join(f"{phase} {duration(seconds)}" for phase, seconds in self.seconds.items())
         where = f" on {place_of(self.device)}" if self.device else ""
-        return f"{self.pipeline}: {self.status}{where} in {duration(sum(self.seconds.values()))} ({phases})"
+        done = "nothing new" if self.nothing_new else self.status
+        return f"{self.pipeline}: {done}{where} in {duration(sum(self.seconds.values()))} ({phases})"
 
     @property
     def status(self) -> str:

@@ -31,6 +31,7 @@ from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warni
 from gpuetl.physical.fit import FittedPlan
 from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
+from gpuetl.plan.incremental import Reader
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
@@ -40,6 +41,7 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.checkpoints import Checkpoints, remove_oldest, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
+from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
@@ -206,25 +208,41 @@ def run_pipeline(
         return replace(done, report=written_report(report, options.report))
 
 
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
+    """Plan a run, and choose what it reads of incremental sources."""
+    options, recorder = account.options, account.recorder
+    with timed(account.seconds, "plan"):
+        account.plan = plan = plan_of(params, request, account)
+        with plan.pointing():
+            reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
+            sources = SourceRun.begin(plan, reader, recorder)
+    for warning in request.warnings(plan):
+        recorder.warn(str(warning))
+    for note in plan.notes:
+        recorder.note(note)
+    return sources
+
+
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
     """Run a pipeline after its trace, if any, has started."""
     choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
-    with timed(seconds, "plan"):
-        plan = plan_of(params, request, account)
-        account.bind(plan)  # with the sources that a resumed run does not read again
-        with plan.pointing():
-            plan, account.checkpointing = checkpointed(plan, account, request)
-    for warning in request.warnings(plan):
-        recorder.warn(str(warning))
-    for note in plan.notes:
-        recorder.note(note)
+    sources = chosen_sources(params, request, account)
+    plan = sources.plan
+    account.bind(plan)
+    if sources.has_nothing_new:
+        return nothing_new(account, sources)
     with timed(seconds, "load"):
         backend = load_driver_backend(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
+            asking = Execution(choice.name, backend, placed, recorder, run_id, seconds, capacity.addresses)
+            account.plan = plan = sources.completed(asking, capacity)
+            if sources.has_nothing_new:
+                return nothing_new(account, sources)
+            plan, account.checkpointing = checkpointed(plan, account, request)
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
             check_sinks(plan)
@@ -233,7 +251,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             running = backend.traced(trace, placed.profile) if trace else backend
         account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
-        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
+        identity = RunIdentity(run_id, plan.name, options.sync)
+        state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -260,15 +279,10 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             )
             checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
-    for check in checks:
-        if check.verdict == "warned":
-            recorder.warn(coded("GE1601", str(check)))
-    for remark in account.funnel(finished=True).grown_joins():
-        recorder.note(remark)
-    add_notes(recorder, options, load_limits(capabilities_of(choice.name).device), seconds)
+    add_notes(account, checks)
     report = replace(
         account.report(finished=True), sinks=outputs.sinks, checks=checks, head=outputs.heads,
-        columns=column_statistics(plan, outputs.checks),
+        columns=column_statistics(plan, outputs.checks), incremental=sources.selections,
     )  # fmt: skip
     if report.broken:
         error = ContractBroken(failure(checks))
@@ -282,6 +296,12 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def nothing_new(account: Account, sources: SourceRun) -> Run:
+    """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
+    return Run(report, {})
 
 
 def plan_of(params: Mapping[str, Any], request: RunRequest, account: Account) -> Plan:
@@ -344,10 +364,16 @@ def host_growth() -> Callable[[], MemoryUse]:
     return lambda: MemoryUse(max(0, resident_set() - before), 0)
 
 
-def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:
-    """Leave what the user should know of the run as a whole."""
-    recorder.note_compilation(seconds)
-    if options.profile and limits is None:
+def add_notes(account: Account, checks: Iterable[CheckReport]) -> None:
+    """Leave what the user should know of the run as a whole, and of rules that it did not keep."""
+    recorder, options = account.recorder, account.options
+    for check in checks:
+        if check.verdict == "warned":
+            recorder.warn(coded("GE1601", str(check)))
+    for remark in account.funnel(finished=True).grown_joins():
+        recorder.note(remark)
+    recorder.note_compilation(account.seconds)
+    if options.profile and load_limits(capabilities_of(account.choice.name).device) is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
         recorder.note(spill_note(recorder))

@@ -26,7 +26,8 @@ MakeEntry = Callable[[RunStore, Mapping[str, pa.Table]], Entry]
 class RunState:
     """The state of a run's pipeline.
 
-    `sources` and `windows` make the entries that change, by their names in the state.
+    `sources` and `windows` make the entries that change, by their names in the state.  Others stay, unless the state
+    `begins_anew`.
     """
 
     plan: Plan
@@ -34,6 +35,7 @@ class RunState:
     sources: dict[str, MakeEntry] = field(default_factory=dict)
     windows: dict[str, MakeEntry] = field(default_factory=dict)
     new: PipelineState | None = None
+    begins_anew: bool = False
 
     @property
     def store(self) -> RunStore:
@@ -57,9 +59,9 @@ class RunState:
         old = self.plan.remembered
         if old is None or not self.plan.sinks:
             return ()
-        store = self.store
-        sources = {**old.sources, **{name: make(store, counts) for name, make in self.sources.items()}}
-        windows = {**old.windows, **{name: make(store, counts) for name, make in self.windows.items()}}
+        store, kept = self.store, PipelineState() if self.begins_anew else old
+        sources = {**kept.sources, **{name: make(store, counts) for name, make in self.sources.items()}}
+        windows = {**kept.windows, **{name: make(store, counts) for name, make in self.windows.items()}}
         self.new = old.after(self.run.run_id, time.strftime("%Y-%m-%dT%H:%M:%S%z"), sources, windows)
         return [store.stage(old, self.new, self.run)]
 

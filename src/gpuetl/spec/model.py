@@ -27,6 +27,7 @@ from gpuetl.spec.forms import (
     SOME_NAMES,
     choice,
 )
+from gpuetl.spec.incremental import INCREMENTAL, IncrementalSpec
 from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
@@ -71,6 +72,9 @@ class SourceSpec:
     )
     missing_columns: MissingColumns = key(
         MISSING_COLUMNS, "error", doc="what to do where a file lacks a column: stop, or read null"
+    )
+    incremental: IncrementalSpec | None = key(
+        INCREMENTAL, None, doc="read only what no successful run has read: new files, or rows beyond a watermark"
     )
     storage: str = key(NAME, "", doc="the name of options of a store, declared under `storage`")
     storage_options: StorageOptions = key(STORAGE_OPTIONS, (), doc="options of the store that has the files")

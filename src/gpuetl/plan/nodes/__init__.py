@@ -3,7 +3,7 @@
 from gpuetl.plan.nodes.aggregate import Aggregate
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
-from gpuetl.plan.nodes.filter import Filter
+from gpuetl.plan.nodes.filter import Filter, NewRows
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
 from gpuetl.plan.nodes.project import Project, passing
@@ -30,6 +30,7 @@ __all__ = [
     "Kernel",
     "KernelReduction",
     "Limit",
+    "NewRows",
     "Project",
     "Read",
     "Sort",
