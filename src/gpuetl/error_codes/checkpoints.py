@@ -68,8 +68,7 @@ Make it writable, name another with the key state, or leave checkpoint out.""",
     ErrorPage(
         code="GE1561",
         title="options for a part of a pipeline contradict each other",
-        cause="`--select` and `--until` are both given, `--limit` is not a number of rows from 1, or a part would append "
-        "rows of an incremental source that the next run appends again.",
+        cause="`--select` and `--until` are both given, or `--limit` is not a number of rows from 1.",
         fix="Give one of them.",
         kind="command",
         files=FILE,

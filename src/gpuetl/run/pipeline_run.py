@@ -252,7 +252,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
-        state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
+        state = RunState(request.part.for_state(plan), identity, dict(sources.entries), begins_anew=options.full_refresh)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -320,7 +320,7 @@ def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Pla
     spec = account.pipeline.spec
     if plan.state is None or request.part.limit is not None:
         return plan, None
-    if not request.resume and not any(stage.checkpoint for stage in spec.stages.values()):
+    if not request.resume and not (request.write and any(stage.checkpoint for stage in spec.stages.values())):
         return plan, None
     checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
     return with_checkpoints(checkpoints, request.resume, request.write)
