@@ -157,9 +157,7 @@ def test_a_wrong_section_is_reported(text, head):
 
 def test_a_checkpoint_is_true_or_false():
     (problem,) = problems_after_head("stages:\n  clean: {from: txns, steps: [], checkpoint: []}\n")
-    assert (
-        problem.split("\n")[0] == "daily.yaml:10:46: stage 'clean', checkpoint: takes true or false, got a list"
-    )
+    assert problem.split("\n")[0] == "daily.yaml:10:46: stage 'clean', checkpoint: takes true or false, got a list"
 
 
 def test_a_join_with_an_unknown_table_is_reported():

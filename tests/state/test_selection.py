@@ -167,7 +167,9 @@ sinks:
 
 def amounts(folder: Path) -> list[int]:
     """Return what is in the sink."""
-    return sorted(value for file in (folder / "out").glob("*.parquet") for value in pq.read_table(file)["amount"].to_pylist())
+    return sorted(
+        value for file in (folder / "out").glob("*.parquet") for value in pq.read_table(file)["amount"].to_pylist()
+    )
 
 
 def arrives(folder: Path, name: str, *values: int) -> None:
@@ -180,7 +182,12 @@ def test_a_trial_leaves_the_state_as_it_is(tmp_path: Path, engine: str) -> None:
     arrives(tmp_path, "a", 2, 3, 4)
     loads(INCREMENTAL, tmp_path).run(engine=engine)
     arrives(tmp_path, "b", 5, 6)
-    for options in ({"limit": 1}, {"limit": 1, "write_to": tmp_path / "trial"}, {"write_to": tmp_path / "trial"}, {"until": "clean"}):
+    for options in (
+        {"limit": 1},
+        {"limit": 1, "write_to": tmp_path / "trial"},
+        {"write_to": tmp_path / "trial"},
+        {"until": "clean"},
+    ):
         done = loads(INCREMENTAL, tmp_path).run(engine=engine, **options)
         assert "1 of 2 files is new" in " ".join(done.report.notes)
     assert sorted(pq.read_table(tmp_path / "trial" / "out")["amount"].to_pylist()) == [5, 6]
@@ -194,7 +201,9 @@ def test_a_failed_run_of_new_files_resumes(tmp_path: Path, engine: str) -> None:
     loads(INCREMENTAL, tmp_path).run(engine=engine)
     arrives(tmp_path, "b", 5, 6)
     with pytest.raises(RunFailed):
-        loads(INCREMENTAL.replace("CAST(amount AS string)", "CAST(amount AS string) || 'x'"), tmp_path).run(engine=engine)
+        loads(INCREMENTAL.replace("CAST(amount AS string)", "CAST(amount AS string) || 'x'"), tmp_path).run(
+            engine=engine
+        )
     done = loads(INCREMENTAL, tmp_path).run(engine=engine, resume=True)
     assert [(one.state, one.rows) for one in done.report.checkpoints] == [("reused", 2)]
     assert amounts(tmp_path) == [2, 3, 4, 5, 6]

@@ -252,7 +252,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
-        state = RunState(request.part.for_state(plan), identity, dict(sources.entries), begins_anew=options.full_refresh)
+        lasting = request.part.for_state(plan)
+        state = RunState(lasting, identity, dict(sources.entries), begins_anew=options.full_refresh)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -292,7 +293,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error.report = replace(report, error=str(error), failure=ended)
         raise error
     state.clean()
-    remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
+    removed = remove_oldest(account.checkpointing, options.checkpoint_limit)
+    report = replace(report, notes=(*report.notes, *removed))
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
