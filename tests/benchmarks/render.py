@@ -30,6 +30,7 @@ from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
 from render_summary import summary
 from render_text import measured, newest, table
+from render_window_state import window_state_section
 
 HERE = Path(__file__).parent
 CODECS = ("zstd", "snappy", "none")
@@ -79,6 +80,8 @@ def page() -> str:
     results = {name: newest(name) for name in BENCHMARKS}
     checkpoints = [one for engine in ("pandas", "cudf") for one in measured(f"checkpoints-{engine}")]
     gpu, first_runs = results["gpu"], results["first-runs"]
+    states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
+    named = [(one["benchmark"], one) for one in (*checkpoints, *states)]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -110,8 +113,9 @@ def page() -> str:
         *expectations_section(results["expectations"]),
         *sync_section(results["sync"]),
         *checkpoints_section(checkpoints),
+        *window_state_section(states),
         METHOD,
-        *table(("benchmark", "machine", "versions"), versions_table([*results.items(), *((one["benchmark"], one) for one in checkpoints)])),
+        *table(("benchmark", "machine", "versions"), versions_table([*results.items(), *named])),
     ]  # fmt: skip
     return "\n".join([HEAD, *lines])
 

@@ -182,7 +182,7 @@ def run_file(
         raise
     except BaseException as error:
         OUTPUT.is_result = False
-        show_failed(screen, getattr(error, "report", None), options.report)
+        show_failed(screen, getattr(error, "report", None), options.report, getattr(error, "observer_warnings", ()))
         raise
     OUTPUT.is_result = not done.sinks
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):
@@ -221,10 +221,12 @@ def show(
         warn_of_report(messages.with_code(message, message), is_wanted=True)
 
 
-def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None) -> None:
-    """Say where the report of a run that failed is; the error is printed after it."""
+def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None, unsent: Sequence[str] = ()) -> None:
+    """Say where the report of a run that failed is, and who could not be told; the error is printed after it."""
     if failed is None:
         return
+    for warning in unsent:
+        print(f"warning: {warning}", file=sys.stderr)
     warn_of_lost_report(failed, place, is_wanted=False)
     screen.resumable(failed)
     if failed.path:

@@ -31,14 +31,14 @@ from gpuetl.error_codes import (
     storage,
     telemetry,
     warnings,
+    window_state,
 )
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys, sinks, commits, state, incremental, checkpoints, contracts, warnings, declarations, running, limits,
-    engines, clusters,
-    output, telemetry,
+    parquet_files, storage, sink_keys, sinks, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
+    running, limits, engines, clusters, output, telemetry,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

@@ -68,8 +68,9 @@ Make it writable, name another with the key state, or leave checkpoint out.""",
     ErrorPage(
         code="GE1561",
         title="options for a part of a pipeline contradict each other",
-        cause="`--select` and `--until` are both given, or `--limit` is not a number of rows from 1.",
-        fix="Give one of them.",
+        cause="`--select` and `--until` are both given, `--limit` is not a number of rows from 1, or a part would append "
+        "rows of an incremental source that the next run appends again.",
+        fix="Give one of them.  Set `run_key` on the sink that appends, or write elsewhere: `--write-to FOLDER`.",
         kind="command",
         files=FILE,
         example="gpuetl run example.yaml --select clean --until clean",

@@ -78,7 +78,7 @@ class ErrorPage:
     @property
     def is_warning(self) -> bool:
         """Whether a run prints it in its report and continues."""
-        return self.warns or self.code.startswith("GE17")
+        return self.warns or self.message.startswith("warning: ")
 
     def whole(self, text: str) -> str:
         """Return the whole file of an example, which may be steps only."""

@@ -134,7 +134,7 @@ class WorkingSets:
 
     def of(self, operation: Node) -> Work:
         """Return what an operation works with; rows that are in order, or of one group, are not sorted."""
-        work = self.operations[type(operation)]
+        work = next(self.operations[base] for base in type(operation).__mro__ if base in self.operations)
         if isinstance(operation, Aggregate) and not operation.by:
             sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
             return work if sorts else Work(0, 0)

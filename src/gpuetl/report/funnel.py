@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Join, Sort, Union
+from gpuetl.plan.nodes import Join, Sort, StateUnion, Union
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Work
@@ -245,8 +245,10 @@ class Funnel:
     def entries(self, origin: Origin) -> Iterator[Physical]:
         """Yield the nodes whose rows a join or union adds to those of its stage."""
         for node in self.of.get(origin, []):
-            if isinstance(node, Map | Concat) and isinstance(node.operation, Join | Union):
-                place = 1 - node.main if isinstance(node, Map) else 1
+            if not isinstance(node, Map | Concat) or isinstance(node.operation, StateUnion):
+                continue
+            if isinstance(node.operation, Join | Union):
+                place = 1 - node.main
                 if not self.is_reduction(node, place):
                     yield computed(node.inputs[place])
 
@@ -387,7 +389,7 @@ def operation_of(node: Physical) -> object:
 
 def main_place(node: Map | Concat) -> int:
     """Return the input that has the rows of the stage so far; others are joined or added to them."""
-    return node.main if isinstance(node, Map) else 0
+    return node.main if isinstance(node, Map | Concat) else 0
 
 
 def first_input(node: Physical) -> Physical:

@@ -125,7 +125,7 @@ def report_failure(account: Account, error: BaseException) -> None:
     except Exception as bug:
         error.add_note("cannot make the report: " + "\n".join(unexpected(bug)))
         return
-    error.report = report  # type: ignore[attr-defined]
+    error.report, error.observer_warnings = report, account.observers.shown  # type: ignore[attr-defined]
 
 
 def failed_report(account: Account, error: BaseException) -> RunReport:

@@ -43,12 +43,14 @@ from gpuetl.run.checkpoints import Checkpoints, remove_oldest, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.left_behind import what_is_left
 from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
 from gpuetl.run.selection import Selection
-from gpuetl.signals import noted
+from gpuetl.run.window_run import WindowRun, going_on
+from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
@@ -65,8 +67,9 @@ if TYPE_CHECKING:
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
 
 
-def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
-    """Return whether no rule of the plan has failed."""
+def accepted(plan: Plan, windows: WindowRun, recorder: Recorder, counts: Mapping[str, pa.Table]) -> bool:
+    """Return whether no rule of the plan has failed; raise `RunFailed` for a row that comes too late for a window."""
+    windows.check_late_rows(counts, recorder)
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
@@ -195,7 +198,7 @@ def run_pipeline(
     if request.observed:
         account.observers = observers_of(account)
         recorder.progress = account.observers.watched(account, recorder.progress)
-    with noted(recorder.outcome):
+    with noted(recorder.outcome), left_behind(partial(what_is_left, account)):
         try:
             account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
@@ -212,14 +215,12 @@ def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Acco
     """Plan a run, and choose what it reads of incremental sources."""
     options, recorder = account.options, account.recorder
     with timed(account.seconds, "plan"):
-        account.plan = plan = plan_of(params, request, account)
+        plan = plan_of(params, request, account)
+        account.bind(plan)
         with plan.pointing():
             reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
             sources = SourceRun.begin(plan, reader, recorder)
-    for warning in request.warnings(plan):
-        recorder.warn(str(warning))
-    for note in plan.notes:
-        recorder.note(note)
+    note_plan(recorder, request, plan)
     return sources
 
 
@@ -229,8 +230,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
     sources = chosen_sources(params, request, account)
-    plan = sources.plan
-    account.bind(plan)
+    account.plan = plan = sources.plan
     if sources.has_nothing_new:
         return nothing_new(account, sources)
     with timed(seconds, "load"):
@@ -242,6 +242,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             account.plan = plan = sources.completed(asking, capacity)
             if sources.has_nothing_new:
                 return nothing_new(account, sources)
+            plan, windows = going_on(plan, recorder, options.full_refresh)
             plan, account.checkpointing = checkpointed(plan, account, request)
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
@@ -252,8 +253,8 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
-        lasting = request.part.for_state(plan)
-        state = RunState(lasting, identity, dict(sources.entries), begins_anew=options.full_refresh)
+        state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
+        windows.left_in(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -263,7 +264,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             run_id,
             seconds,
             workers,
-            partial(accepted, plan),
+            partial(accepted, plan, windows, recorder),
             plan.name,
             state.stage,
             account.checkpointing,
@@ -302,6 +303,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
 
 def nothing_new(account: Account, sources: SourceRun) -> Run:
     """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    account.fingerprint = sources.plan.fingerprint
     report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
     return Run(report, {})
 
@@ -326,6 +328,14 @@ def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Pla
         return plan, None
     checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
     return with_checkpoints(checkpoints, request.resume, request.write)
+
+
+def note_plan(recorder: Recorder, request: RunRequest, plan: Plan) -> None:
+    """Record the warnings and notes of a plan."""
+    for warning in request.warnings(plan):
+        recorder.warn(str(warning))
+    for note in plan.notes:
+        recorder.note(note)
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:

@@ -63,7 +63,7 @@ class Selection:
 
     @property
     def is_trial(self) -> bool:
-        """Whether the run writes no sink at its own path: it moves no state of the pipeline."""
+        """Whether the run writes no sink at its own path."""
         return self.limit is not None or self.write_to is not None
 
     def check(self) -> None:
@@ -94,19 +94,29 @@ class Selection:
         }
         if keep is None:
             keep = self.kept(spec, graph, chosen, sinks)
-        plan = replace(plan, sinks=sinks).keeping(keep)
+        whole, plan = plan, replace(plan, sinks=sinks).keeping(keep)
         plan = with_rules_of(plan, graph.above([*plan.kept, *(spec.sinks[name].from_ for name in sinks)]))
         if self.write_to is not None:
             plan = replace(plan, sinks=dict(self.moved(plan, spec)))
+        plan = self.without_state(plan, whole)
         plan = replace(plan, notes=(*plan.notes, *partial_notes(self, plan)))
         return plan if self.limit is None else limited(plan, self.limit)
 
-    def for_state(self, plan: Plan) -> Plan:
-        """Return the plan as far as its state goes: a trial, or a run that writes elsewhere, leaves the state as it is.
+    def without_state(self, plan: Plan, whole: Plan) -> Plan:
+        """Return the plan of a run that leaves the pipeline's state as it is, unless it writes all sinks of the `whole`.
 
-        A run of some sinks moves the state of the sources that it has written all sinks of; see `run/incremental`.
+        The next run of the whole pipeline then takes the same new rows.  So no sink may append them here.
         """
-        return replace(plan, remembered=None) if self.is_trial else plan
+        if plan.remembered is None or (plan.sinks.keys() == whole.sinks.keys() and not self.is_trial):
+            return plan
+        for name, sink in plan.sinks.items():
+            assert isinstance(sink, Write)
+            if self.write_to is None and sink.target.mode == "append" and not sink.target.run_key:
+                why = f"sink '{name}' appends rows of an incremental source, and the next run would append them again"
+                hint = "Run the whole pipeline, name a run_key, or write elsewhere: --write-to FOLDER."
+                raise InvalidPipeline.because(coded("GE1561", f"a run of a part: {why}"), hint)
+        note = "the run of a part leaves the state of the pipeline as it is: the next run reads the same new rows"
+        return replace(plan, moves_state=False, notes=(*plan.notes, note))
 
     def kept(self, spec: PipelineSpec, graph: Names, chosen: set[str], sinks: Mapping[str, Node]) -> list[str]:
         """Return the stages to keep: the last one, or those that no chosen stage reads, and no sink writes."""
@@ -228,5 +238,3 @@ def partial_notes(selection: Selection, plan: Plan) -> Iterator[str]:
     if selection.select or selection.until:
         names = ", ".join(plan.sinks) or "none"
         yield f"a part of the pipeline: sinks {names}; stages {', '.join(plan.kept) or 'none'} shown"
-    if selection.is_trial and plan.remembered is not None:
-        yield "the state of the pipeline stays as it is: the next run reads the same new rows"

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gpuetl.errors import Place, Problems, have_hint, listing
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Expr, Literal, Parameter, walk
 from gpuetl.expressions.syntax import names_in
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.frames import FrameDataset
@@ -26,7 +26,7 @@ from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.incremental import Incremental
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
+from gpuetl.plan.nodes import Filter, KeptWindow, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
@@ -160,6 +160,9 @@ class _Binder:
         self.report_unknown()
         self.quarantines_are_read()
         unread = unused(self.spec, self.parameters.used)
+        if self.looks_at_files and any(isinstance(node, KeptWindow) for node in walk_graph(*stages.values())):
+            _ = self.remembered
+        self.runs_have_new_rows(stages)
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -517,6 +520,25 @@ class _Binder:
             self.relations[name + REJECTED] = _Unread() if found.rejected is None else found.rejected
         return found.rows
 
+    def runs_have_new_rows(self, stages: Mapping[str, Node]) -> None:
+        """Warn of a window that keeps its state, and whose sources give each run the same rows: they would count twice.
+
+        What tells runs apart is a source that is incremental or in memory, a path with a value in it, or a parameter
+        in a step above.
+        """
+        for node in walk_graph(*stages.values()):
+            if not isinstance(node, KeptWindow):
+                continue
+            above = [*walk_graph(node.source)]
+            names = {one.dataset.name for one in above if isinstance(one, Read)}
+            sources = [self.spec.sources[name] for name in names if name in self.spec.sources]
+            varies = any(isinstance(one, FrameSpec) or "$" in one.path or differs_by_run(one) for one in sources)
+            if sources and not varies and not any(map(has_parameter, above)):
+                listed = listing([f"'{name}'" for name in sorted(names)])
+                message = f"{node.origin} keeps its state, and each run reads the same rows of source {listed}"
+                hint = "Make a source incremental, or put a parameter into its path or filter: rows would count twice."
+                self.problems.warn(coded("GE1556", message), hint, place_of(self.spec, node.origin))
+
     def quarantines_are_read(self) -> None:
         """Report a quarantine that no stage and no sink reads: its rows would be lost."""
         readers = {str(name) for stage in self.spec.stages.values() for name in stage.reads}
@@ -661,6 +683,17 @@ def own_columns(spec: SourceSpec) -> frozenset[str]:
     filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
     watermark = spec.incremental.watermark if spec.incremental else ""
     return filtered | {str(watermark)} if watermark else filtered
+
+
+def differs_by_run(source: SourceSpec) -> bool:
+    """Return whether a source gives each run other rows."""
+    return source.incremental is not None
+
+
+def has_parameter(node: Node) -> bool:
+    """Return whether a step has a parameter in one of its expressions."""
+    parts = (part for expr in node.expressions for part in walk(expr))
+    return any(isinstance(part, Parameter) or (isinstance(part, Literal) and part.declared) for part in parts)
 
 
 def suffix_of(spec: SinkSpec) -> str:

@@ -9,8 +9,8 @@ from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
-from gpuetl.plan.nodes.union import Union
-from gpuetl.plan.nodes.window import STATE, Grouped, Window
+from gpuetl.plan.nodes.union import StateUnion, Union
+from gpuetl.plan.nodes.window import STATE, Grouped, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
@@ -27,13 +27,16 @@ __all__ = [
     "Filter",
     "Grouped",
     "Join",
+    "KeptWindow",
     "Kernel",
     "KernelReduction",
+    "LateRows",
     "Limit",
     "NewRows",
     "Project",
     "Read",
     "Sort",
+    "StateUnion",
     "Union",
     "Window",
     "Write",
