@@ -103,7 +103,7 @@ class Selection:
         return plan if self.limit is None else limited(plan, self.limit)
 
     def without_state(self, plan: Plan, whole: Plan) -> Plan:
-        """Return the plan of a run that leaves the pipeline's state as it is, unless it writes all sinks of the `whole`.
+        """Return the plan of a run that leaves the pipeline's state as it is, unless it writes all sinks of `whole`.
 
         The next run of the whole pipeline then takes the same new rows.  So no sink may append them here.
         """
