@@ -261,6 +261,51 @@ def test_sources_that_give_each_run_the_same_rows(days, tmp_path):
     assert not loads(pipeline_text(), tmp_path).plan({"day": 0}).warnings
 
 
+NEW_FILES = "incremental: {new_files: true}"
+WATERMARK = "incremental: {watermark: ts}"
+
+
+def incremental_text(incremental: str, mode: str = "append") -> str:
+    """Return a pipeline that reads what is new."""
+    text = pipeline_text().replace('in/${params.day}.parquet"', f'in", {incremental}').replace(", run_key: day", "")
+    return text.replace("required: true", "default: 0").replace("mode: append", f"mode: {mode}")
+
+
+@pytest.mark.parametrize("incremental", [NEW_FILES, WATERMARK])
+def test_incremental_sources_feed_a_window(days, tmp_path, incremental):
+    """Files come one after another; a run without a new one changes nothing."""
+    text, later = incremental_text(incremental), tmp_path / "later"
+    (tmp_path / "in").rename(later)
+    (tmp_path / "in").mkdir()
+    for day in range(4):
+        (later / f"{day}.parquet").rename(tmp_path / f"in/{day}.parquet")
+        run(tmp_path, day, text)
+        if day == 2:
+            before = state_of(tmp_path)
+            run(tmp_path, day, text)
+            assert state_of(tmp_path) == before
+    assert_tables_equal(written(tmp_path), expected(days))
+    assert not loads(text, tmp_path).plan().warnings
+
+
+def test_a_full_refresh_builds_the_state_anew(days, tmp_path):
+    """From all files, also for a window that has changed, and without one that is gone."""
+    more = "      - window: {order_by: ts, columns: {m: row_number()}, state: keep}\n"
+    old = incremental_text(NEW_FILES, "overwrite")
+    for day in range(4):
+        (tmp_path / f"in/{day}.parquet").rename(tmp_path / f"{day}.parquet")
+    for day in range(3):
+        (tmp_path / f"{day}.parquet").rename(tmp_path / f"in/{day}.parquet")
+        text = old.replace("sinks:", f"{more}sinks:").replace("lag(x)", "lag(ts)")
+        run(tmp_path, day, text.replace("overwrite", "append"))
+    (tmp_path / "3.parquet").rename(tmp_path / "in/3.parquet")
+    with pytest.raises(InvalidPipeline, match="the window state of earlier runs is of another computation"):
+        run(tmp_path, 3, old)
+    run(tmp_path, 3, old, options=RunOptions(full_refresh=True))
+    assert_tables_equal(written(tmp_path), expected(days))
+    assert list(state_of(tmp_path)["windows"]) == ["stage 'totals', step 2"]
+
+
 def test_tests_in_a_pipeline_file_start_without_a_state(days, tmp_path):
     """Whatever runs have left."""
     run(tmp_path, 0)

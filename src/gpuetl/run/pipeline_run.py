@@ -211,18 +211,17 @@ def run_pipeline(
         return replace(done, report=written_report(report, options.report))
 
 
-def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> tuple[SourceRun, WindowRun]:
-    """Plan a run, with what its windows go on from, and choose what it reads of incremental sources."""
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
+    """Plan a run, and choose what it reads of incremental sources."""
     options, recorder = account.options, account.recorder
     with timed(account.seconds, "plan"):
         plan = plan_of(params, request, account)
         account.bind(plan)
         with plan.pointing():
-            plan, windows = going_on(plan, recorder, options.full_refresh)
             reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
             sources = SourceRun.begin(plan, reader, recorder)
     note_plan(recorder, request, plan)
-    return sources, windows
+    return sources
 
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
@@ -230,7 +229,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
     choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
-    sources, windows = chosen_sources(params, request, account)
+    sources = chosen_sources(params, request, account)
     account.plan = plan = sources.plan
     if sources.has_nothing_new:
         return nothing_new(account, sources)
@@ -243,6 +242,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             account.plan = plan = sources.completed(asking, capacity)
             if sources.has_nothing_new:
                 return nothing_new(account, sources)
+            plan, windows = going_on(plan, recorder, options.full_refresh)
             plan, account.checkpointing = checkpointed(plan, account, request)
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
@@ -254,7 +254,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
         state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
-        state = windows.left_in(state, recorder)
+        windows.left_in(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -302,6 +302,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
 
 def nothing_new(account: Account, sources: SourceRun) -> Run:
     """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    account.fingerprint = sources.plan.fingerprint
     report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
     return Run(report, {})
 

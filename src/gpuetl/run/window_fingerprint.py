@@ -1,8 +1,8 @@
 """What the stored state of a window depends on, as lines of text: runs whose lines are equal may share the state.
 
 The lines say what the step computes, and what the steps above it do to its rows, in the columns that it needs.  Left
-out are the files of sources, columns that the window does not need, and values of parameters in the steps above: these
-are what differs from day to day.  Values of parameters in the step itself count.
+out are the files of sources and which of their rows are new, columns that the window does not need, and values of
+parameters in the steps above: these are what differs from day to day.  Values of parameters in the step itself count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Filter, KeptWindow, Project, Read, passing
+from gpuetl.plan.nodes import Filter, KeptWindow, NewRows, Project, Read, passing
 from gpuetl.plan.plan import Plan, content_of
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import type_name
@@ -61,7 +61,7 @@ def _above(node: KeptWindow) -> list[Node]:
     wanted = Project(source=node.source, columns=passing(needed), origin=node.origin)
     plan = Plan(name="", sources={}, stages={}, sinks={}, kept={"rows": wanted})
     (top,) = prune_columns(plan).kept.values()
-    return [one for one in walk_graph(top) if one is not top]
+    return [one for one in walk_graph(top) if one is not top and not isinstance(one, NewRows)]
 
 
 def _line(node: Node, window: Origin) -> str:

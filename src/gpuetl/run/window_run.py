@@ -48,11 +48,10 @@ class WindowRun:
     stored: Mapping[str, WindowState]
     notes: tuple[str, ...] = ()
 
-    def left_in(self, state: RunState, recorder: Recorder) -> RunState:
-        """Have the run leave the new states of the windows for the next one; return the state."""
+    def left_in(self, state: RunState, recorder: Recorder) -> None:
+        """Have the run leave the new states of the windows for the next one."""
         for number, name in enumerate(self.windows, 1):
             state.windows[name] = partial(self.entry, name, f"window-{number}", state.run.run_id, recorder)
-        return state
 
     def entry(
         self, name: str, label: str, run_id: str, recorder: Recorder, store: RunStore, counts: Mapping[str, pa.Table]

@@ -687,7 +687,7 @@ def own_columns(spec: SourceSpec) -> frozenset[str]:
 
 def differs_by_run(source: SourceSpec) -> bool:
     """Return whether a source gives each run other rows."""
-    return getattr(source, "incremental", None) is not None
+    return source.incremental is not None
 
 
 def has_parameter(node: Node) -> bool:
