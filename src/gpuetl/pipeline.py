@@ -244,6 +244,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         differs = name in before and not is_same(before[name], value)
         if differs and name not in self._unnamed:
             note_replaced(section, name)
+        self.spec = replace(self.spec, files=())  # no file has all of it any more
         if section == "stages":
             self._unnamed.pop(name, None)
         changed: dict[str, Any] = {section: {**before, name: value}}
@@ -251,6 +252,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
 
     def _remove(self, section: str, name: str) -> None:
         self._unnamed.pop(name, None)
+        self.spec = replace(self.spec, files=())
         self.spec = with_unnamed(without(self.spec, section, name), self._unnamed, prunes=True)
 
     def engine_for(self, engine: str = "auto") -> str:

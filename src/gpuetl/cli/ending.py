@@ -32,7 +32,7 @@ def run_and_end() -> None:
         main()
     except SystemExit as end:
         status = 0 if end.code is None else end.code
-        if type(status) is not int or not may_end_at_once(sys._getframe()):
+        if not isinstance(status, int) or not may_end_at_once(sys._getframe()):
             raise
     else:
         if not may_end_at_once(sys._getframe()):

@@ -31,7 +31,7 @@ from gpuetl.physical.fit import FittedPlan
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
+from gpuetl.report.checks import CheckReport, check_reports, failure, problem_of, with_sample
 from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
@@ -254,8 +254,9 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error = ContractBroken(failure(checks))
         ended = failure_of(error, recorder.outcome())
         stage = stage_of_rules(report.broken)
-        ended = replace(ended, relation="stage" if stage else "", name=stage)
-        error.report = replace(report, error=str(error), failure=ended)
+        problems = tuple(map(problem_of, report.broken))
+        ended = replace(ended, relation="stage" if stage else "", name=stage, problems=problems)
+        error.report = replace(report, error=str(error), failure=ended, exit_code=error.exit_code)
         raise error
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)

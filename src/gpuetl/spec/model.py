@@ -141,6 +141,14 @@ class SinkSpec:
 
 
 @dataclass(frozen=True)
+class FileText:
+    """The text of a file of a pipeline, with the name that messages have for it."""
+
+    name: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
@@ -148,6 +156,7 @@ class PipelineSpec:
     `profiles` are what differs between places where it runs; `profile` is the one that is applied.
     `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
+    `profile_name` is its name.  `files` are the texts of the file that was read and of those that it includes.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
 
@@ -165,3 +174,5 @@ class PipelineSpec:
     profile: ProfileSpec = ProfileSpec()
     environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
     included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)
+    profile_name: str = field(default="", compare=False)
+    files: tuple[FileText, ...] = field(default=(), compare=False, repr=False)

@@ -149,7 +149,10 @@ def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
         one: replace(parameter, required=False, default=profile.params[one]) if one in profile.params else parameter
         for one, parameter in spec.parameters.items()
     }
-    return replace(spec, parameters=parameters, storage={**spec.storage, **profile.storage}, profile=profile)
+    return replace(
+        spec, parameters=parameters, storage={**spec.storage, **profile.storage}, profile=profile,
+        profile_name=name,
+    )  # fmt: skip
 
 
 def no_environment() -> Mapping[str, str]:

@@ -18,7 +18,7 @@ from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
 from gpuetl.spec.format_keys import Entry, formats_used, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
-from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.model import FileText, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.profile import ProfileSpec, read_profile
 from gpuetl.spec.steps import STEPS, Step
@@ -79,7 +79,9 @@ def read_pipeline_text(
             return None
         spec = _Reader(problems).pipeline(whole)
         named = frozenset((KINDS[section], entry) for section, entry in files.names)
-        return replace(spec, included=named) if spec else None
+        texts = (FileText(name, text), *files.texts)
+        return replace(spec, included=named, files=texts) if spec else None
+    spec = spec and replace(spec, files=(FileText(name, text),))
     if spec and len(problems.found) == before and len(text) <= LONGEST_KEPT:
         _SOUND[text, name] = spec
         if len(_SOUND) > MOST_KEPT:
