@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -30,6 +30,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
 from gpuetl.physical.working_sets import HOST
+from gpuetl.places.publishing import StagedSink
 from gpuetl.plan.nodes import Write
 from gpuetl.telemetry.memory_meter import Growth
 from gpuetl.telemetry.recorder import Recorder, Work
@@ -47,6 +48,8 @@ SPILLED_BYTES = 8 << 20
 """Of frames that are spilled at a time, before it is measured what that has freed."""
 Accepts = Callable[[Mapping[str, pa.Table]], bool]
 """Looks at what was counted, by check, and tells whether the sinks may change."""
+StageState = Callable[[Mapping[str, pa.Table]], Sequence[StagedSink]]
+"""Stages what the pipeline remembers, from what was counted, once the sinks may change."""
 
 
 class Outputs(NamedTuple):
@@ -92,7 +95,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     if budget:
         settled = (partial(is_settled, writer) for writer in writers.values())
         budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
-    head_rows = options.head_rows
+    head_rows, state = options.head_rows, list[StagedSink]()
     try:
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
@@ -124,9 +127,10 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
             tables |= {} if table is None else {name: table}
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
-                reports = commit(writers, recorder)
+                state += run.stage_state(checks)
+                reports = commit(writers, recorder, state)
     finally:
-        close_writers(list(writers.values()), threads)
+        close_writers([*writers.values(), *state], threads)
     if budget:
         warn_of_excess(budget, recorder)
     return Outputs(reports if accepted else (), heads, kept, checks, tables)

@@ -182,7 +182,7 @@ class SinkWriter:
         return self.staged.close(keep)
 
 
-def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
+def close_writers(writers: Sequence[SinkWriter | StagedSink], threads: Executor) -> None:
     """End the threads, and close all writers whatever signal comes meanwhile.
 
     One that comes before signals are held breaks off the first attempt: it is raised after the second.
@@ -194,7 +194,7 @@ def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
         raise
 
 
-def _close_all(writers: Sequence[SinkWriter], threads: Executor) -> None:
+def _close_all(writers: Sequence[SinkWriter | StagedSink], threads: Executor) -> None:
     with held_signals():
         threads.shutdown(wait=not is_lost(), cancel_futures=True)
         gone = True

@@ -54,6 +54,9 @@ class StagedSink(Protocol):
         Whether the commit leaves the target as it is.
     foreign_kept
         Files that gpuetl did not write and that stay in a folder which is replaced, relative to the target.
+    before_change
+        Called by `prepare`, and again by the commit while no other run changes the target.  They may raise `RunFailed`:
+        then no sink changes.
     """
 
     target: Target
@@ -61,6 +64,7 @@ class StagedSink(Protocol):
     files: list[WrittenFile]
     unchanged: bool
     foreign_kept: list[Path]
+    before_change: list[Callable[[], None]]
 
     def prepare(self) -> None:
         """Refuse a target that the sink must not replace, and make room for the run's files.

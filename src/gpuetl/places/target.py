@@ -8,6 +8,7 @@ from typing import Literal
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
 
 Mode = Literal["error", "overwrite", "append", "replace_partitions"]
 OnEmpty = Literal["write", "keep", "error"]
@@ -22,7 +23,8 @@ class Target:
 
     `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
     runs apart in mode `append`.  `mark` is a digest in the names of appended files: runs whose rows must not be there
-    twice have the same one.  `options` are those that the format declares for its sinks.
+    twice have the same one.  `options` are those that the format declares for its sinks.  The state of a pipeline
+    is a target of another `kind`.
     """
 
     name: str
@@ -36,6 +38,12 @@ class Target:
     keep_foreign: bool = False
     file_suffix: str = ""
     options: FormatOptions = NO_OPTIONS
+    kind: Literal["sink", "state"] = "sink"
+
+    @property
+    def origin(self) -> Origin:
+        """What messages call the target."""
+        return Origin(self.kind, self.name)
 
     @property
     def suffix(self) -> str:

@@ -22,7 +22,7 @@ from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
-from gpuetl.executors.execution import Execution, accept_all, on_workers
+from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
 from gpuetl.executors.outputs import Outputs
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
@@ -76,7 +76,7 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     if not shown:
         return checks
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
-    execution = replace(execution, seconds={}, accepts=accept_all)
+    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit

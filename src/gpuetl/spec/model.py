@@ -28,6 +28,7 @@ from gpuetl.spec.forms import (
     choice,
 )
 from gpuetl.spec.profile import ProfileSpec, no_environment
+from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.tests import TestSpec
@@ -157,6 +158,8 @@ class PipelineSpec:
     `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
     `profile_name` is its name.  `files` are the texts of the file that was read and of those that it includes.
+    `state` is the folder of what the pipeline remembers between its runs.  By default it is a hidden one next to the
+    pipeline's file, named as the file is (its `stem`), or as the pipeline.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
 
@@ -176,3 +179,5 @@ class PipelineSpec:
     included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)
     profile_name: str = field(default="", compare=False)
     files: tuple[FileText, ...] = field(default=(), compare=False, repr=False)
+    state: StateSpec | None = None
+    stem: str = field(default="", compare=False)

@@ -33,6 +33,7 @@ from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Map
+from gpuetl.places.publishing import StagedSink
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.telemetry.trace import timed
 
@@ -82,7 +83,8 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    with sink_writers(physical, run) as writers:
+    state: list[StagedSink] = []
+    with sink_writers(physical, run, state) as writers:
         if workers_have_gpus(engine):
             warm(client, computing_engine(engine), workers.addresses)
         with timed(seconds, "run"):
@@ -100,7 +102,8 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
         checks = {name: results[key] for name, key in graph.checks.items()}
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
-                sinks = commit(writers, recorder)
+                state += run.stage_state(checks)
+                sinks = commit(writers, recorder, state)
     kept = {name: results[key] for name, key in graph.kept_stages.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
@@ -118,8 +121,10 @@ def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOpt
 
 
 @contextmanager
-def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, SharedSinkWriter]]:
-    """Give the driver's side of each sink; at the end what is not committed is removed."""
+def sink_writers(
+    physical: PhysicalPlan, run: Execution, also: Sequence[StagedSink]
+) -> Iterator[dict[str, SharedSinkWriter]]:
+    """Give the driver's side of each sink; at the end what is not committed is removed, with what is `also` staged."""
     threads = ThreadPoolExecutor(1)  # workers write
     writers = {
         name: SharedSinkWriter(
@@ -135,7 +140,7 @@ def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, S
     try:
         yield writers
     finally:
-        close_writers(list(writers.values()), threads)
+        close_writers([*writers.values(), *also], threads)
 
 
 def run_until_complete(attempt: Callable[[], Attempt], recorder: Recorder) -> Attempt:
