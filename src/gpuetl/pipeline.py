@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -20,6 +20,7 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, ImpossiblePath
 from gpuetl.places.registry import folder_of
 from gpuetl.source_methods import SourceMethods
+from gpuetl.spec.alerts import alert_of, with_alert
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
@@ -161,6 +162,24 @@ class Pipeline(PipelineDefinition, SourceMethods):
         """
         within = f"storage '{name}'"
         self._declare("storage", name, read_plain(STORAGE_OPTIONS, options, within))
+
+    def on_failure(self, *, command: Sequence[str] | None = None, webhook: str | None = None) -> None:
+        """Tell somebody of each run that fails: a command gets the manifest on stdin, a webhook by POST.
+
+        Parameters
+        ----------
+        command
+            A program and its arguments, which no shell reads.
+        webhook
+            A URL; write a secret one as `${env.HOOK_URL}`.
+        """
+        alert = alert_of(command, webhook, "on_failure")
+        self.spec = replace(self.spec, on_failure=with_alert(self.spec.on_failure, alert), files=())
+
+    def on_success(self, *, command: Sequence[str] | None = None, webhook: str | None = None) -> None:
+        """Tell somebody of each run that succeeds, as `on_failure` does of others."""
+        alert = alert_of(command, webhook, "on_success")
+        self.spec = replace(self.spec, on_success=with_alert(self.spec.on_success, alert), files=())
 
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
@@ -379,7 +398,14 @@ class Pipeline(PipelineDefinition, SourceMethods):
         if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
         return run_pipeline(
-            self, params or {}, choice, RunRequest(names, write, fills_cache=in_notebook()), options, progress
+            self,
+            params or {},
+            choice,
+            RunRequest(
+                names, write, fills_cache=in_notebook(), has_manifest=self.spec.state is not None, has_alerts=True
+            ),
+            options,
+            progress,
         )
 
     def verify(

@@ -154,6 +154,8 @@ class RunReport:
         The files of each source, and the state in which the run saw them.
     exit_code
         What the command line exits with.
+    after_run
+        Those of the warnings that came after the run's end: a manifest that could not be written, an alert that failed.
     """
 
     pipeline: str
@@ -194,6 +196,7 @@ class RunReport:
     writes: bool = True
     inputs: tuple[InputReport, ...] = ()
     exit_code: int = 0
+    after_run: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<RunReport {self.summary}>"

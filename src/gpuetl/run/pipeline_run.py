@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -40,6 +38,7 @@ from gpuetl.run.column_statistics import column_statistics, with_column_statisti
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
+from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -126,12 +125,21 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `has_manifest` leaves a manifest in the pipeline's state folder.  `has_alerts` tells those whom the pipeline names.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    has_manifest: bool = False
+    has_alerts: bool = False
+
+    def record(self, pipeline: PipelineDefinition, params: Mapping[str, Any], run_id: str) -> RunRecord:
+        """Return what the run leaves in the pipeline's state folder, and whom it tells how it ended."""
+        if not (self.has_manifest or self.has_alerts):
+            return RunRecord(run_id)
+        return RunRecord.of(pipeline, params, run_id, self.has_manifest)
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -173,26 +181,33 @@ def run_pipeline(
     shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
     looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
-    run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
+    run_id = new_run_id()
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    account.writes, account.has_manifest = request.write, request.has_manifest or request.has_alerts
+    record = request.record(pipeline, params, run_id)
     with noted(recorder.outcome):
         try:
+            record.begin(str(pipeline.spec.name), choice.name, account.timeline.start_unix)
             with tracer as trace, looking, recorder.timeline.active():
-                done = traced_run(params, request, account, trace)
+                done = traced_run(params, request, account, trace, record)
         except BaseException as error:
             report_failure(account, error)
+            record_failure(record, error, options.report)
             raise
-    report = replace(done.report, warnings=(*done.report.warnings, *lost))
-    return replace(done, report=written_report(report, options.report))
+        report = written_report(replace(done.report, warnings=(*done.report.warnings, *lost)), options.report)
+        return replace(done, report=record.end(report, report.path or None))
 
 
-def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
+def traced_run(
+    params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None, record: RunRecord
+) -> Run:
     """Run a pipeline after its trace, if any, has started."""
     pipeline, choice, options, recorder = account.pipeline, account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
     with timed(seconds, "plan"):
         plan = request.of(pipeline.plan(params, run_id=run_id))
+        record.check()
         with plan.pointing():
             has_changed = recovered(plan, recorder)
         if has_changed:  # so may have the files of its sources

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.spec.alerts import ALERTS, AlertSpecs
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field, key, keys_of, read_values
 from gpuetl.spec.forms import read_count, read_name
@@ -73,6 +74,8 @@ class ProfileSpec:
     worker_memory: int | None = key(SIZE, None, doc="memory from which a worker spills, as --worker-memory")
     cluster: str = key(WORD, "", doc="the address of a scheduler, as --cluster")
     state: StateSpec | None = key(STATE, None, doc="the folder of what the pipeline remembers between its runs")
+    on_failure: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that failed, in place of the file's")
+    on_success: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that succeeded, in place of the file's")
     params: Mapping[str, Any] = field(default_factory=dict)
     storage: Mapping[str, StorageOptions] = field(default_factory=dict)
 
@@ -153,9 +156,12 @@ def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
     }
     state = profile.state or spec.state
     storage = {**spec.storage, **profile.storage}
+    on_failure = spec.on_failure if profile.on_failure is None else profile.on_failure
+    on_success = spec.on_success if profile.on_success is None else profile.on_success
     return replace(
-        spec, parameters=parameters, storage=storage, state=state, profile=profile, profile_name=name
-    )
+        spec, parameters=parameters, storage=storage, state=state, profile=profile, profile_name=name,
+        on_failure=on_failure, on_success=on_success,
+    )  # fmt: skip
 
 
 def no_environment() -> Mapping[str, str]:

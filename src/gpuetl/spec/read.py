@@ -13,6 +13,7 @@ from gpuetl.errors import Place, Problems
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
 from gpuetl.plugin_discovery import PluginProblem
+from gpuetl.spec.alerts import AlertSpecs, read_alerts
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
@@ -34,7 +35,7 @@ T = TypeVar("T")
 VERSION = 1
 KEYS = (
     "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state",
-    "sources", "stages", "sinks", "tests",
+    "on_failure", "on_success", "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
 """What the entries of the sections that an included file brings are called."""
@@ -115,6 +116,8 @@ class _Reader:
             stages=self.entries(root, "stages", "stage", self.stage),
             sinks=self.entries(root, "sinks", "sink", self.sink),
             tests=read_tests(root.value.get("tests"), self.problems),
+            on_failure=self.alerts(root, "on_failure"),
+            on_success=self.alerts(root, "on_success"),
             state=self.guarded(read_state, root.value["state"], "state") if "state" in root.value else None,
         )
         self.unique_names(root, spec)
@@ -129,6 +132,9 @@ class _Reader:
     def description(self, root: Node) -> str:
         node = root.value.get("description")
         return (self.guarded(read_strings, node, "description") or ("",))[0] if node else ""
+
+    def alerts(self, root: Node, when: str) -> AlertSpecs:
+        return (self.guarded(read_alerts, root.value[when], when) if when in root.value else None) or ()
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""
