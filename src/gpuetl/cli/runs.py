@@ -8,6 +8,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli.arguments import Params, add_pipeline, pipeline_file
@@ -95,7 +96,8 @@ def runs(
         return
     history = history_of(file, dict(params), root, profile)
     if compare:
-        show_comparison(*(found(history, one) for one in compare), json)
+        before, after = (found(history, one) for one in compare)
+        show_comparison(before, after, json)
     elif run:
         show_run(found(history, run), json)
     else:
@@ -219,7 +221,7 @@ def show_lists(histories: Sequence[History], last: int, failed: bool, json: bool
             for outlier in run.outliers:
                 out.print(f"! {run.run_id}: {outlier}")
     if any(run.outliers for _, listed in lists for run in listed):
-        out.print(RULE, soft_wrap=True)
+        out.print(fill(RULE, WIDTH))
 
 
 SHORT = {"failed its expectations": "expectations"}
@@ -238,7 +240,7 @@ def run_table(listed: Sequence[RunSummary], width: int = WIDTH) -> Table:
         "status": [SHORT.get(one.status, one.status) for one in listed],
         "code": [one.code for one in listed],
         "engine": [one.engine for one in listed],
-        "time": [marked(one, "seconds", None if one.seconds is None else duration(one.seconds)) for one in listed],
+        "time": [marked(one, "time", None if one.seconds is None else duration(one.seconds)) for one in listed],
         "rows in": [marked(one, "rows in", count(one.rows_in)) for one in listed],
         "rows out": [marked(one, "rows out", count(one.rows_out)) for one in listed],
         "read": ["" if one.input_bytes is None else size(one.input_bytes) for one in listed],
@@ -276,7 +278,7 @@ def show_run(manifest: Mapping[str, Any], json: bool) -> None:
         return
     from gpuetl.cli.console import Console
     from gpuetl.cli.tables import new_table
-    from gpuetl.units import count, duration, size
+    from gpuetl.units import count, duration
 
     out = Console()
     for name, value in facts_of(manifest):
@@ -293,22 +295,29 @@ def show_run(manifest: Mapping[str, Any], json: bool) -> None:
                 steps.add_row(one["name"], name, count(step["rows_in"]), count(step["rows_out"]))
         if steps.rows:
             out.print(steps)
-    for sink in manifest["sinks"]:
-        what = f"{sink['rows']:,} rows, {size(sink['file_bytes'])} in {sink['files']:,} files: {sink['path']}"
-        out.print(f"wrote {sink['name']}: {what}", soft_wrap=True)
-    for check in manifest["checks"]:
-        if check["verdict"] != "passed":
-            out.print(f"{check['verdict']}: stage '{check['stage']}', rule '{check['rule']}': {check['what']}")
-    for kind in ("warnings", "notes"):
-        for text in manifest[kind]:
-            out.print(f"{kind[:-1]}: {text}", soft_wrap=True)
+    for line in outcome_lines(manifest):
+        out.print(line, soft_wrap=True)
     if manifest["error"]:
         out.print(f"error: {manifest['error']}", style="red", soft_wrap=True)
 
 
+def outcome_lines(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each sink, each rule that was broken, each warning and each note."""
+    from gpuetl.cli.render import sink_line
+    from gpuetl.executors.committing import SinkReport
+
+    for sink in manifest["sinks"]:
+        yield sink_line(SinkReport(**sink))
+    for check in manifest["checks"]:
+        if check["verdict"] != "passed":
+            yield f"{check['verdict']}: stage '{check['stage']}', rule '{check['rule']}': {check['what']}"
+    for kind in ("warnings", "notes"):
+        yield from (f"{kind[:-1]}: {text}" for text in manifest[kind])
+
+
 def facts_of(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what is known of a run as a whole."""
-    from gpuetl.units import count, duration, size
+    from gpuetl.units import duration, size
 
     host = manifest["environment"] or {}
     yield "run", manifest["run_id"]
@@ -323,10 +332,15 @@ def facts_of(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if manifest["options"]:
         yield "options", ", ".join(f"{name}={value}" for name, value in manifest["options"].items())
     for one in manifest["inputs"]:
-        files = "" if one["files"] is None else f", {count(one['files'])} files, {size(one['bytes'] or 0)}"
+        files = "" if one["files"] is None else f", {counted_files(one['files'])}, {size(one['bytes'] or 0)}"
         yield f"input {one['name']}", f"{one['path'] or one['format']}{files}"
     if manifest["path"]:
         yield "report", manifest["path"]
+
+
+def counted_files(files: int) -> str:
+    """Return a number of files."""
+    return f"{files:,} file{'s' * (files != 1)}"
 
 
 # Two runs.

@@ -75,7 +75,7 @@ class ErrorPage:
     @property
     def is_warning(self) -> bool:
         """Whether a run prints it in its report and continues."""
-        return self.code.startswith("GE17")
+        return self.code.startswith(("GE17", "GE3020", "GE3021"))
 
     def whole(self, text: str) -> str:
         """Return the whole file of an example, which may be steps only."""

@@ -21,8 +21,8 @@ DEVIATIONS, TO_SIGMA, LEAST_SHARE = 3.0, 1.4826, 0.2
 LEAST_SECONDS = 1.0
 """Less is noise, however short a run is."""
 RULE = (
-    f"! differs from the median of the last {EARLIER_RUNS} successful runs before it (at least {LEAST_EARLIER}) by more "
-    f"than {DEVIATIONS:g} × {TO_SIGMA} × MAD, by more than {LEAST_SHARE:.0%}, and for time by more than "
+    f"! differs from the median of the last {EARLIER_RUNS} successful runs before it (at least {LEAST_EARLIER}) by "
+    f"more than {DEVIATIONS:g} × {TO_SIGMA} × MAD, by more than {LEAST_SHARE:.0%}, and for time by more than "
     f"{LEAST_SECONDS:g} s.  MAD is the median distance from the median."
 ).replace("%", " %")
 """MAD is the median of the distances from the median; times 1.4826 it is the standard deviation of normal values."""
@@ -79,14 +79,14 @@ class RunSummary:
             begun = run.started
             return cls(run.run_id, begun.pipeline, run.status, utc_text(begun.started), begun.started, begun.engine)
         data = run.manifest
-        sizes = [one["bytes"] for one in data.get("inputs", ())] or [None]
+        sizes = [one["bytes"] for one in data.get("inputs", ())]
         has_begun = bool(data["stages"])
         failure = data.get("failure") or {}
         return cls(
             run.run_id, str(data["pipeline"]), run.status, str(data.get("started_at", "")), float(data["started"]),
             str(data["engine"]), float(data["duration_s"]),
             rows_read(data) if has_begun else None, sum(one["rows"] for one in data["sinks"]) if has_begun else None,
-            None if None in sizes else sum(sizes), data.get("exit_code"), str(failure.get("code", "")),
+            None if None in sizes or not sizes else sum(sizes), data.get("exit_code"), str(failure.get("code", "")),
             bool(data.get("writes", True)),
         )  # fmt: skip
 
@@ -124,7 +124,7 @@ def compared(run: RunSummary, earlier: Iterable[RunSummary]) -> RunSummary:
     others = [one for one in earlier if one.is_reference and one.pipeline == run.pipeline][:EARLIER_RUNS]
     if len(others) < LEAST_EARLIER:
         return run
-    numbers = {
+    numbers: dict[str, list[float | int | None]] = {
         TIME: [one.seconds for one in (run, *others)],
         "rows in": [one.rows_in for one in (run, *others)],
         "rows out": [one.rows_out for one in (run, *others)],
@@ -192,7 +192,9 @@ FACTS = ("status", "engine", "profile", "device", "fingerprint", "exit_code")
 def comparison(before: Mapping[str, Any], after: Mapping[str, Any]) -> Comparison:
     """Compare two manifests."""
     hosts = [one["environment"] or {} for one in (before, after)]
-    facts = [{name: one.get(name, "") for name in FACTS} | dict(one.get("options", {})) for one in (before, after)]
+    facts: list[dict[str, Any]] = [
+        {name: one.get(name, "") for name in FACTS} | dict(one.get("options", {})) for one in (before, after)
+    ]
     for fact, host in zip(facts, hosts, strict=True):
         fact |= {"host": host.get("host", ""), "gpus": ", ".join(host.get("gpus", ()))}
     return Comparison(

@@ -39,7 +39,7 @@ def new_run_id() -> str:
     return f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
 
 
-NO_FOLDER = "there is no folder for it: name one with `state`"
+NO_FOLDER = "it has no folder for it.  Name one in the file: state: PATH"
 
 
 @dataclass
@@ -97,8 +97,8 @@ class RunRecord:
 
     def warn(self, why: str) -> None:
         """Keep a warning of a manifest that cannot be written; nothing more is written there."""
-        at = f" to {self.path}" if self.files else ""
-        message = coded("GE3020", f"cannot write the manifest of the run{at}: {why}")
+        at = f"cannot write to the state folder {self.files.path}: " if self.files else ""
+        message = coded("GE3020", f"the run leaves no manifest: {at}{why}")
         self.lost.append(redacted(messages.with_code(message, message)))
         self.files = None
 
