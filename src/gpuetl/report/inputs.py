@@ -38,7 +38,7 @@ class InputReport:
     Parameters
     ----------
     name, format, path
-        Of the source.  Rows in memory have the format `frame` and no path.
+        Of the source.  Rows in memory have the format `memory` and no path.
     files, bytes
         How many files there are, and their sizes together.  None where the run failed before it had listed them.
     digest
