@@ -60,7 +60,7 @@ def recovered(plan: Plan, recorder: Recorder) -> bool:
     """
     changed = False
     targets = [write.target for write in plan.sinks.values() if isinstance(write, Write)]
-    if plan.keeps_state and plan.state is not None:
+    if plan.remembered is not None and plan.state is not None:
         targets.append(RunStore.at(plan.state).target)
     for target in targets:
         remarks = publisher_of(target.path).finish_dead_runs(target.path, partial(RunFailed.at, target.origin))

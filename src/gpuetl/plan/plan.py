@@ -22,6 +22,7 @@ from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
 from gpuetl.records import dataclass
+from gpuetl.state.pipeline_state import PipelineState
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import DataType
 from gpuetl.user_kernels.contract import KernelContract
@@ -74,8 +75,8 @@ class Plan:
     at before the rows are trusted; they change nothing of the plan.  `notes` say what was
     inferred.  `unused` are warnings of sources, stages and
     parameters that nothing uses.
-    `state` is the folder of what the pipeline remembers between runs, None where it can have none.  `keeps_state` says
-    whether this plan needs it.
+    `state` is the folder of what the pipeline remembers between runs, None where it can have none.  `remembered` is
+    what that held when the plan was made, None where the plan has nothing to remember.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
     """
 
@@ -91,7 +92,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     unused: tuple[Problem, ...] = ()
     state: FilePath | None = None
-    keeps_state: bool = False
+    remembered: PipelineState | None = None
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
 
     @property

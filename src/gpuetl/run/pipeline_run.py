@@ -26,6 +26,7 @@ from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
+from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
@@ -39,6 +40,7 @@ from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
+from gpuetl.run.run_state import RunState
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -231,6 +233,7 @@ def traced_run(
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
+        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -242,6 +245,7 @@ def traced_run(
             workers,
             partial(accepted, plan),
             plan.name,
+            state.stage,
         )
         with (
             measured(backend, account, clustered=is_clustered(choice.name)),
@@ -273,6 +277,7 @@ def traced_run(
         ended = replace(ended, relation="stage" if stage else "", name=stage, problems=problems)
         error.report = replace(report, error=str(error), failure=ended, exit_code=error.exit_code)
         raise error
+    state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -41,7 +41,8 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.storage import StorageBinder, StorageOptions, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
-from gpuetl.state.run_store import default_state
+from gpuetl.state.pipeline_state import PipelineState
+from gpuetl.state.run_store import RunStore, default_state
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import (
     BOOL,
@@ -138,6 +139,15 @@ class _Binder:
     rules: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    remembers: bool = False
+    """Whether a source or step asked for `remembered`: then the run changes the state."""
+
+    @cached_property
+    def remembered(self) -> PipelineState:
+        """What the last successful run left; an empty state where there can be none."""
+        self.remembers = True
+        path = self.state()
+        return PipelineState() if path is None else RunStore.at(path).read()
 
     def plan(self) -> Plan:
         for name in self.spec.sources:
@@ -163,6 +173,7 @@ class _Binder:
             unused=tuple(unread),
             notes=tuple(self.notes),
             state=self.state(),
+            remembered=self.remembered if self.remembers else None,
             place_of=partial(place_of, self.spec),
         )
 
