@@ -399,7 +399,7 @@ def test_a_sandbox_is_a_folder_that_exists(file: Path):
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ("plan small.yaml --json", "unrecognized arguments: --json", "What it takes: gpuetl plan --help"),
+        ("plan small.yaml --yaml", "unrecognized arguments: --yaml", "What it takes: gpuetl plan --help"),
         ("explain", "the following arguments are required: code", "What it takes: gpuetl explain --help"),
         (
             "explain small.yaml",

@@ -84,14 +84,18 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("code", "arguments", "script"), CASES, ids=lambda one: " ".join(one) if isinstance(one, list) else "")
+@pytest.mark.parametrize(
+    ("code", "arguments", "script"), CASES, ids=lambda one: " ".join(one) if isinstance(one, list) else ""
+)
 def test_a_process_exits_with_its_code(folder, code, arguments, script):
     done = process(folder, *arguments, script=script)
     _, errors = done.communicate()
     assert done.returncode == code, errors.decode()
 
 
-@pytest.mark.parametrize("code", [ExitCode.HUNG_UP, ExitCode.INTERRUPTED, ExitCode.TERMINATED], ids=lambda code: code.name)
+@pytest.mark.parametrize(
+    "code", [ExitCode.HUNG_UP, ExitCode.INTERRUPTED, ExitCode.TERMINATED], ids=lambda code: code.name
+)
 def test_a_process_that_a_signal_stops_exits_with_128_and_its_number(folder, code):
     done = process(folder, "run", "p.yaml", "--engine", "pandas", script=SLOW)
     deadline = time.monotonic() + 60

@@ -144,7 +144,10 @@ def test_plan_prints_nodes(file):
 
 def test_plan_prints_a_rung(file):
     data = document(gpuetl("plan", file, "--json", "--rung", "end"))
-    assert [(node["kind"], node["origin"]["name"]) for node in data["nodes"]][:2] == [("Read", "rows"), ("Filter", "kept")]
+    assert [(node["kind"], node["origin"]["name"]) for node in data["nodes"]][:2] == [
+        ("Read", "rows"),
+        ("Filter", "kept"),
+    ]
     assert {root["name"] for root in data["roots"] if root["kind"] == "sink"} == {"out"}
     assert data["rung"] == "end"
 

@@ -256,7 +256,9 @@ def test_another_process_of_the_same_number_is_not_the_run():
 
 def test_a_folder_that_cannot_be_written_is_a_warning(file, tmp_path):
     (tmp_path / ".gpuetl").write_text("a file")
-    warning = f"warning: the run leaves no manifest: cannot write to the state folder {tmp_path}/.gpuetl/p: Not a directory"
+    warning = (
+        f"warning: the run leaves no manifest: cannot write to the state folder {tmp_path}/.gpuetl/p: Not a directory"
+    )
     done = gpuetl("run", file, "--engine", "pandas")
     assert done.exit_code == 0
     assert " ".join(warning.split()) in " ".join(done.output.split())
@@ -290,7 +292,9 @@ def test_python_leaves_a_manifest_where_a_state_folder_is_set(file, tmp_path):
     load(file).run(engine="pandas")
     assert not (tmp_path / ".gpuetl").exists()
     p = Pipeline("built", root=tmp_path, state=tmp_path / "memory")
-    p.read_parquet("rows", "rows").filter(col("x") > 1).stage("kept").write_parquet("out", "built.parquet", mode="overwrite")
+    p.read_parquet("rows", "rows").filter(col("x") > 1).stage("kept").write_parquet(
+        "out", "built.parquet", mode="overwrite"
+    )
     report = p.run(engine="pandas").report
     assert report.manifest == f"{tmp_path}/memory/runs/{report.run_id}.json"
     data = json.loads(Path(report.manifest).read_text())
@@ -317,7 +321,9 @@ def load_with_state(file, path):
 
 
 def test_tests_verify_and_rows_of_tables_leave_none(file, tmp_path):
-    file.write_text(TEXT + "tests: [{name: t, given: {rows: [{x: 1}]}, expect: {kept: [{x: 1, y: 1}]}}]\nstate: memory\n")
+    file.write_text(
+        TEXT + "tests: [{name: t, given: {rows: [{x: 1}]}, expect: {kept: [{x: 1, y: 1}]}}]\nstate: memory\n"
+    )
     assert gpuetl("test", file, "--engine", "pandas").exit_code == 0
     assert gpuetl("verify", file, "--engine", "pandas").exit_code == 0
     assert gpuetl("show", file, "kept", "--engine", "pandas").exit_code == 0

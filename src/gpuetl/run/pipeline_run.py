@@ -270,17 +270,20 @@ def traced_run(
         columns=column_statistics(plan, outputs.checks),
     )  # fmt: skip
     if report.broken:
-        error = ContractBroken(failure(checks))
-        ended = failure_of(error, recorder.outcome())
-        stage = stage_of_rules(report.broken)
-        problems = tuple(map(problem_of, report.broken))
-        ended = replace(ended, relation="stage" if stage else "", name=stage, problems=problems)
-        error.report = replace(report, error=str(error), failure=ended, exit_code=error.exit_code)
-        raise error
+        raise broken_contract(report, recorder.outcome())
     state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def broken_contract(report: RunReport, outcome: str) -> ContractBroken:
+    """Return the error of a run whose rules failed, with its report."""
+    error = ContractBroken(failure(report.checks))
+    stage, problems = stage_of_rules(report.broken), tuple(map(problem_of, report.broken))
+    ended = replace(failure_of(error, outcome), relation="stage" if stage else "", name=stage, problems=problems)
+    error.report = replace(report, error=str(error), failure=ended, exit_code=error.exit_code)
+    return error
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:
