@@ -11,7 +11,7 @@ from typing import Any
 from gpuetl.records import dataclass
 from gpuetl.report.inputs import utc_text
 from gpuetl.report.manifests import RunFile
-from gpuetl.units import count, duration
+from gpuetl.units import count, duration, size
 
 EARLIER_RUNS = 30
 """That a run is compared with, at most."""
@@ -220,7 +220,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change
 def input_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return what tells whether sources had the same files."""
     return {
-        one["name"]: f"{one['files']} files, {one['bytes']} bytes, digest {one['digest'][:12]}"
+        one["name"]: f"{one['files']} file{'s' * (one['files'] != 1)}, {size(one['bytes'] or 0)}, {one['digest'][:8]}"
         for one in manifest.get("inputs", ())
     }
 
