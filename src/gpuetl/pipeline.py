@@ -402,8 +402,13 @@ class Pipeline(PipelineDefinition, SourceMethods):
             params or {},
             choice,
             RunRequest(
-                names, write, fills_cache=in_notebook(), has_manifest=self.spec.state is not None, has_alerts=True
-            ),
+                names,
+                write,
+                fills_cache=in_notebook(),
+                observed=True,
+                has_manifest=self.spec.state is not None,
+                has_alerts=True,
+            ),  # fmt: skip
             options,
             progress,
         )

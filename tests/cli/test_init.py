@@ -66,6 +66,17 @@ def test_a_project_is_made_in_the_working_folder(folder, monkeypatch):
     assert sound(folder / "My project").spec.name == "My_project"
 
 
+def test_a_column_that_is_nearly_of_a_type_is_named(folder):
+    (folder / "a.csv").write_text("id;price\n1;2,50\n2;3,75\n")
+    done = gpuetl("init", "shop", "--from", "a.csv")
+    hint = (
+        "a.csv: column 'price' is a string: its values look like '2,50'.  To read it as float64, write price: float64"
+    )
+    assert f'hint: {hint} in the schema, and decimal: ","\n' in done.stdout
+    assert "# hint: a.csv: column 'price' is a string:" in (folder / "shop/pipeline.yaml").read_text()
+    sound(folder / "shop")
+
+
 def test_sources_have_the_columns_of_files(folder):
     (folder / "data").mkdir()
     (folder / "data/orders.csv").write_text('"order id";amount;day\n1;2,5;2026-11-01\n;1,0;\n')

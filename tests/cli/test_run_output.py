@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
 from command import gpuetl
 from gpuetl import Pipeline, RunOptions, col, count
 from gpuetl.cli.live_view import LiveView
+from gpuetl.cli.render import head_table
 from gpuetl.cli.tables import TABLE_WIDTH, stage_table
 from gpuetl.report.limits import Limit
 from gpuetl.telemetry.origin import Origin
@@ -102,3 +104,41 @@ def test_of_more_lines_than_there_is_room_for_the_unfinished_ones_stay():
     lines = drawn(view, 100, height=10)
     assert "stage s0" in lines[1]
     assert lines[-1].strip() == "… and 25 more"
+
+
+def test_first_rows_fit_100_columns():
+    """Texts are cut before columns are left out."""
+    wide = pa.table({"text": ["w" * 60], **{f"column_{place}": [place] for place in range(9)}})
+    lines = head_table(wide).plain().splitlines()
+    assert max(map(len, lines)) <= TABLE_WIDTH
+    assert lines[1].split() == ["text", "column_0", "column_1", "column_2", "column_3", "+5", "columns"]
+    assert "w" * 39 + "…" in lines[3]
+
+
+def test_a_single_column_that_is_left_out_is_one_column():
+    wide = pa.table({**{f"column_{place}": [place] for place in range(8)}, "text": ["w" * 30]})
+    assert head_table(wide).plain().splitlines()[1].endswith("+1 column ")
+
+
+@pytest.mark.parametrize("columns", [1, 9, 12, 300])
+def test_first_rows_of_any_number_of_columns_fit(columns):
+    wide = pa.table({f"c{place}": ["x" * 8, None] for place in range(columns)})
+    lines = head_table(wide).plain().splitlines()
+    assert len(lines) == 6
+    assert max(map(len, lines)) <= TABLE_WIDTH
+    assert ("+" in lines[1]) is (columns > 9)
+
+
+def test_a_table_that_fits_is_not_cut():
+    assert "w" * 90 in head_table(pa.table({"text": ["w" * 90]})).plain()
+
+
+def test_a_run_that_broke_a_rule_shows_no_rows_of_sinks(made):
+    made.stages[LONG].expect(unique="k").stage("checked").write_csv("more", "more.csv")
+    made.to_yaml(made.root / "p.yaml")
+    done = gpuetl("run", made.root / "p.yaml", "--engine", "pandas", "--report", made.root / "r.html")
+    assert done.exit_code == 4
+    assert "first rows" not in done.stdout
+    page = (made.root / "r.html").read_text()
+    assert "Rows that were not written" in page
+    assert "First rows for more, which has not changed" in page

@@ -41,23 +41,26 @@ def init(name: str | None, paths: Sequence[str], format: str | None) -> None:  #
         For a folder that cannot be written.
     """
     from gpuetl.cli.init_project import PIPELINE, SCHEMA, project_of, sample_project
-    from gpuetl.cli.schema import sources_of
+    from gpuetl.cli.schema import comment, sources_of
     from gpuetl.spec.json_schema import schema_text
     from gpuetl.spec.values import Text
 
     folder = Path(name or ".")
     title = re.sub(r"[^A-Za-z0-9_-]+", "_", folder.resolve().name).strip("_") or "pipeline"
     if paths:
-        sources, notes = sources_of(paths, format)
+        sources, notes, hints = sources_of(paths, format)
         relative = {one: replace(spec, path=Text(path_from(folder, spec.path))) for one, spec in sources.items()}
-        files = project_of(title, relative, notes)
+        files = project_of(title, relative, [*notes, *map(comment, hints)])
     else:
+        hints = []
         files = sample_project(title)
     files[SCHEMA] = schema_text()
     if existing := [path for path in files if path != ".gitignore" and (folder / path).exists()]:
         message = coded("GE1045", f"{folder / existing[0]} exists already")
         raise InvalidPipeline.because(message, "Give another NAME, or remove it.")
     write(folder, {path: text for path, text in files.items() if not (folder / path).exists()})
+    for hint in hints:
+        print(f"hint: {hint}")
     go = f"cd {name} && " if name else ""
     print(f"\n    {go}gpuetl test {PIPELINE}\n    {go}gpuetl run {PIPELINE}")
 

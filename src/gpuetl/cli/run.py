@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
     from gpuetl.places.paths import FilePath
     from gpuetl.report.run_report import RunReport
+
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def add_to(commands: Commands) -> None:
@@ -75,9 +77,36 @@ def add_to(commands: Commands) -> None:
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
     text = "print the manifest of the run as JSON on stdout, and all else on stderr"
     command.add_argument("--json", action="store_true", help=text)
+    add_observability(command)
 
 
-def run(
+def add_observability(command: ArgumentParser) -> None:
+    """Add the arguments that say who else hears of the run."""
+    group = command.add_argument_group("logs, traces, metrics and lineage")
+    text = "write log records as JSON, one a line, to this file; without FILE to stderr, without a live view"
+    group.add_argument("--log-json", metavar="FILE", nargs="?", const="-", type=log_file, help=text)
+    text = "the least level of log records, which without --log-json are text on stderr; default: info"
+    group.add_argument("--log-level", metavar="LEVEL", choices=LOG_LEVELS, help=f"{', '.join(LOG_LEVELS)}: {text}")
+    text = "send a trace and metrics by OpenTelemetry; default: if OTEL_EXPORTER_OTLP_ENDPOINT is set"
+    group.add_argument("--otel", action=BooleanOptionalAction, help=text)
+    text = "send OpenLineage events; default: if OPENLINEAGE_URL is set or there is an openlineage.yml"
+    group.add_argument("--openlineage", action=BooleanOptionalAction, help=text)
+    text = "write metrics of the run to this file, in the text format of Prometheus"
+    group.add_argument("--metrics", metavar="FILE", type=output_path, help=text)
+
+
+def run(log_json: str | None = None, log_level: str | None = None, **given: Any) -> None:
+    """Run a pipeline and write its sinks, all of them or none."""
+    if log_json is None and log_level is None:
+        run_file(**given)
+        return
+    from gpuetl.cli.log_output import log_output
+
+    with log_output(log_json, log_level) as on_stderr:
+        run_file(**given, live=not on_stderr)
+
+
+def run_file(
     file: FilePath,
     params: Params = (),
     engine: str = "auto",
@@ -99,9 +128,13 @@ def run(
     sync: bool = True,
     quiet: bool = False,
     json: bool = False,
+    otel: bool | None = None,
+    openlineage: bool | None = None,
+    metrics: Path | None = None,
+    live: bool = True,
     **cluster: Any,
 ) -> None:
-    """Run a pipeline and write its sinks, all of them or none."""
+    """Run a pipeline; `live` shows progress on stderr."""
     from gpuetl.engines import starting
     from gpuetl.engines.registry import begin, choose_engine, warms_up_for
 
@@ -109,6 +142,7 @@ def run(
     begun = begin(engine) if early else None  # a profile may name another engine
     from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
     from gpuetl.pipeline import load
+    from gpuetl.spec.telemetry import Telemetry
 
     screen, asked = Screen(quiet), Asked(file, dict(params), engine, json)
     with leaving_refused(asked):
@@ -118,6 +152,7 @@ def run(
             skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
             spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
             cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
+            telemetry=Telemetry(otel, openlineage, str(metrics or "")),
         )  # fmt: skip
         choice = choose_engine(engine, begun)
         options = options.with_profile(pipeline.spec.profile, choice.name)
@@ -130,9 +165,9 @@ def run(
 
     collect_garbage()
     try:
-        with screen.progress(f"run of {pipeline.spec.name}") as progress:
+        with screen.progress(f"run of {pipeline.spec.name}", live) as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = RunRequest(keep, write, unused=write, has_manifest=True, has_alerts=True)
+            wanted = RunRequest(keep, write, unused=write, observed=True, has_manifest=True, has_alerts=True)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except BaseException as error:
         OUTPUT.is_result = False
@@ -241,6 +276,15 @@ def warn_of_report(message: str, is_wanted: bool) -> None:
     if OUTPUT.is_result and is_wanted:
         raise RunFailed(message)
     print(f"warning: {message}", file=sys.stderr)
+
+
+def log_file(text: str) -> str:
+    """Return where log records go; refuse a pipeline's file, which stands before the option."""
+    if text == "-":
+        return text
+    if text.endswith((".yaml", ".yml")):
+        raise ArgumentTypeError(f"{text} would be the log's file; name the pipeline before --log-json")
+    return str(output_path(text))
 
 
 def report_path(text: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gpuetl.formats.format import Format
     from gpuetl.spec.model import SourceSpec
     from gpuetl.types.data_types import DataType
+
+WIDTH = 100
 
 
 def add_to(commands: Commands) -> None:
@@ -63,17 +66,25 @@ def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_pa
 
 
 def sources_text(paths: Sequence[str], format: str | None) -> list[str]:  # noqa: A002
-    """Return notes on files, and the section `sources` that reads them."""
+    """Return notes and hints on files as comments, and the section `sources` that reads them."""
     from gpuetl.spec.model import PipelineSpec
     from gpuetl.spec.write import write_pipeline
 
-    sources, notes = sources_of(paths, format)
+    sources, notes, hints = sources_of(paths, format)
     text = write_pipeline(PipelineSpec("schema", sources=sources))
-    return [*notes, text[text.index("sources:") :].rstrip()]
+    return [*notes, *map(comment, hints), text[text.index("sources:") :].rstrip()]
 
 
-def sources_of(paths: Sequence[str], format: str | None) -> tuple[dict[str, SourceSpec], list[str]]:  # noqa: A002
-    """Return files as sources, and comments that say from which rows types are.
+def comment(hint: str) -> str:
+    """Return a hint as comments of YAML, at most `WIDTH` characters wide."""
+    return textwrap.fill(hint, WIDTH, initial_indent="# hint: ", subsequent_indent="#   ", break_on_hyphens=False)
+
+
+def sources_of(
+    paths: Sequence[str],
+    format: str | None,  # noqa: A002
+) -> tuple[dict[str, SourceSpec], list[str], list[str]]:
+    """Return files as sources, comments that say from which rows types are, and hints on columns of strings.
 
     Raises
     ------
@@ -82,15 +93,17 @@ def sources_of(paths: Sequence[str], format: str | None) -> tuple[dict[str, Sour
     """
     sources: dict[str, SourceSpec] = {}
     notes: list[str] = []
+    hints: list[str] = []
     for path in paths:
-        source, note = described(path, format)
+        source, note, found = described(path, format)
         sources[next(name for name in names_for(path) if name not in sources)] = source
         notes += [f"# {path}: types of {note}"] if note else []
-    return sources, notes
+        hints += (f"{path}: {hint}" for hint in found)
+    return sources, notes, hints
 
 
-def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa: A002
-    """Return the source of a path, and from which rows its types are, where the files do not state them."""
+def described(path: str, format: str | None) -> tuple[SourceSpec, str, Sequence[str]]:  # noqa: A002
+    """Return the source of a path; where the files do not state types, from which rows they are, and hints on them."""
     from gpuetl.formats.dataset import Dataset
     from gpuetl.formats.registry import FORMATS
     from gpuetl.places.registry import path_of
@@ -102,10 +115,11 @@ def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa:
         raise InvalidPipeline.because(message, f"Formats: {', '.join(FORMATS)}.")
     try:
         form = FORMATS[format] if format else format_of(path)
-        dataset, note = Dataset("schema", form.name, path_of(path, Path())), ""
+        dataset, note, hints = Dataset("schema", form.name, path_of(path, Path())), "", list[str]()
         if not form.states_types:
             dataset = replace(dataset, options=form.detected(dataset.files[0]))
             found = form.infer(dataset)
+            hints += form.type_hints(dataset, found.types)
             note = f"the first {found.rows:,} rows of {found.file}"
             dataset = replace(dataset, declared=found.types, inferred_rows=max(1, found.rows))
         types = {name: declarable(dtype) for name, dtype in dataset.schema.items()}
@@ -115,7 +129,7 @@ def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa:
     except OSError as error:
         message = coded("GE1403", f"cannot read {path}: {error.strerror or error}")
         raise InvalidPipeline.because(message) from None
-    return source, note
+    return source, note, hints
 
 
 def declarable(dtype: DataType) -> DataType:

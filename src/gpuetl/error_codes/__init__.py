@@ -28,6 +28,7 @@ from gpuetl.error_codes import (
     state,
     steps,
     storage,
+    telemetry,
     warnings,
 )
 from gpuetl.error_codes.page import ErrorPage
@@ -35,7 +36,7 @@ from gpuetl.error_codes.page import ErrorPage
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
     parquet_files, storage, sink_keys, sinks, commits, state, contracts, warnings, declarations, running, limits, engines, clusters,
-    output, operations,
+    output, operations, telemetry,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

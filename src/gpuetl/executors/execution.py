@@ -28,7 +28,7 @@ def on_workers(
     A cluster that is made for the run is closed at the end.
     """
     if not is_clustered(engine):
-        yield options, Capacity(memory_of(backend, options.memory))
+        yield options, Capacity(memory_of(backend, options.memory_bytes))
         return
     from gpuetl.executors.dask.cluster import open_client
     from gpuetl.executors.dask.workers import capacity_of
@@ -37,7 +37,7 @@ def on_workers(
         with timed(seconds, "cluster"):
             client = stack.enter_context(open_client(engine, options.cluster, progress))
             found = capacity_of(client, computing_engine(engine), progress)
-        memory = found.memory if options.memory is None else min(found.memory, options.memory)
+        memory = found.memory if options.memory_bytes is None else min(found.memory, options.memory_bytes)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
 
 

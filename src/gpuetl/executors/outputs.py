@@ -147,10 +147,10 @@ def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa
 
 def budget_of(physical: PhysicalPlan, backend: Backend, options: RunOptions) -> Budget | None:
     """Return what keeps to the limit of a run on the host, whose allocators keep to none; a GPU's does."""
-    if options.memory is None or backend.device == "GPU":
+    if options.memory_bytes is None or backend.device == "GPU":
         return None
     backend.release()  # what planning leaves would be taken for memory that the process needs by itself
-    return Budget(options.memory, Growth(), expected_memory(physical, HOST).steps)
+    return Budget(options.memory_bytes, Growth(), expected_memory(physical, HOST).steps)
 
 
 def warn_of_excess(budget: Budget, recorder: Recorder) -> None:
@@ -165,7 +165,7 @@ def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) ->
     """Return what holds frames that wait, by default in up to half of the engine's memory."""
     limit = options.resident_bytes
     if limit is None:
-        limit = (options.memory or backend.memory_use().limit) // 2
+        limit = (options.memory_bytes or backend.memory_use().limit) // 2
     return Store(
         backend, recorder, limit, SpillSpace(None if options.spill_folder is None else Path(options.spill_folder))
     )

@@ -138,6 +138,10 @@ class Format(ABC):
         """
         raise NotImplementedError(f"{self.title} files state their types")
 
+    def type_hints(self, dataset: Dataset, types: Mapping[str, DataType]) -> Sequence[str]:
+        """Return hints on columns whose inferred type is not that of most of their values; for `gpuetl schema`."""
+        return ()
+
     def inferred_from(self, dataset: Dataset) -> str:
         """Return by what the types of a source without a schema were inferred; nothing where files state them."""
         return ""

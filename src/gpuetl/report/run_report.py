@@ -210,7 +210,7 @@ class RunReport:
     def summary(self) -> str:
         """One line: the pipeline, where it ran, and how long, by phase."""
         phases = ", ".join(f"{phase} {duration(seconds)}" for phase, seconds in self.seconds.items())
-        where = f" on {self.device}" if self.device else ""
+        where = f" on {place_of(self.device)}" if self.device else ""
         return f"{self.pipeline}: {self.status}{where} in {duration(sum(self.seconds.values()))} ({phases})"
 
     @property
@@ -221,6 +221,11 @@ class RunReport:
         if self.failure and self.failure.kind == "interrupted":
             return "interrupted"
         return "failed" if self.error else "done"
+
+    @property
+    def memory_peak(self) -> int:
+        """The most bytes in use at one time, in one process: as measured, else of samples; 0 if neither is known."""
+        return max(self.memory.values(), default=0) or max((curve.peak for curve in self.memory_curves), default=0)
 
     @property
     def broken(self) -> tuple[CheckReport, ...]:
@@ -299,6 +304,11 @@ def _stage_report(
         skipped_rows=funnel.skipped_rows(name) if kind == "source" else 0,
         exchanged_bytes=sum(work.exchanged_bytes for work in own),
     )
+
+
+def place_of(device: str) -> str:
+    """Return where a run or stage ran, as people say it: `GPU and CPU` for MIXED."""
+    return "GPU and CPU" if device == "MIXED" else device
 
 
 def device_label(works: Iterable[Work]) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, fields, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
 from gpuetl.errors import GpuetlError
 from gpuetl.exit_codes import exit_code_of
+from gpuetl.expressions.unparse import constant_text
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import redacted, without_secrets_in
 from gpuetl.options import RunOptions
@@ -25,6 +27,7 @@ from gpuetl.report.run_report import Declared, PipelineText, RunReport, StageRep
 from gpuetl.report.workers import worker_reports
 from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
+from gpuetl.run.observers import Observers
 from gpuetl.run.planning import lowered_again
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -41,6 +44,7 @@ class Account:
     """The record of a run from its start, from which a report can be made at any time.
 
     `seconds` are those of each phase, and `recorder` has the work of operations.  What is None is not known yet.
+    `observers` look at the run.
     """
 
     pipeline: PipelineDefinition
@@ -58,11 +62,17 @@ class Account:
     fingerprint: str = ""
     passes: Mapping[str, float] = field(default_factory=dict)
     sampler: MemorySampler | None = None
+    observers: Observers = field(default_factory=Observers)
 
     @property
     def timeline(self) -> Timeline:
         """When what was at work."""
         return self.recorder.timeline
+
+    def bind(self, plan: Plan) -> None:
+        """Keep the logical plan, and show it to observers."""
+        self.plan = plan
+        self.observers.bound(self)
 
     def report(self, finished: bool) -> RunReport:
         """Return the report of what was done until now, without outputs."""
@@ -109,12 +119,13 @@ class Account:
 
 
 def report_failure(account: Account, error: BaseException) -> None:
-    """Give an error the report of its run, and write it where the options say.
+    """Give an error the report of its run, show it to observers, and write it where the options say.
 
     Nothing that goes wrong here hides the error: it is a note of it.
     """
     try:
         report = getattr(error, "report", None) or failed_report(account, error)
+        report = account.observers.ended(account, report, error)
         report = written_report(report, account.options.report)
     except Exception as bug:
         error.add_note("cannot make the report: " + "\n".join(unexpected(bug)))
@@ -139,7 +150,14 @@ def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> 
     Some are secrets, which is known when the pipeline is bound: `Account.report` hides them.
     """
     values = {name: spec.default for name, spec in pipeline.spec.parameters.items()} | dict(given)
-    return {name: "null" if value is None else str(value) for name, value in values.items()}
+    return {name: parameter_text(value) for name, value in values.items()}
+
+
+def parameter_text(value: Any) -> str:
+    """Return the value of a parameter as it is written: `null`, `8 hours`."""
+    if isinstance(value, timedelta):
+        return constant_text(value).removeprefix("INTERVAL ").strip("'")
+    return "null" if value is None else str(value)
 
 
 def shown_options(options: RunOptions) -> dict[str, str]:

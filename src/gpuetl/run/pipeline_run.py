@@ -37,6 +37,7 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
@@ -128,12 +129,14 @@ class RunRequest(NamedTuple):
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
     `has_manifest` leaves a manifest in the pipeline's state folder.  `has_alerts` tells those whom the pipeline names.
+    `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    observed: bool = False
     has_manifest: bool = False
     has_alerts: bool = False
 
@@ -187,16 +190,21 @@ def run_pipeline(
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
     account.writes, account.has_manifest = request.write, request.has_manifest or request.has_alerts
     record = request.record(pipeline, params, run_id)
+    if request.observed:
+        account.observers = observers_of(account)
+        recorder.progress = account.observers.watched(account, recorder.progress)
     with noted(recorder.outcome):
         try:
             record.begin(str(pipeline.spec.name), choice.name, account.timeline.start_unix)
+            account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
                 done = traced_run(params, request, account, trace, record)
         except BaseException as error:
             report_failure(account, error)
             record_failure(record, error, options.report)
             raise
-        report = written_report(replace(done.report, warnings=(*done.report.warnings, *lost)), options.report)
+        report = replace(done.report, warnings=(*done.report.warnings, *lost))
+        report = written_report(account.observers.ended(account, report), options.report)
         return replace(done, report=record.end(report, report.path or None))
 
 
@@ -216,7 +224,7 @@ def traced_run(
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-    account.plan = plan
+    account.bind(plan)
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -232,6 +240,7 @@ def traced_run(
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
+        account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
         state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
@@ -294,7 +303,7 @@ def stage_of_rules(broken: Sequence[CheckReport]) -> str:
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
-    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    warning = "" if options.memory_bytes is None else limit_warning(fit, options.memory_bytes)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
         recorder.note(line)
     if warning:
@@ -305,9 +314,9 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
     options, recorder = account.options, account.recorder
-    if options.memory or options.profile:
+    if options.memory_bytes or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    limit = backend.limited(options.memory_bytes) if options.memory_bytes else nullcontext()
     if not clustered:
         use = host_growth() if backend.device == "CPU" else backend.memory_use
         account.sampler = MemorySampler(use, account.timeline.start_s)

@@ -209,7 +209,7 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
 
 def plan_to_show(plan: Plan, options: RunOptions, engine: str) -> tuple[FittedPlan, str]:
     """Return what an engine would run, and its name; with `options.memory` also that of one that cannot run here."""
-    memory = options.memory
+    memory = options.memory_bytes
     if memory is None or engine not in ENGINES:
         try:
             engine = choose_engine(engine).name

@@ -96,13 +96,11 @@ class TableQuery:
         needed = set(ancestors(stages, without_rejected(self.name)))
         sources = {name: source for name, source in self.spec.sources.items() if name in needed}
         stages = {name: stage for name, stage in stages.items() if name in needed}
-        readers = {f"{name}_rejected_rows": StageSpec(Text(name), ()) for name in quarantines_of(sources, stages)}
         parameters = {
             name: parameter
             for name, parameter in self.spec.parameters.items()
             if not parameter.required or name in self.params or may_name(name, (sources, stages, self.spec.storage))
         }
-        stages = {**readers, **stages}
         return replace(self.spec, parameters=parameters, sources=sources, stages=stages, sinks={}, tests=())
 
     @property
@@ -119,7 +117,7 @@ def may_name(name: str, parts: object) -> bool:
 def quarantines_of(
     sources: Mapping[str, SourceSpec | FrameSpec], stages: Mapping[str, StageSpec]
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the quarantines, which something must read: a notebook may come to that later."""
+    """Yield the quarantines, which something must read."""
     for name, source in sources.items():
         if not isinstance(source, FrameSpec) and source.options.quarantines:
             yield f"{name}{REJECTED}"
@@ -146,7 +144,20 @@ def chosen_engine(query: TableQuery, engine: str) -> Choice:
     return choose_engine(wanted or "auto")
 
 
-class QueryPipeline(PipelineDefinition):
+class TableDefinition(PipelineDefinition):
+    """A pipeline with nothing but what a table reads."""
+
+    def completed(self, spec: PipelineSpec) -> PipelineSpec:
+        """Return the model with a reader of each quarantine: a notebook may read it later.
+
+        Parameters have values here, such as that of `on_bad_row: $mode`.
+        """
+        names = quarantines_of(spec.sources, spec.stages)
+        readers = {f"{name}_rows": StageSpec(Text(name), ()) for name in names}
+        return replace(spec, stages={**readers, **spec.stages})
+
+
+class QueryPipeline(TableDefinition):
     """The pipeline of a query on an engine, whose plan begins with rows that are kept.
 
     With `checks`, the plan has the contracts of stages, without the rules that held when kept rows were computed.
@@ -367,7 +378,7 @@ def kept_rows(query: TableQuery, engine: str = "auto") -> KeptRows | None:
 
 def schema_of(query: TableQuery) -> Schema:
     """Return the columns of a table: metadata of files is read, and no rows.  Parameters may be left out."""
-    plan = PipelineDefinition.from_spec(query.alone, query.root, query.problems).plan(query.params, unbound=True)
+    plan = TableDefinition.from_spec(query.alone, query.root, query.problems).plan(query.params, unbound=True)
     return {**plan.sources, **plan.stages, **plan.rejected}[query.name].schema
 
 

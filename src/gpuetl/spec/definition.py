@@ -78,7 +78,7 @@ class PipelineDefinition:
         parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
         problems = Problems(list(self._problems.found))
         noted = NotedParameters(parameters)
-        spec = with_values(self.spec, noted, problems)
+        spec = self.completed(with_values(self.spec, noted, problems))
         return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files))
 
     def state_folder(self, params: Mapping[str, Any] | None = None, run_id: str = "plan") -> FilePath | None:
@@ -105,6 +105,10 @@ class PipelineDefinition:
             return bind_parameters(self.spec.parameters, params or {}, need_all=False)
         except InvalidPipeline:
             return bind_parameters(self.spec.parameters, {}, need_all=False)
+
+    def completed(self, spec: PipelineSpec) -> PipelineSpec:
+        """Return the model to plan, in which parameters have values; a part of a pipeline adds what it lacks."""
+        return spec
 
     @property
     def fingerprint(self) -> str:

@@ -34,6 +34,7 @@ from gpuetl.spec.read import KEYS, STAGE_KEYS
 from gpuetl.spec.state import STATE
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.step import Step
+from gpuetl.spec.telemetry import TELEMETRY
 from gpuetl.spec.tests import EXPECT_KEYS, given_keys
 from gpuetl.types.data_types import NAMED
 
@@ -54,6 +55,7 @@ SECTION_DOCS = {
     "state": "The folder of what the pipeline remembers between its runs, or a prefix of an object store.",
     "on_failure": "Commands and webhooks that get the manifest of a run that failed.",
     "on_success": "Commands and webhooks that get the manifest of a run that succeeded.",
+    "telemetry": "Where runs report to: traces, metrics and lineage.",
     "sources": "Where rows come from.",
     "stages": "Named sequences of steps. A stage begins with a source or another stage.",
     "sinks": "Where rows go. All sinks of a run are written, or none changes.",
@@ -81,6 +83,7 @@ def pipeline_schema() -> dict[str, Any]:
         "state": STATE.schema or {},
         "on_failure": dict(ALERTS.schema or {}),
         "on_success": dict(ALERTS.schema or {}),
+        "telemetry": {**(TELEMETRY.schema or {}), "type": ["object", "null"]},
         "sources": named({"$ref": "#/definitions/source"}),
         "stages": named({"$ref": "#/definitions/stage"}),
         "sinks": named({"$ref": "#/definitions/sink"}),

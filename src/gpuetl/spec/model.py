@@ -32,6 +32,7 @@ from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
+from gpuetl.spec.telemetry import Telemetry
 from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Located, Order, Text, node_of
 from gpuetl.types.data_types import DataType
@@ -156,6 +157,7 @@ class PipelineSpec:
 
     `storage` are the options of object stores that sources and sinks name.
     `profiles` are what differs between places where it runs; `profile` is the one that is applied.
+    `telemetry` says where runs report to.
     `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
     `on_failure` and `on_success` say who is told how a run ended.
@@ -177,6 +179,7 @@ class PipelineSpec:
     places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
     profiles: Mapping[str, ProfileSpec] = field(default_factory=dict)
     profile: ProfileSpec = ProfileSpec()
+    telemetry: Telemetry = Telemetry()
     environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
     included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)
     on_failure: AlertSpecs = ()

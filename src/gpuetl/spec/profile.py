@@ -26,6 +26,7 @@ from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.state import STATE, StateSpec
 from gpuetl.spec.storage import StorageOptions
 from gpuetl.spec.synonyms import keys_hint
+from gpuetl.spec.telemetry import TELEMETRY, Telemetry
 from gpuetl.spec.values import BadValue
 from gpuetl.units import read_size
 
@@ -76,6 +77,7 @@ class ProfileSpec:
     state: StateSpec | None = key(STATE, None, doc="the folder of what the pipeline remembers between its runs")
     on_failure: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that failed, in place of the file's")
     on_success: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that succeeded, in place of the file's")
+    telemetry: Telemetry = key(TELEMETRY, Telemetry(), doc="where runs report to, before the pipeline's `telemetry`")
     params: Mapping[str, Any] = field(default_factory=dict)
     storage: Mapping[str, StorageOptions] = field(default_factory=dict)
 
@@ -148,19 +150,19 @@ def chosen_profile(name: str | None, spec: PipelineSpec) -> str:
 
 
 def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
-    """Return a pipeline with a profile's storage, and its values of parameters as their defaults."""
+    """Return a pipeline with a profile's storage and telemetry, and its values of parameters as their defaults."""
     profile = spec.profiles[name]
     parameters = {
         one: replace(parameter, required=False, default=profile.params[one]) if one in profile.params else parameter
         for one, parameter in spec.parameters.items()
     }
-    state = profile.state or spec.state
+    state, telemetry = profile.state or spec.state, profile.telemetry.over(spec.telemetry)
     storage = {**spec.storage, **profile.storage}
     on_failure = spec.on_failure if profile.on_failure is None else profile.on_failure
     on_success = spec.on_success if profile.on_success is None else profile.on_success
     return replace(
         spec, parameters=parameters, storage=storage, state=state, profile=profile, profile_name=name,
-        on_failure=on_failure, on_success=on_success,
+        on_failure=on_failure, on_success=on_success, telemetry=telemetry,
     )  # fmt: skip
 
 

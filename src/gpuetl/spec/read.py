@@ -26,6 +26,7 @@ from gpuetl.spec.state import read_state
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
+from gpuetl.spec.telemetry import TELEMETRY, Telemetry
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 from gpuetl.types.data_types import NULL
@@ -34,8 +35,8 @@ from gpuetl.types.nested_types import is_nested
 T = TypeVar("T")
 VERSION = 1
 KEYS = (
-    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state",
-    "on_failure", "on_success", "sources", "stages", "sinks", "tests",
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state", "on_failure",
+    "on_success", "telemetry", "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
 """What the entries of the sections that an included file brings are called."""
@@ -119,6 +120,7 @@ class _Reader:
             on_failure=self.alerts(root, "on_failure"),
             on_success=self.alerts(root, "on_success"),
             state=self.guarded(read_state, root.value["state"], "state") if "state" in root.value else None,
+            telemetry=self.telemetry(root.value.get("telemetry")),
         )
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
@@ -135,6 +137,11 @@ class _Reader:
 
     def alerts(self, root: Node, when: str) -> AlertSpecs:
         return (self.guarded(read_alerts, root.value[when], when) if when in root.value else None) or ()
+
+    def telemetry(self, node: Node | None) -> Telemetry:
+        if node is None or node.value is None:
+            return Telemetry()
+        return self.guarded(TELEMETRY.read, node, "telemetry") or Telemetry()
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""

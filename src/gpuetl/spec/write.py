@@ -82,6 +82,7 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
         "profiles": {name: _profile(profile) for name, profile in spec.profiles.items()},
         "on_failure": write_alerts(spec.on_failure),
         "on_success": write_alerts(spec.on_success),
+        "telemetry": write_keys(spec.telemetry),
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},

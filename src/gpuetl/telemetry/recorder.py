@@ -49,7 +49,8 @@ class Work:
     `device` is where the engine ran it, GPU or CPU.  It is empty for sinks, and for operations that only move rows.
     `waited` is the part of `seconds` that the run waited for.  The rest passed in a thread, in parallel with other
     work.  `peak_bytes` is the most memory in use meanwhile, if measured.  `moved` has the bytes that crossed each link.
-    `exchanged_bytes` are those of rows that an exchange has brought to their partition.
+    `exchanged_bytes` are those of rows that an exchange has brought to their partition.  `began_unix` and `ended_unix`
+    are when it was at work first and last, in seconds since 1970; 0 where it was not.
     """
 
     name: str
@@ -64,6 +65,8 @@ class Work:
     peak_bytes: int | None = None
     moved: Counter[Link] = field(default_factory=Counter)
     exchanged_bytes: int = 0
+    began_unix: float = 0.0
+    ended_unix: float = 0.0
 
     def add(self, other: Work) -> None:
         """Add the work of the same operation elsewhere."""
@@ -71,6 +74,9 @@ class Work:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.device = other.device or self.device
         self.moved.update(other.moved)
+        if other.began_unix:
+            self.began_unix = min(self.began_unix or other.began_unix, other.began_unix)
+            self.ended_unix = max(self.ended_unix, other.ended_unix)
         if other.peak_bytes is not None:
             self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
 
@@ -149,6 +155,8 @@ class Recorder:
             end = time.perf_counter()
             with self.lock:
                 work.seconds += end - start
+                work.began_unix = work.began_unix or self.timeline.unix(start)
+                work.ended_unix = self.timeline.unix(end)
             self.timeline.add(Track(*work.origin.relation), start, end)
             if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
