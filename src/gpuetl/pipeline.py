@@ -408,7 +408,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
                 observed=True,
                 has_manifest=self.spec.state is not None,
                 has_alerts=True,
-            ),  # fmt: skip
+            ),
             options,
             progress,
         )

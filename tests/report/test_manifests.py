@@ -368,6 +368,13 @@ def test_many_files_have_a_count_and_a_digest(file, tmp_path):
     assert manifests(tmp_path)[-1]["inputs"][0]["digest"] != first["digest"]
 
 
+def test_values_from_a_file_are_as_written(file, tmp_path):
+    file.write_text(TEXT.replace("params: {", 'params: {days: {type: "list<date>", default: null}, '))
+    (tmp_path / "values.yaml").write_text("least: 1\ndays: [2026-01-01, 2026-01-02]\n")
+    done = gpuetl("run", file, "--engine", "pandas", "--params-file", tmp_path / "values.yaml", "--json")
+    assert json.loads(done.stdout)["params"] == {"days": '["2026-01-01", "2026-01-02"]', "least": "1"}
+
+
 def test_rows_in_memory_have_no_files():
     p = Pipeline("frames")
     p.from_frame("rows", pa.table({"x": [1]})).filter(col("x") > 0).stage("kept")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import field, fields, replace
 from datetime import timedelta
@@ -29,6 +30,7 @@ from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
 from gpuetl.run.observers import Observers
 from gpuetl.run.planning import lowered_again
+from gpuetl.spec.document import Node, plain_data
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.recorder import Recorder
@@ -155,6 +157,10 @@ def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> 
 
 def parameter_text(value: Any) -> str:
     """Return the value of a parameter as it is written: `null`, `8 hours`."""
+    if isinstance(value, Node):  # of a file with values
+        value = plain_data(value)
+    if isinstance(value, Mapping | tuple | list):
+        return json.dumps(value, default=str)
     if isinstance(value, timedelta):
         return constant_text(value).removeprefix("INTERVAL ").strip("'")
     return "null" if value is None else str(value)

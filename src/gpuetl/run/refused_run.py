@@ -13,7 +13,7 @@ from gpuetl.places.paths import FilePath
 from gpuetl.report.environment import environment
 from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import PipelineText, RunReport
-from gpuetl.run.account import declared, pipeline_text
+from gpuetl.run.account import declared, parameter_text, pipeline_text
 from gpuetl.run.run_record import RunRecord, new_run_id
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import read_text
@@ -48,7 +48,7 @@ def leave_refused(
     report = RunReport(
         pipeline=str(definition.spec.name), run_id=run_id, engine=engine, reason="", device="", fingerprint="",
         stages=(), sinks=(), seconds={}, passes={}, error=failure.text, failure=failure, started=time.time(),
-        params={name: redacted(str(value)) for name, value in params.items()}, environment=environment("CPU"),
+        params={name: redacted(parameter_text(value)) for name, value in params.items()}, environment=environment("CPU"),
         declared=declared(definition), pipeline_text=texts, profile=definition.spec.profile_name,
         exit_code=exit_code_of(error),
     )  # fmt: skip
