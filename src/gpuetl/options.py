@@ -162,8 +162,13 @@ class RunOptions:
     column_stats
         The report has statistics of the columns of each sink: nulls, distinct values, least and greatest, a histogram
         or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
+    checkpoint_limit
+        The bytes that all checkpoints of the pipeline may take: after a run that succeeded the oldest ones go, but none
+        that the run has written or read.  None is 50 GB.
     telemetry
         Where the run reports to: traces, metrics, lineage.  It counts before `telemetry` of the pipeline.
+    full_refresh
+        Read all of incremental sources, as if no run had read them, and replace the state when the sinks change.
     """
 
     partition_rows: int | None = None
@@ -183,14 +188,24 @@ class RunOptions:
     cluster: Cluster = Cluster()
     report: str | Path | None = None
     column_stats: bool = False
+    checkpoint_limit: int | None = None
     telemetry: Telemetry = Telemetry()
+    full_refresh: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", read_bytes("memory", self.memory))
-        leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}
+        object.__setattr__(self, "checkpoint_limit", read_bytes("checkpoint_limit", self.checkpoint_limit))
+        leasts = {
+            "partition_rows": 1,
+            "broadcast_bytes": 0,
+            "head_rows": 0,
+            "resident_bytes": 0,
+            "memory": 1,
+            "checkpoint_limit": 0,
+        }
         for name, least in leasts.items():
             value = getattr(self, name)
-            if value is None and name in ("partition_rows", "resident_bytes", "memory"):
+            if value is None and name in ("partition_rows", "resident_bytes", "memory", "checkpoint_limit"):
                 continue
             if not isinstance(value, int) or value < least:
                 counted = "It counts rows." if name.endswith("_rows") else "It counts bytes."
@@ -251,7 +266,7 @@ class RunOptions:
 
         What a profile says of a cluster counts for engines that run on one, and if no option of the cluster is given.
         """
-        names = ("memory", "partition_rows", "spill_folder")
+        names = ("memory", "partition_rows", "spill_folder", "checkpoint_limit")
         changes: dict[str, Any] = {
             name: value for name in names if (value := getattr(profile, name)) and getattr(self, name) is None
         }

@@ -156,7 +156,8 @@ def test_a_column_that_is_nearly_of_a_type_gets_a_hint(printed, tmp_path):
         == """\
 # trips.csv: types of the first 5 rows of trips.csv
 # hint: trips.csv: column 'km' is a string: 1 of 5 values (20 %) is not valid as float64: 'n/a' in
-#   row 2.  To read it as float64, write km: float64 in the schema, and nulls: ["", "n/a"]
+#   row 2.  To read it as float64, write km: float64 in the schema, and next to it nulls: ["",
+#   "n/a"]
 sources:
   trips:
     csv: trips.csv

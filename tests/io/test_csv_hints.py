@@ -15,7 +15,7 @@ def hints(tmp_path):
     def found(text, **options):
         (tmp_path / "s.csv").write_text(text, encoding="utf-8")
         dataset = Dataset("s", "csv", tmp_path / "s.csv", options=CsvOptions(**options))
-        return list(FORMATS["csv"].type_hints(dataset, FORMATS["csv"].infer(dataset).types))
+        return list(FORMATS["csv"].type_hints(dataset, FORMATS["csv"].infer(dataset).types).values())
 
     return found
 
@@ -33,55 +33,55 @@ TEN = [f"{number}.5" for number in range(10)]
         (
             ["1.5", "2.5", "3.5", "4.5", "far", "6.5"],
             "1 of 6 values (16.7 %) is not valid as float64: 'far' in row 5.  To read it as float64, write x: float64 in "
-            "the schema, and on_bad_row: null, or quarantine to keep these rows apart",
+            "the schema, and next to it on_bad_row: null (or quarantine, to keep these rows apart)",
         ),
         (
             [*map(str, range(8)), "n/a", "-"],
             "2 of 10 values (20 %) are not valid as int64: the first is 'n/a' in row 9.  To read it as int64, write "
-            'x: int64 in the schema, and nulls: ["", "-", "n/a"]',
+            'x: int64 in the schema, and next to it nulls: ["", "-", "n/a"]',
         ),
         (
             ["2026-11-01", "2026-11-02", "2026-11-31", "2026-11-03", "2026-11-04"],
             "1 of 5 values (20 %) is not valid as date: '2026-11-31' in row 3.  To read it as date, write x: date in the "
-            "schema, and on_bad_row: null, or quarantine to keep these rows apart",
+            "schema, and next to it on_bad_row: null (or quarantine, to keep these rows apart)",
         ),
         (
             ["2026-11-01 10:00:00", *["2026-11-01 11:30:00"] * 5, "noon"],
             "1 of 7 values (14.3 %) is not valid as timestamp: 'noon' in row 7.  To read it as timestamp, write x: "
-            "timestamp in the schema, and on_bad_row: null, or quarantine to keep these rows apart",
+            "timestamp in the schema, and next to it on_bad_row: null (or quarantine, to keep these rows apart)",
         ),
         (
             ['"3,50"', '"12,25"', "7"],
-            "its values look like '3,50'.  To read it as float64, write x: float64 in the schema, and decimal: \",\"",
+            "its values look like '3,50'.  To read it as float64, write x: float64 in the schema, and next to it decimal: \",\"",
         ),
         (
             ['"1.234,50"', '"12,5"'],
-            "its values look like '1.234,50'.  To read it as float64, write x: float64 in the schema, and decimal: \",\", "
-            'and thousands: "."',
+            "its values look like '1.234,50'.  To read it as float64, write x: float64 in the schema, and next to it decimal: \",\", "
+            'thousands: "."',
         ),
         (
             ['"1,234.50"', '"12"'],
-            "its values look like '1,234.50'.  To read it as float64, write x: float64 in the schema, and "
+            "its values look like '1,234.50'.  To read it as float64, write x: float64 in the schema, and next to it "
             'thousands: ","',
         ),
         (
             ['"1,234"', '"5,678"'],
-            "its values look like '1,234'.  To read it as float64, write x: float64 in the schema, and thousands: \",\" "
+            "its values look like '1,234'.  To read it as float64, write x: float64 in the schema, and next to it thousands: \",\" "
             "(or decimal: \",\", as '1,234' can be either)",
         ),
         (
             ["31.12.2026", "01.02.2026"],
-            "its values look like '31.12.2026'.  To read it as date, write x: date in the schema, and "
+            "its values look like '31.12.2026'.  To read it as date, write x: date in the schema, and next to it "
             'date_format: {x: "%d.%m.%Y"}',
         ),
         (
             ["01/02/2026", "03/04/2026"],
-            "its values look like '01/02/2026'.  To read it as date, write x: date in the schema, and "
+            "its values look like '01/02/2026'.  To read it as date, write x: date in the schema, and next to it "
             'date_format: {x: "%d/%m/%Y"} (or date_format: {x: "%m/%d/%Y"}, as \'01/02/2026\' can be either)',
         ),
         (
             ["12/31/2026 10:00", "01/02/2026 11:00"],
-            "its values look like '12/31/2026 10:00'.  To read it as timestamp, write x: timestamp in the schema, and "
+            "its values look like '12/31/2026 10:00'.  To read it as timestamp, write x: timestamp in the schema, and next to it "
             'timestamp_format: {x: "%m/%d/%Y %H:%M"}',
         ),
     ],
@@ -114,7 +114,7 @@ def test_a_decimal_comma_beside_decimal_points_is_converted_in_a_step(hints):
 
 
 def test_a_marker_in_quotes_is_not_null_so_it_is_a_bad_row(hints):
-    assert hints(column(*TEN, '"n/a"'))[0].endswith("on_bad_row: null, or quarantine to keep these rows apart")
+    assert hints(column(*TEN, '"n/a"'))[0].endswith("on_bad_row: null (or quarantine, to keep these rows apart)")
     assert hints(column(*TEN, "n/a"))[0].endswith('nulls: ["", "n/a"]')
 
 

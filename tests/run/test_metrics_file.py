@@ -175,6 +175,15 @@ def test_a_file_that_cannot_be_written_is_a_warning(file):
     assert run.report.warnings[-1] == "cannot write metrics to /nowhere/x.prom: No such file or directory"
 
 
+def test_a_run_that_fails_says_what_was_not_written(file, tmp_path):
+    pq.write_table(pa.table({"x": [2, 300]}), tmp_path / "rows.parquet")
+    done = gpuetl("run", file, "--engine", "pandas", "--metrics", "/dev/full", "--no-report")
+    assert done.exit_code == 1
+    first, second, *_ = done.stderr.splitlines()
+    assert first == "warning: cannot write metrics to /dev/full: No space left on device"
+    assert second.startswith("error: ")
+
+
 def test_a_profile_counts_before_the_pipeline_and_options_before_both(file, tmp_path):
     file.write_text(
         TEXT

@@ -241,6 +241,18 @@ def test_an_interrupted_run_is_aborted(file, monkeypatch):
         assert [one["eventType"] for one in events_of(server)] == ["START", "ABORT"]
 
 
+def test_secrets_are_not_sent(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", "verysecretplace")
+    (tmp_path / "verysecretplace").mkdir()
+    file.write_text(TEXT.replace("parquet: out,", "parquet: '${env.PLACE}/out',"))
+    with receiver() as server:
+        monkeypatch.setenv("OPENLINEAGE_URL", server.url)
+        load(file).run(engine="pandas")
+        text = json.dumps(events_of(server))
+    assert "verysecretplace" not in text
+    assert "${env.PLACE}/out" in text
+
+
 def test_the_parent_run_of_the_environment(file, monkeypatch):
     parent = "01941f29-7c00-7087-8906-40e512c257bd"
     with receiver() as server:

@@ -188,6 +188,18 @@ def test_a_run_that_fails_while_planning_is_traced(file, monkeypatch):
     assert spans["run daily"].attributes["error.code"] == "GE1003"
 
 
+def test_secrets_are_not_sent(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", "verysecretplace")
+    (tmp_path / "verysecretplace").mkdir()
+    file.write_text(TEXT.replace("out.parquet", "'${env.PLACE}/out.parquet'"))
+    with receiver() as server:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.url)
+        load(file).run(engine="pandas")
+        assert not any(b"verysecretplace" in body for _, body in server.requests)
+    spans, _ = spans_of(server)
+    assert spans["sink out"].attributes["path"].endswith("${env.PLACE}/out.parquet")
+
+
 def test_it_joins_the_trace_that_the_environment_names(file, monkeypatch):
     trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
     with receiver() as server:
@@ -227,11 +239,8 @@ assert "opentelemetry.exporter" not in sys.modules
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("status", "delay_s", "warned"),
-    [(400, 0.0, "not sent: the receiver"), (200, 30.0, "not sent within 1 s")],
-)
-def test_a_receiver_that_fails_or_hangs_is_a_warning_after_a_limited_time(file, monkeypatch, status, delay_s, warned):
+@pytest.mark.parametrize(("status", "delay_s"), [(400, 0.0), (200, 30.0)])
+def test_a_receiver_that_fails_or_hangs_is_a_warning_after_a_limited_time(file, monkeypatch, status, delay_s):
     load(file).run(engine="pandas", options=RunOptions(telemetry=Telemetry(otel=False)))
     with receiver(status, delay_s) as server:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.url)
@@ -239,15 +248,16 @@ def test_a_receiver_that_fails_or_hangs_is_a_warning_after_a_limited_time(file, 
         start = time.monotonic()
         run = load(file).run(engine="pandas")
         took = time.monotonic() - start
-    (_, warning) = run.report.warnings
-    assert warning.startswith(f"OpenTelemetry: trace and metrics {warned}")
-    assert took < 4
+    assert run.report.warnings[1:] == (
+        "OpenTelemetry: trace and metrics not sent: no receiver has taken them within 1 s",
+    )
+    assert took < 8
 
 
 def test_a_receiver_that_is_down_is_a_warning(file):
     done = gpuetl("run", file, "--engine", "pandas", "--no-report", "--otel")
     assert done.exit_code == 0
-    assert done.stdout.count("OpenTelemetry: trace and metrics not sent: the receiver does not answer") == 1
+    assert done.stdout.count("OpenTelemetry: trace and metrics not sent: no receiver has taken them within 3 s") == 1
     assert done.stderr == ""
 
 

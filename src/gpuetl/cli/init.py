@@ -41,18 +41,23 @@ def init(name: str | None, paths: Sequence[str], format: str | None) -> None:  #
         For a folder that cannot be written.
     """
     from gpuetl.cli.init_project import PIPELINE, SCHEMA, project_of, sample_project
-    from gpuetl.cli.schema import comment, sources_of
+    from gpuetl.cli.schema import sources_of
     from gpuetl.spec.json_schema import schema_text
     from gpuetl.spec.values import Text
 
     folder = Path(name or ".")
     title = re.sub(r"[^A-Za-z0-9_-]+", "_", folder.resolve().name).strip("_") or "pipeline"
+    hints: list[str] = []
     if paths:
-        sources, notes, hints = sources_of(paths, format)
-        relative = {one: replace(spec, path=Text(path_from(folder, spec.path))) for one, spec in sources.items()}
-        files = project_of(title, relative, [*notes, *map(comment, hints)])
+        found = sources_of(paths, format)
+        for source in found.values():
+            hints += source.shown_hints
+        relative = {
+            one: source._replace(spec=replace(source.spec, path=Text(path_from(folder, source.spec.path))))
+            for one, source in found.items()
+        }
+        files = project_of(title, relative)
     else:
-        hints = []
         files = sample_project(title)
     files[SCHEMA] = schema_text()
     if existing := [path for path in files if path != ".gitignore" and (folder / path).exists()]:

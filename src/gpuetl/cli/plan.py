@@ -59,6 +59,10 @@ def plan(
         show_warnings(bound)
     wanted = bound.with_results()
     with wanted.pointing(), scan_progress():
+        if wanted.incremental:
+            from gpuetl.run.incremental.sources import next_run
+
+            wanted = next_run(wanted, pipeline.root)
         if rung is not None:
             logical, engine = optimize(wanted, options.skip_passes, check_rung(rung)).plan, ""
             text, data = explain_plan(logical), partial(logical_data, logical)
@@ -66,13 +70,14 @@ def plan(
             fit, engine = plan_to_show(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
             text, data = "\n".join([explain_physical(fit.plan), *memory_lines(fit)]), partial(fitted_data, fit)
         found = data() if json else {}
+    next_run_lines = [redacted(f"next run, {selection.note}") for selection in wanted.selections.values()]
     if not json:
-        print(redacted(text))
+        print("\n".join([*next_run_lines, redacted(text)]))
         return
     print_document(
         document(
             ExitCode.DONE, file=str(file), pipeline=str(bound.name), engine=engine, rung=rung,
-            fingerprint=bound.fingerprint, **found, notes=[redacted(note) for note in bound.notes],
+            fingerprint=bound.fingerprint, **found, notes=[*next_run_lines, *map(redacted, bound.notes)],
             warnings=[warning.to_dict() for warning in (*bound.warnings, *bound.unused)],
         )
     )  # fmt: skip

@@ -77,10 +77,20 @@ class Screen:
             self.out.print(f"peak memory: {', '.join(peaks)}; expected memory: {size(report.expected_memory)}")
         for sink in report.sinks:
             self.out.print(sink_line(sink), soft_wrap=True)
-        self.out.print(stage_table(report))
+        if report.nothing_new:
+            self.out.print("nothing new: no sink has changed")
+        else:
+            self.out.print(stage_table(report))
         self.out.print(report.summary)
         if report.path:
             self.report_path(report)
+
+    def resumable(self, report: RunReport) -> None:
+        """Say which stages a run that failed has kept, so that the next one can go on after them."""
+        for one in report.checkpoints:
+            if one.state != "lost":
+                rows = f"{one.rows:,} row{'s' * (one.rows != 1)}, {size(one.bytes)}"
+                self.out.print(f"kept stage {one.stage}: {rows}; run again with --resume to go on from there")
 
     def report_path(self, report: RunReport) -> None:
         """Say where the report is."""

@@ -26,6 +26,7 @@ from gpuetl.cli.arguments import (
 )
 from gpuetl.cli.json_output import print_document
 from gpuetl.cli.output import OUTPUT
+from gpuetl.cli.partial_run import add_parts, selection_of
 from gpuetl.errors import ContractBroken, GpuetlError, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
@@ -72,8 +73,11 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
+    text = "read all of incremental sources, as if no run had read them, and begin the state of the pipeline anew"
+    command.add_argument("--full-refresh", action="store_true", help=text)
     text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
+    add_parts(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
     text = "print the manifest of the run as JSON on stdout, and all else on stderr"
     command.add_argument("--json", action="store_true", help=text)
@@ -125,9 +129,16 @@ def run_file(
     trace: Path | None = None,
     steps: bool = False,
     write: bool = True,
+    full_refresh: bool = False,
     sync: bool = True,
     quiet: bool = False,
     json: bool = False,
+    resume: bool = False,
+    checkpoint_limit: int | None = None,
+    select: Sequence[str] = (),
+    until: str = "",
+    limit: int | None = None,
+    write_to: FilePath | None = None,
     otel: bool | None = None,
     openlineage: bool | None = None,
     metrics: Path | None = None,
@@ -152,11 +163,14 @@ def run_file(
             skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
             spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
             cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
+            checkpoint_limit=checkpoint_limit,
             telemetry=Telemetry(otel, openlineage, str(metrics or "")),
+            full_refresh=full_refresh,
         )  # fmt: skip
         choice = choose_engine(engine, begun)
         options = options.with_profile(pipeline.spec.profile, choice.name)
         options.cluster.check_engine(choice.name)
+        part = selection_of(select, until, limit, write_to)
     screen.engine(choice)
     if begun and not warms_up_for(getattr(source, "format", "") for source in pipeline.spec.sources.values()):
         begun.last = starting.Phase.POOL
@@ -167,7 +181,11 @@ def run_file(
     try:
         with screen.progress(f"run of {pipeline.spec.name}", live) as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = RunRequest(keep, write, unused=write, observed=True, has_manifest=True, has_alerts=True)
+            keep = None if part.is_partial else keep
+            unused = write and not part.is_partial
+            wanted = RunRequest(
+                keep, write, unused, observed=True, part=part, resume=resume, has_manifest=True, has_alerts=True
+            )
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except BaseException as error:
         OUTPUT.is_result = False
@@ -177,7 +195,7 @@ def run_file(
         if isinstance(error, ContractBroken):
             show(screen, failed, report, steps)
         else:
-            show_failed(screen, failed, options.report)
+            show_failed(screen, failed, options.report, getattr(error, "observer_warnings", ()))
         raise
     OUTPUT.is_result = json or not done.sinks
     if json:
@@ -246,13 +264,16 @@ def show(
         warn_of_report(messages.with_code(message, message), is_wanted=True)
 
 
-def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None) -> None:
-    """Say where the report of a run that failed is; the error is printed after it."""
+def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None, unsent: Sequence[str] = ()) -> None:
+    """Say where the report of a run that failed is, and who could not be told; the error is printed after it."""
     if failed is None:
         return
+    for warning in unsent:
+        print(f"warning: {warning}", file=sys.stderr)
     warn_of_lost_report(failed, place, is_wanted=False)
     for warning in failed.after_run:
         print(f"warning: {warning}", file=sys.stderr)
+    screen.resumable(failed)
     if failed.path:
         screen.report_path(failed)
 

@@ -53,11 +53,16 @@ def validate(
     spec, plan = pipeline.spec, checked.plan
     counts = {"source": len(spec.sources), "stage": len(spec.stages), "sink": len(spec.sinks), "test": len(spec.tests)}
     if json:
-        print_document(_as_data(file, counts, warnings=(*plan.warnings, *plan.unused), not_checked=checked.not_checked))
+        warnings = (*plan.warnings, *plan.unused)
+        print_document(
+            _as_data(file, counts, warnings=warnings, not_checked=checked.not_checked, next_run=checked.next_run)
+        )
         return
     show_warnings(plan)
     for item in checked.not_checked:
         print(f"not checked: {item}")
+    for item in checked.next_run:
+        print(redacted(f"next run, {item}"))
     shown = (_counted(count, what) for what, count in counts.items() if count or what != "test")
     print(f"{file}: valid, {', '.join(shown)}")
 
@@ -68,6 +73,7 @@ def _as_data(
     problems: Sequence[Problem] = (),
     warnings: Sequence[Problem] = (),
     not_checked: Sequence[str] = (),
+    next_run: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the outcome as data; a pipeline that is not valid has no counts, since some of it may not be readable."""
     return document(
@@ -77,6 +83,7 @@ def _as_data(
         valid=not problems,
         warnings=[warning.to_dict() for warning in warnings],
         not_checked=[redacted(sentence) for sentence in not_checked],
+        next_run=[redacted(sentence) for sentence in next_run],
         counts={f"{what}s": count for what, count in (counts or {}).items()} or None,
     )
 

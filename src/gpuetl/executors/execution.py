@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.outputs import Accepts, Outputs, StageState, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
@@ -69,6 +70,7 @@ class Execution:
     accepts: Accepts = accept_all
     pipeline: str = ""
     stage_state: StageState = no_state
+    checkpointing: Checkpointing | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""

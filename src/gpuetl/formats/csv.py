@@ -44,7 +44,7 @@ class CsvFormat(Format):
 
         return infer(dataset)
 
-    def type_hints(self, dataset: Dataset, types: Mapping[str, DataType]) -> Sequence[str]:
+    def type_hints(self, dataset: Dataset, types: Mapping[str, DataType]) -> Mapping[str, str]:
         """Return hints on columns of dates or numbers with a few other values, or with a decimal comma."""
         from gpuetl.formats.csv_hints import hints
 

@@ -64,19 +64,19 @@ class Reading(NamedTuple):
     other: Mapping[str, str] = {}
 
 
-def hints(dataset: Dataset, types: Mapping[str, DataType]) -> list[str]:
-    """Return a hint for each string column of a source's first file whose values are mostly of another type.
+def hints(dataset: Dataset, types: Mapping[str, DataType]) -> dict[str, str]:
+    """Return hints on string columns of a source's first file whose values are mostly of another type, by column.
 
     `types` are the columns as they were inferred.  Columns of codes, such as `007`, get none.
     """
     file, options = dataset.files[0], csv_options(dataset)
     sample = sample_of(file, options, header_of(dataset, file))
-    found = list[str]()
+    found = dict[str, str]()
     for place, name in enumerate(sample.header.names):
         if types.get(name) == STRING:
             values = list(values_of(sample, place, options))
             if best := best_reading(name, values, options):
-                found.append(hint(name, values, best, has_points=FLOAT64 in types.values()))
+                found[name] = hint(name, values, best, has_points=FLOAT64 in types.values())
     return found
 
 
@@ -128,16 +128,16 @@ def hint(name: str, values: Sequence[Value], best: Reading, has_points: bool) ->
         cast = f"TRY_CAST(replace({text}, ',', '.') AS {written})"
         step = f"with_columns: {{{key_text(name)}: {json.dumps(cast, ensure_ascii=False)}}}"
         return f"{why}  Other columns have decimal points, so convert it in a step: {step}"
-    steps = [f"{key_text(name)}: {written} in the schema"]
-    steps += [f"{key}: {option_text(key, value, name)}" for key, value in best.options.items()]
+    keys = [f"{key}: {option_text(key, value, name)}" for key, value in best.options.items()]
     for key, value in best.other.items():
-        steps[-1] += f" (or {key}: {option_text(key, value, name)}, as {shown(good)} can be either)"
+        keys[-1] += f" (or {key}: {option_text(key, value, name)}, as {shown(good)} can be either)"
     if bad and all(value.is_marker for value in bad) and len({value.text for value in bad}) <= MOST_MARKERS:
         texts = sorted({value.text for value in bad})
-        steps.append(f"nulls: {json.dumps(['', *texts], ensure_ascii=False)}")
+        keys.append(f"nulls: {json.dumps(['', *texts], ensure_ascii=False)}")
     elif bad:
-        steps.append("on_bad_row: null, or quarantine to keep these rows apart")
-    return f"{why}  To read it as {written}, write {', and '.join(steps)}"
+        keys.append("on_bad_row: null (or quarantine, to keep these rows apart)")
+    where = f"write {key_text(name)}: {written} in the schema, and next to it {', '.join(keys)}"
+    return f"{why}  To read it as {written}, {where}"
 
 
 def readings(name: str, options: CsvOptions) -> Iterator[Reading]:

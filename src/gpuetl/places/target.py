@@ -38,7 +38,7 @@ class Target:
     keep_foreign: bool = False
     file_suffix: str = ""
     options: FormatOptions = NO_OPTIONS
-    kind: Literal["sink", "state"] = "sink"
+    kind: Literal["sink", "state", "checkpoint"] = "sink"
 
     @property
     def origin(self) -> Origin:

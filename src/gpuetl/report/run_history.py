@@ -68,6 +68,7 @@ class RunSummary:
     exit_code: int | None = None
     code: str = ""
     writes: bool = True
+    nothing_new: bool = False
     outliers: tuple[Outlier, ...] = ()
 
     @classmethod
@@ -87,13 +88,13 @@ class RunSummary:
             str(data["engine"]), float(data["duration_s"]),
             rows_read(data) if has_begun else None, sum(one["rows"] for one in data["sinks"]) if has_begun else None,
             None if None in sizes or not sizes else sum(sizes), data.get("exit_code"), str(failure.get("code", "")),
-            bool(data.get("writes", True)),
+            bool(data.get("writes", True)), bool(data.get("nothing_new", False)),
         )  # fmt: skip
 
     @property
     def is_reference(self) -> bool:
         """Whether later runs are compared with this one."""
-        return self.status == "done" and self.writes
+        return self.status == "done" and self.writes and not self.nothing_new
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -8,8 +8,10 @@ from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
+from gpuetl.executors.checkpointing import CheckpointReport
 from gpuetl.executors.committing import SinkReport
 from gpuetl.output_files import as_json, write_whole
+from gpuetl.plan.incremental import Selection
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.column_statistics import ColumnStatistics
@@ -136,6 +138,8 @@ class RunReport:
         What each worker of a cluster did.
     columns
         Statistics of the columns of each sink, if `RunOptions.column_stats` asked for them.
+    checkpoints
+        What became of the checkpoints of stages: reused, written or lost.
     trace
         The path of the trace, if there is one.
     path
@@ -149,13 +153,17 @@ class RunReport:
     options
         Options of the run that are not at their defaults, as text.
     writes
-        Whether the run was to write its sinks.
+        Whether the run was to write all of its sinks; not with --no-write, nor for a part of the pipeline.
     inputs
         The files of each source, and the state in which the run saw them.
     exit_code
         What the command line exits with.
     after_run
         Those of the warnings that came after the run's end: a manifest that could not be written, an alert that failed.
+    incremental
+        What the run read of incremental sources.
+    nothing_new
+        Whether none of them had anything new.  Then no sink was written, and the state stayed.
     """
 
     pipeline: str
@@ -187,6 +195,7 @@ class RunReport:
     memory_budget: int = 0
     workers: tuple[WorkerReport, ...] = ()
     columns: Mapping[str, tuple[ColumnStatistics, ...]] = field(default_factory=dict)
+    checkpoints: tuple[CheckpointReport, ...] = ()
     trace: str = ""
     path: str = ""
     manifest: str = ""
@@ -197,6 +206,8 @@ class RunReport:
     inputs: tuple[InputReport, ...] = ()
     exit_code: int = 0
     after_run: tuple[str, ...] = ()
+    incremental: tuple[Selection, ...] = ()
+    nothing_new: bool = False
 
     def __repr__(self) -> str:
         return f"<RunReport {self.summary}>"
@@ -211,7 +222,8 @@ class RunReport:
         """One line: the pipeline, where it ran, and how long, by phase."""
         phases = ", ".join(f"{phase} {duration(seconds)}" for phase, seconds in self.seconds.items())
         where = f" on {place_of(self.device)}" if self.device else ""
-        return f"{self.pipeline}: {self.status}{where} in {duration(sum(self.seconds.values()))} ({phases})"
+        done = "nothing new" if self.nothing_new else self.status
+        return f"{self.pipeline}: {done}{where} in {duration(sum(self.seconds.values()))} ({phases})"
 
     @property
     def status(self) -> str:

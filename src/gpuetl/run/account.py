@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
 from gpuetl.errors import GpuetlError
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.exit_codes import exit_code_of
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.formats.rejected import without_rejected
@@ -32,6 +33,7 @@ from gpuetl.run.observers import Observers
 from gpuetl.run.planning import lowered_again
 from gpuetl.spec.document import Node, plain_data
 from gpuetl.spec.model import PipelineSpec
+from gpuetl.state.checkpoint_files import KIND
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.telemetry.timeline import Timeline
@@ -64,6 +66,7 @@ class Account:
     fingerprint: str = ""
     passes: Mapping[str, float] = field(default_factory=dict)
     sampler: MemorySampler | None = None
+    checkpointing: Checkpointing | None = None
     observers: Observers = field(default_factory=Observers)
 
     @property
@@ -96,6 +99,7 @@ class Account:
             pipeline_text=pipeline_text(self.pipeline.spec, self.has_manifest), profile=self.pipeline.spec.profile_name,
             options=shown_options(self.options), writes=self.writes,
             inputs=input_reports(self.plan) if self.plan else (),
+            checkpoints=tuple(self.checkpointing.reports.values()) if self.checkpointing else (),
         )  # fmt: skip
 
     def shown_parameters(self) -> dict[str, str]:
@@ -132,7 +136,7 @@ def report_failure(account: Account, error: BaseException) -> None:
     except Exception as bug:
         error.add_note("cannot make the report: " + "\n".join(unexpected(bug)))
         return
-    error.report = report  # type: ignore[attr-defined]
+    error.report, error.observer_warnings = report, account.observers.shown  # type: ignore[attr-defined]
 
 
 def failed_report(account: Account, error: BaseException) -> RunReport:
@@ -235,6 +239,7 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
         *(("stage", n) for n in plan.stages),
         *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
         *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
+        *((KIND, n) for n in (*plan.stages, *plan.rejected)),
         *((STATISTICS, n) for n in plan.sinks),
         *(("sink", n) for n in plan.sinks),
     ]

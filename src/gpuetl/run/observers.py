@@ -62,10 +62,14 @@ class RunObserver:
 
 @dataclass
 class Observers:
-    """The observers of one run, called in their order; without any, calls do nothing."""
+    """The observers of one run, called in their order; without any, calls do nothing.
+
+    `problems` are what observers raised, by the identity of each.  `shown` are all warnings of observers, at the end.
+    """
 
     each: Sequence[RunObserver] = ()
     problems: dict[int, str] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
 
     def started(self, account: Account) -> None:
         """Tell that the run begins."""
@@ -97,8 +101,8 @@ class Observers:
         warnings: list[str] = []
         self._call(lambda one: warnings.extend(one.ended(account, report, error)))
         shown = (redacted(messages.with_code(one, one)) for one in (*warnings, *self.problems.values()))
-        found = tuple(dict.fromkeys(shown))
-        return replace(report, warnings=(*report.warnings, *found)) if found else report
+        self.shown = tuple(dict.fromkeys(shown))
+        return replace(report, warnings=(*report.warnings, *self.shown)) if self.shown else report
 
     def _call(self, what: Callable[[RunObserver], Any]) -> None:
         for one in self.each:

@@ -17,6 +17,7 @@ from gpuetl.engines.registry import (
     load_backend,
 )
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
+from gpuetl.formats.checkpoint_rows import CheckpointRows
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.frames import FrameDataset
@@ -231,7 +232,7 @@ def plan_to_show(plan: Plan, options: RunOptions, engine: str) -> tuple[FittedPl
 def unread_data_warnings(plan: Plan) -> Iterator[str]:
     """Yield the warnings of what sources have and do not read, files and columns."""
     for node in plan.nodes:
-        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
+        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows | CheckpointRows):
             continue
         for warning in overlooked_warnings(node.dataset):
             yield recoded(f"{node.origin}: {warning}", warning)
@@ -240,7 +241,7 @@ def unread_data_warnings(plan: Plan) -> Iterator[str]:
 def check_sinks(plan: Plan) -> None:
     """Raise `RunFailed` for a sink that would change files of a source under another name, or mix formats."""
     datasets = {node.dataset.path: node.dataset for node in plan.nodes if isinstance(node, Read)}
-    files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows)]
+    files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows | CheckpointRows)]
     for sink in plan.sinks.values():
         assert isinstance(sink, Write)
         check_format(sink)

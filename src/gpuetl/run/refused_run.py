@@ -49,7 +49,8 @@ def leave_refused(
         pipeline=str(definition.spec.name), run_id=run_id, engine=engine, reason="", device="", fingerprint="",
         stages=(), sinks=(), seconds={}, passes={}, error=failure.text, failure=failure, started=time.time(),
         params={name: redacted(parameter_text(value)) for name, value in params.items()},
-        environment=environment("CPU"), declared=declared(definition), pipeline_text=texts, profile=definition.spec.profile_name,
+        environment=environment("CPU"), declared=declared(definition), pipeline_text=texts,
+        profile=definition.spec.profile_name,
         exit_code=exit_code_of(error),
     )  # fmt: skip
     record = RunRecord.of(definition, params, run_id, has_manifest=True)

@@ -17,6 +17,7 @@ from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.options import RunOptions
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
+from gpuetl.plan.incremental import Selection
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode, Filter, Join, Kernel, Limit, Project, Read
 from gpuetl.plan.plan import Plan
@@ -164,7 +165,8 @@ class QueryPipeline(TableDefinition):
     `read_rows` limits the rows that are read of the source of the first rows.
 
     Binding a plan sets `key`, the key of its rows, and `rules`, the keys of all rules.  `unchecked` says whether a rule
-    is still to be checked.  `warnings` are those of the runs that computed kept rows.
+    is still to be checked.  `warnings` are those of the runs that computed kept rows.  `selections` are what is read of
+    incremental sources.
     """
 
     def __init__(self, query: TableQuery, engine: str, checks: bool, read_rows: int | None = None) -> None:
@@ -176,6 +178,7 @@ class QueryPipeline(TableDefinition):
         self.rules: frozenset[str] = frozenset()
         self.unchecked = False
         self.warnings: tuple[str, ...] = ()
+        self.selections: tuple[Selection, ...] = ()
 
     def plan(
         self,
@@ -186,11 +189,15 @@ class QueryPipeline(TableDefinition):
         files: bool = True,
     ) -> Plan:
         """Return the plan of the table's rows."""
-        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files)
-        plan = plan.keeping([self.name])
+        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files).keeping([self.name])
+        coming = plan if unbound or not files or not plan.incremental else next_run(plan, self.root)
+        is_known = all(one.is_known for one in coming.selections.values())
+        plan = coming if is_known else plan  # else the run asks the engine
+        self.selections = tuple(plan.selections.values())
         if not self._checks:
             plan = replace(plan, checks={}, rules=())
-        keys = {identity: self._label + key for identity, key in result_keys(plan.roots).items()}
+        found = result_keys(plan.roots) if is_known else {}
+        keys = {identity: self._label + key for identity, key in found.items()}
         self.key = keys.get(id(plan.kept[self.name]))
         plan = self._with_kept_rows(plan, keys)
         if self._read_rows is not None:
@@ -212,17 +219,7 @@ class QueryPipeline(TableDefinition):
         dropped = {rule.counts for rule in plan.rules} - {rule.counts for rule in rules}
         checks = {name: node for name, node in plan.checks.items() if name not in dropped}
         plan = replace(plan, rules=rules, checks=checks)
-        return replace_nodes(plan, {identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
-
-
-def replace_nodes(plan: Plan, replaced: Mapping[int, Node]) -> Plan:
-    """Return the plan with some nodes replaced."""
-    if not replaced:
-        return plan
-    done: dict[int, Node] = {}
-    for node in plan.nodes:
-        done[id(node)] = replaced.get(id(node)) or node.with_inputs([done[id(child)] for child in node.inputs])
-    return plan.with_roots(done[id(root)] for root in plan.roots)
+        return plan.replacing({identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
 
 
 def read_of(node: Node, rows: KeptRows) -> Node:
@@ -237,7 +234,7 @@ def read_of(node: Node, rows: KeptRows) -> Node:
 def reading_first(plan: Plan, rows: int) -> Plan:
     """Return the plan that reads the source of the first rows up to a number of rows."""
     source = source_of_first_rows(plan)
-    return replace_nodes(plan, {id(source): replace(source, limit=rows)}) if source else plan
+    return plan.replacing({id(source): replace(source, limit=rows)}) if source else plan
 
 
 def source_of_first_rows(plan: Plan) -> Read | None:
@@ -326,7 +323,7 @@ def whole_answer(query: TableQuery, engine: str, checks: bool) -> Result:
     pipeline.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(pipeline.key)
     if found and found.is_whole and not pipeline.unchecked:
-        return kept_result(found, choice)
+        return kept_result(found, choice, pipeline)
     result = computed(query, choice, pipeline)
     result_cache.keep(pipeline.key, KeptRows(result.to_arrow(), True, pipeline.rules, result.warnings))
     return result
@@ -339,7 +336,7 @@ def first_rows(query: TableQuery, count: int, engine: str) -> Result:
     plan = whole.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(whole.key)
     if found and (rows := found.first(count)) is not None:
-        return kept_result(replace(found, table=rows), choice)
+        return kept_result(replace(found, table=rows), choice, whole)
     result = computed_first(query.then(LimitStep(count)), count, choice, parts_to_read(plan, count))
     table = result.to_arrow()
     result_cache.keep(whole.key, KeptRows(table, table.num_rows < count, warnings=result.warnings))
@@ -361,12 +358,22 @@ def computed(query: TableQuery, choice: Choice, pipeline: QueryPipeline) -> Resu
     run = run_pipeline(pipeline, query.params, choice, request, query.options, query.progress)
     result = run[pipeline.name]
     warnings = tuple(dict.fromkeys((*pipeline.warnings, *run.report.warnings)))
-    return replace(result, table=result.to_arrow(), warnings=warnings)
+    return replace(
+        result, table=result.to_arrow(), warnings=warnings, notes=tuple(one.note for one in run.report.incremental)
+    )
 
 
-def kept_result(rows: KeptRows, choice: Choice) -> Result:
+def next_run(plan: Plan, root: FilePath) -> Plan:
+    """Return the plan of what the next run reads of incremental sources."""
+    from gpuetl.run.incremental import sources
+
+    return sources.next_run(plan, root)
+
+
+def kept_result(rows: KeptRows, choice: Choice, pipeline: QueryPipeline) -> Result:
     """Return rows that are kept as a result of an engine."""
-    return Result(None, load_driver_backend(choice.name), rows.table, rows.warnings)
+    notes = tuple(one.note for one in pipeline.selections)
+    return Result(None, load_driver_backend(choice.name), rows.table, rows.warnings, notes)
 
 
 def kept_rows(query: TableQuery, engine: str = "auto") -> KeptRows | None:

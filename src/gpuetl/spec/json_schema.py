@@ -65,6 +65,7 @@ STAGE_DOCS = {
     "from": "The source or stage that the stage begins with.",
     "steps": "The steps, in order.",
     "expect": "Rules for the rows of the stage. A run writes no sink if a rule with `on_fail: fail` is broken.",
+    "checkpoint": "Keep the rows of the stage in the state folder, so that `gpuetl run --resume` reads them.",
 }
 ANY_MAP: JsonSchema = {"type": ["object", "null"]}
 
@@ -289,6 +290,7 @@ def stage() -> dict[str, Any]:
         "from": {"type": "string"},
         "steps": {"type": "array", "items": {"$ref": "#/definitions/step"}},
         "expect": {"type": ["array", "null"], "items": {"$ref": "#/definitions/rule"}},
+        "checkpoint": {"type": "boolean"},
     }
     assert tuple(keys) == STAGE_KEYS, "a key of stages is missing"
     return closed({name: described(STAGE_DOCS[name], schema) for name, schema in keys.items()}, ["from", "steps"])

@@ -28,6 +28,7 @@ from gpuetl.spec.forms import (
     SOME_NAMES,
     choice,
 )
+from gpuetl.spec.incremental import INCREMENTAL, IncrementalSpec
 from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
@@ -73,6 +74,9 @@ class SourceSpec:
     missing_columns: MissingColumns = key(
         MISSING_COLUMNS, "error", doc="what to do where a file lacks a column: stop, or read null"
     )
+    incremental: IncrementalSpec | None = key(
+        INCREMENTAL, None, doc="read only what no successful run has read: new files, or rows beyond a watermark"
+    )
     storage: str = key(NAME, "", doc="the name of options of a store, declared under `storage`")
     storage_options: StorageOptions = key(STORAGE_OPTIONS, (), doc="options of the store that has the files")
     options: FormatOptions = NO_OPTIONS
@@ -101,13 +105,14 @@ class StageSpec:
     """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None.
 
     `expect` are rules for the rows that the steps give; one that cannot be read is None.
-    `nodes` say where the steps stand.
+    `nodes` say where the steps stand.  With `checkpoint` a run keeps the rows in its state folder, for a later one.
     """
 
     from_: Text
     steps: tuple[Step | None, ...]
     expect: tuple[Rule | None, ...] = ()
     nodes: tuple[Located | None, ...] = field(default=(), compare=False, repr=False)
+    checkpoint: bool = False
 
     @property
     def reads(self) -> tuple[str, ...]:

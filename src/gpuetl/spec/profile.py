@@ -74,6 +74,7 @@ class ProfileSpec:
     workers: int | None = key(COUNT_FROM_1, None, doc="workers of a cluster that the run starts, as --workers")
     worker_memory: int | None = key(SIZE, None, doc="memory from which a worker spills, as --worker-memory")
     cluster: str = key(WORD, "", doc="the address of a scheduler, as --cluster")
+    checkpoint_limit: int | None = key(SIZE, None, doc="the most room of all checkpoints, as --checkpoint-limit")
     state: StateSpec | None = key(STATE, None, doc="the folder of what the pipeline remembers between its runs")
     on_failure: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that failed, in place of the file's")
     on_success: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that succeeded, in place of the file's")

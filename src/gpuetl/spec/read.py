@@ -40,10 +40,9 @@ KEYS = (
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
 """What the entries of the sections that an included file brings are called."""
-STAGE_KEYS = ("from", "steps", "expect")
+STAGE_KEYS = ("from", "steps", "expect", "checkpoint")
 UNNAMED = Text("")
 """Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
-LATER = {"checkpoint": "checkpoints"}
 
 
 MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
@@ -160,10 +159,7 @@ class _Reader:
 
     def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
         for name in node.value:
-            if name in LATER:
-                message = coded("GE1006", f"{LATER[name]} ('{name}') are not supported in this version")
-                self.problems.add(message, "Take the key out.", node.keys[name], within)
-            elif name not in keys:
+            if name not in keys:
                 message = coded("GE1006", f"unknown key '{name}'")
                 self.problems.add(message, keys_hint(name, keys), node.keys[name], within)
 
@@ -273,7 +269,7 @@ class _Reader:
         within = f"stage '{name}'"
         if not isinstance(node.value, dict):
             message = coded("GE1008", f"takes a map, got {node.kind}")
-            self.problems.add(message, "Keys: from, steps, expect.", node.place(), within)
+            self.problems.add(message, "Keys: from, steps, expect, checkpoint.", node.place(), within)
             return None
         self.known_keys(node, STAGE_KEYS, within)
         origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
@@ -289,7 +285,10 @@ class _Reader:
                 self.problems.add(message, hint, (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
-        return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
+        checkpoint = node.value.get("checkpoint")
+        is_kept = self.guarded(BOOLEAN.read, checkpoint, within) if checkpoint is not None else False
+        verbs = tuple(map(verb_of, steps.value))
+        return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), verbs, bool(is_kept))
 
     def rules(self, stage: Node, within: str) -> tuple[Rule | None, ...]:
         node = stage.value.get("expect")

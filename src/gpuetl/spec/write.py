@@ -157,4 +157,5 @@ def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:
 
 def _stage(stage: StageSpec) -> dict[str, Any]:
     written = {"from": str(stage.from_), "steps": [{step.verb: step.written()} for step in stage.steps if step]}
-    return {**written, **({"expect": [rule.written() for rule in stage.expect if rule]} if stage.expect else {})}
+    written |= {"expect": [rule.written() for rule in stage.expect if rule]} if stage.expect else {}
+    return {**written, **({"checkpoint": True} if stage.checkpoint else {})}

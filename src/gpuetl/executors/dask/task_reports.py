@@ -129,7 +129,7 @@ class ReportCollector:
         self.reports: dict[str, TaskReport] = {}
         self.partitions_done: Counter[int] = Counter()
         self.partitions = {id(operation_of(node)): node.partitions for node in nodes if not isinstance(node, Node)}
-        self.partitions |= {id(write): source.partitions for write, source in plan.sinks.values()}
+        self.partitions |= {id(write): source.partitions for write, source in plan.written.values()}
 
     def add(self, report: TaskReport) -> None:
         """Keep the report of a task, and show the progress."""

@@ -147,15 +147,13 @@ def record_metrics(provider: MeterProvider, report: RunReport) -> None:
 # Sending, in threads that the run waits for no longer than a limit.
 
 
-UNSENT = "not sent: the receiver does not answer, or refuses them"
-
-
 class Sending:
-    """An exporter at work, which can be told to stop."""
+    """An exporter at work, which can be told to stop; `is_sent` is whether a receiver has taken what it sends."""
 
     def __init__(self) -> None:
         self.exporter: Any = None
-        self.problem: str | None = UNSENT
+        self.is_sent = False
+        self.error = ""
 
     def stop(self) -> None:
         """Stop waiting for the receiver."""
@@ -186,11 +184,11 @@ def send(jobs: Sequence[Job]) -> Iterator[str]:
         thread.join(max(0.0, deadline - monotonic()))
         if thread.is_alive():
             sending.stop()
-            problems.setdefault(f"not sent within {limit:g} s", []).append(name)
-        elif sending.problem:
-            problems.setdefault(sending.problem, []).append(name)
+        if not sending.is_sent:
+            problem = sending.error or f"no receiver has taken them within {limit:g} s"
+            problems.setdefault(problem, []).append(name)
     for problem, names in problems.items():
-        yield coded("GE3032", f"OpenTelemetry: {' and '.join(names)} {problem}")
+        yield coded("GE3032", f"OpenTelemetry: {' and '.join(names)} not sent: {problem}")
 
 
 def guarded(job: Callable[[Sending], None], sending: Sending) -> None:
@@ -198,7 +196,7 @@ def guarded(job: Callable[[Sending], None], sending: Sending) -> None:
     try:
         job(sending)
     except Exception as error:
-        sending.problem = f"not sent: {type(error).__name__}: {error}"
+        sending.error = f"{type(error).__name__}: {error}"
 
 
 def limit_s() -> float:
@@ -233,7 +231,7 @@ def send_trace(account: Account, report: RunReport, sending: Sending) -> None:
     end_spans(provider, root_span(provider, account, parent), account, report)
     sending.exporter = OTLPSpanExporter(timeout=limit_s())
     done = sending.exporter.export(memory.get_finished_spans())
-    sending.problem = None if done is SpanExportResult.SUCCESS else UNSENT
+    sending.is_sent = done is SpanExportResult.SUCCESS
 
 
 def send_metrics(report: RunReport, sending: Sending) -> None:
@@ -248,4 +246,4 @@ def send_metrics(report: RunReport, sending: Sending) -> None:
     record_metrics(provider, report)
     data = reader.get_metrics_data()
     done = sending.exporter.export(data) if data else MetricExportResult.SUCCESS
-    sending.problem = None if done is MetricExportResult.SUCCESS else UNSENT
+    sending.is_sent = done is MetricExportResult.SUCCESS

@@ -106,8 +106,8 @@ class Spans:
                 found |= {
                     f"gpuetl.{stage.kind}": stage.name, "gpuetl.engine": self.report.engine,
                     "gpuetl.rows.in": stage.rows_in, "gpuetl.rows.out": stage.rows_out,
-                    "gpuetl.bytes": stage.file_bytes, "gpuetl.device": stage.device, "gpuetl.seconds": stage.seconds,
-                    "gpuetl.memory.peak": stage.peak_bytes,
+                    "gpuetl.bytes": stage.file_bytes or None, "gpuetl.device": stage.device,
+                    "gpuetl.seconds": stage.seconds, "gpuetl.memory.peak": stage.peak_bytes,
                 }  # fmt: skip
         for sink in self.report.sinks:
             if track.kind in ("sink", "write") and sink.name == track.name:
