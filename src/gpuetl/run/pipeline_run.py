@@ -202,10 +202,8 @@ def run_pipeline(
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     run_id = new_run_id()
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
-    account.writes, account.has_manifest = (
-        request.write and not request.part.is_partial,
-        request.has_manifest or request.has_alerts,
-    )
+    account.writes = request.write and not request.part.is_partial
+    account.has_manifest = request.has_manifest or request.has_alerts
     record = request.record(pipeline, params, run_id)
     if request.observed:
         account.observers = observers_of(account)
@@ -271,7 +269,7 @@ def traced_run(
         add_memory_notes(recorder, fit, options)
         identity = RunIdentity(run_id, plan.name, options.sync)
         state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
-        state = windows.left_in(state, recorder)
+        windows.left_in(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
