@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.run.pipeline_run import Run
     from gpuetl.run.result_cache import ResultCache
     from gpuetl.run.table_evaluation import TableQuery
-    from gpuetl.telemetry.recorder import Progress
+    from gpuetl.telemetry.recorder import Progress, WantedProgress
     from gpuetl.validation import Validation
     from gpuetl.verify.verification import VerifyReport
 
@@ -136,7 +136,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         stage: StageSpec | None,
         params: Mapping[str, Any],
         options: RunOptions | None,
-        progress: Progress | None,
+        progress: WantedProgress,
     ) -> TableQuery:
         """Return the query for the rows of a source or stage after further steps."""
         from gpuetl.run.table_evaluation import TableQuery
@@ -359,7 +359,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         engine: str = "auto",
         keep: str | Iterable[str] | None = None,
         options: RunOptions | None = None,
-        progress: Progress | None = None,
+        progress: WantedProgress = None,
         client: Any = None,
         write: bool = True,
         resume: bool = False,
@@ -379,7 +379,8 @@ class Pipeline(PipelineDefinition, SourceMethods):
         options
             How the plan is optimized and split.
         progress
-            Called as operations finish partitions.
+            Called as operations finish partitions, with the operation's origin and how many of how many are done.  A
+            Jupyter notebook shows the progress below the cell by default; False shows none.
         client
             A `distributed.Client` of the cluster on which the engines `dask` and `dask-cuda` run, as in
             `RunOptions.cluster`; by default the client that is current, or a cluster of the run's own.
@@ -414,6 +415,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
         options = self.options_for(options, choice.name)
+        from gpuetl.report.notebook_progress import shown_progress
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
         from gpuetl.run.selection import Selection
 
@@ -425,7 +427,8 @@ class Pipeline(PipelineDefinition, SourceMethods):
         request = RunRequest(
             names, write, False, in_notebook(), True, part, resume, self.spec.state is not None, has_alerts=True
         )
-        return run_pipeline(self, params or {}, choice, request, options, progress)
+        with shown_progress(progress, f"run of {self.spec.name}") as shown:
+            return run_pipeline(self, params or {}, choice, request, options, shown)
 
     def verify(
         self,

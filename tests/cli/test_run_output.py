@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from command import gpuetl
+from cli.slow_runs import write_slow_run
+from command import environment_without_coverage, gpuetl
 from gpuetl import Pipeline, RunOptions, col, count
 from gpuetl.cli.live_view import LiveView
 from gpuetl.cli.render import head_table
 from gpuetl.cli.tables import TABLE_WIDTH, stage_table
 from gpuetl.report.limits import Limit
 from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.run_totals import RunTotals
 from tables import table, write_source
 
 LONG = "a_stage_with_a_name_that_is_longer_than_anyone_would_like_to_read_in_a_table"
@@ -103,7 +113,84 @@ def test_of_more_lines_than_there_is_room_for_the_unfinished_ones_stay():
         view(Origin("stage", f"s{place}", 1), 1, 1 if place else 2)
     lines = drawn(view, 100, height=10)
     assert "stage s0" in lines[1]
-    assert lines[-1].strip() == "… and 25 more"
+    assert lines[-1].strip() == "… and 26 more"
+
+
+def view_of_a_run(second: float) -> LiveView:
+    """Return the view of a steady run of 100 s at a second."""
+    clock = [0.0]
+    view = LiveView("run of sales", lambda: clock[0])
+    view.follow(lambda: RunTotals(int(123_456 * clock[0]), int(40e6 * clock[0]), 4_000_000_000, clock[0] / 100))
+    for now in range(int(second) + 1):
+        clock[0] = float(now)
+        view(Origin("source", "orders"), now, 100)
+        view(Origin("stage", "clean_and_join_with_what_customers_have"), now // 2, 100)
+        view.summary()
+    return view
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (
+            80,
+            [
+                "⠋  run of sales  40.0 s",
+                "   40 %, read 4.94 M rows, 1.6 of 4.0 GB at 40 MB/s, about 1 min left",
+                "⠋  source orders                     ━━━━━╸          40/100  40.0 s",
+                "⠋  stage clean_and_join_with_what_…  ━━╸             20/100  40.0 s",
+            ],
+        ),
+        (
+            100,
+            [
+                "⠋  run of sales  40.0 s",
+                "   40 %, read 4.94 M rows, 1.6 of 4.0 GB at 40 MB/s, about 1 min left",
+                "⠋  source orders                             ━━━━━━━━━╸                40/100  40.0 s",
+                "⠋  stage clean_and_join_with_what_customer…  ━━━━╸                     20/100  40.0 s",
+            ],
+        ),
+    ],
+)
+def test_the_live_view_at_two_widths(width, lines):
+    assert [re.sub("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋", line).rstrip() for line in drawn(view_of_a_run(40), width)] == lines
+
+
+def on_terminal(columns: int, *command: str, cwd) -> tuple[int, str]:
+    """Run a command on a terminal of a width; return its exit code, and all that it wrote."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    environment = {**environment_without_coverage(), "TERM": "xterm-256color", "COLUMNS": "", "LINES": ""}
+    process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, cwd=cwd, env=environment)
+    os.close(its)
+    written = b""
+    while True:
+        try:
+            if not (part := os.read(ours, 1 << 16)):
+                break
+        except OSError:  # the terminal's other end is closed
+            break
+        written += part
+    os.close(ours)
+    return process.wait(), written.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [80, 100])
+def test_a_run_on_a_terminal_shows_the_whole_run_and_takes_the_view_away(tmp_path, columns):
+    write_slow_run(tmp_path, partitions=10, seconds=0.3)
+    code, written = on_terminal(
+        columns, sys.executable, "-m", "gpuetl", "run", "slow.yaml", "--engine", "pandas", "--no-report",
+        "--partition-rows", "10", cwd=tmp_path,
+    )  # fmt: skip
+    assert code == 0, written
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written)
+    lines = [line for line in text.replace("\r", "\n").splitlines() if line]
+    assert max(map(len, lines)) <= columns
+    assert any(re.match(r"   \d+ %, read 100 rows, 2.\d kB", line) for line in lines)
+    assert any(line.startswith("✓  source rows") for line in lines)
+    assert any(line.startswith("slow: done on CPU in ") for line in lines[-2:])
+    assert written.count("\x1b[?25h") == 1  # the cursor is back
 
 
 def test_first_rows_fit_100_columns():

@@ -12,7 +12,7 @@ import pytest
 from command import gpuetl
 from gpuetl import InvalidPipeline, RunFailed, loads
 from gpuetl.run.incremental import source_run
-from state.every_day import PIPELINE, SCHEMA, EveryDay, rows, ts
+from state.every_day import PIPELINE, SCHEMA, EveryDay, ids_in, rows, ts
 
 
 @pytest.fixture
@@ -214,6 +214,37 @@ def test_a_report_has_what_was_read(daily: EveryDay) -> None:
     assert read["numbers"] == {"files": 2, "new": 1, "changed": 0}
     assert not data["nothing_new"]
     assert json.loads(json.dumps(daily.run().to_dict()))["nothing_new"]
+
+
+# Runs of a part.
+
+
+def test_a_run_of_a_part_reads_what_is_new_and_leaves_the_state(daily: EveryDay) -> None:
+    path = daily.folder / "every_day.yaml"
+    path.write_text(PIPELINE.format(format="parquet", keys="", incremental="{new_files: true}"))
+    daily.arrives("b", rows([2, 3], [ts(2)] * 2))
+    for options in (["--limit", "1"], ["--limit", "1", "--write-to", str(daily.folder / "trial")]):
+        done = gpuetl("run", str(path), "--engine", "pandas", "--no-report", *options)
+        assert done.exit_code == 0, done.output
+        assert "1 of 2 files is new" in done.stdout
+    assert ids_in(daily.folder / "trial") != []
+    assert {*ids_in(daily.folder / "trial")} <= {2, 3}
+    assert daily.state.version == 1
+    assert daily.ids == [1]
+    daily.run()
+    assert daily.ids == [1, 2, 3]
+
+
+def test_a_part_may_be_written_elsewhere(daily: EveryDay) -> None:
+    path = daily.folder / "every_day.yaml"
+    text = PIPELINE.format(format="parquet", keys="", incremental="{new_files: true}")
+    path.write_text(text.replace("from: clean, parquet: out/latest", "from: landing, parquet: out/latest"))
+    daily.arrives("b", rows([2], [ts(2)]))
+    options = ["--select", "clean", "--write-to", str(daily.folder / "trial")]
+    done = gpuetl("run", str(path), "--engine", "pandas", "--no-report", *options)
+    assert done.exit_code == 0, done.output
+    assert ids_in(daily.folder / "trial") == [2]
+    assert daily.state.version == 1
 
 
 # Runs at the same time.

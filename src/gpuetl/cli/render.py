@@ -45,9 +45,10 @@ class Screen:
             yield silent
             return
         if not self.err.is_terminal:
-            from gpuetl.cli.progress_lines import ProgressLines
+            from gpuetl.cli.progress_lines import progress_lines
 
-            yield ProgressLines(self.err.print)
+            with progress_lines(self.err.print, title) as lines:
+                yield lines
             return
         from gpuetl.cli.live_view import live_view
 

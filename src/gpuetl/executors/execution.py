@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 
 from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
@@ -14,6 +15,7 @@ from gpuetl.executors.outputs import Accepts, Outputs, StageState, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.planned_work import planned_work
 from gpuetl.places.publishing import StagedSink
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import Progress, Recorder
@@ -83,6 +85,7 @@ class Execution:
 
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
+        self.recorder.begin_plan(partial(planned_work, physical))
         if not is_clustered(self.engine):
             return execute(physical, self, ahead)
         from gpuetl.executors.dask.cluster_run import Workers, execute_on_cluster

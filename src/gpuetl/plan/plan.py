@@ -79,8 +79,8 @@ class Plan:
     inferred.  `unused` are warnings of sources, stages and
     parameters that nothing uses.
     `state` is the folder of what the pipeline remembers between runs, None where it can have none.  `remembered` is
-    what that held when the plan was made, None where the plan has nothing to remember.  A plan that does not move the
-    state reads it, and leaves it as it is.
+    what that held when the plan was made, None where the plan has nothing to remember.  `moves_state` is whether a
+    run changes it: that of a part reads the same rows, and leaves the state as it is.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
     `incremental` are the sources of which a run reads only what is new, and `selections` what that is, once it was
     chosen.

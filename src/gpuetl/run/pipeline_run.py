@@ -41,6 +41,7 @@ from gpuetl.run.checkpoints import Checkpoints, remove_oldest, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
 from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.left_behind import what_is_left
 from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
@@ -48,7 +49,7 @@ from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
 from gpuetl.run.run_state import RunState
 from gpuetl.run.selection import Selection
 from gpuetl.run.window_run import WindowRun, going_on
-from gpuetl.signals import noted
+from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
@@ -208,7 +209,7 @@ def run_pipeline(
     if request.observed:
         account.observers = observers_of(account)
         recorder.progress = account.observers.watched(account, recorder.progress)
-    with noted(recorder.outcome):
+    with noted(recorder.outcome), left_behind(partial(what_is_left, account)):
         try:
             record.begin(str(pipeline.spec.name), choice.name, account.timeline.start_unix)
             account.observers.started(account)
@@ -321,6 +322,7 @@ def broken_contract(report: RunReport, outcome: str) -> ContractBroken:
 
 def nothing_new(account: Account, sources: SourceRun) -> Run:
     """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    account.fingerprint = sources.plan.fingerprint
     report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
     return Run(report, {})
 

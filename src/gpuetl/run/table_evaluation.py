@@ -22,6 +22,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode, Filter, Join, Kernel, Limit, Project, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
+from gpuetl.report.notebook_progress import shown_progress
 from gpuetl.run.kept_results import rule_keys, run_label
 from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.run.planning import explained
@@ -37,7 +38,7 @@ from gpuetl.spec.values import Formula, Text
 from gpuetl.types.schema import Schema
 
 if TYPE_CHECKING:
-    from gpuetl.telemetry.recorder import Progress
+    from gpuetl.telemetry.recorder import WantedProgress
 
 FIRST_READ = 16
 """How many times the rows that are wanted a first look reads, where a filter may drop most of them."""
@@ -71,7 +72,7 @@ class TableQuery:
     stage: StageSpec | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     options: RunOptions | None = None
-    progress: Progress | None = None
+    progress: WantedProgress = None
     problems: Problems = field(default_factory=Problems, repr=False)
 
     def then(self, *steps: Step) -> TableQuery:
@@ -355,7 +356,8 @@ def computed_first(query: TableQuery, count: int, choice: Choice, parts: Iterato
 def computed(query: TableQuery, choice: Choice, pipeline: QueryPipeline) -> Result:
     """Run the plan of a query."""
     request = RunRequest((pipeline.name,), write=False)
-    run = run_pipeline(pipeline, query.params, choice, request, query.options, query.progress)
+    with shown_progress(query.progress, f"rows of {query.origin}") as shown:
+        run = run_pipeline(pipeline, query.params, choice, request, query.options, shown)
     result = run[pipeline.name]
     warnings = tuple(dict.fromkeys((*pipeline.warnings, *run.report.warnings)))
     return replace(

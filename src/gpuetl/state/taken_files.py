@@ -55,18 +55,24 @@ def path_text(path: FilePath, root: FilePath) -> str:
     return whole.removeprefix(folder)
 
 
+def columns_of(files: Sequence[ListedFile], root: FilePath) -> pa.Table:
+    """Return the paths and states of files."""
+    prefix = f"{root}/"
+    columns = {
+        "path": pa.array([str(path).removeprefix(prefix) for path, _ in files], pa.string()),
+        "size": pa.array([state.size for _, state in files], pa.int64()),
+        "mtime_ns": pa.array([state.mtime_ns for _, state in files], pa.int64()),
+        "e_tag": pa.array([e_tag_of(state) for _, state in files], pa.string()),
+    }
+    return pa.table(columns)
+
+
 def entries(files: Sequence[ListedFile], root: FilePath, run_id: str, now: datetime | None = None) -> pa.Table:
     """Return the entries of files that a run reads."""
-    states, count = [state for _, state in files], len(files)
-    columns = [
-        pa.array([path_text(path, root) for path, _ in files], pa.string()),
-        pa.array([state.size for state in states], pa.int64()),
-        pa.array([state.mtime_ns for state in states], pa.int64()),
-        pa.array([e_tag_of(state) for state in states], pa.string()),
-        pa.array([run_id] * count, pa.string()),
-        pa.array([now or datetime.now(UTC)] * count, SCHEMA.field("taken").type),
-    ]
-    return pa.Table.from_arrays(columns, schema=SCHEMA)
+    count = len(files)
+    run = pa.repeat(pa.scalar(run_id, pa.string()), count)
+    taken = pa.repeat(pa.scalar(now or datetime.now(UTC), SCHEMA.field("taken").type), count)
+    return pa.Table.from_arrays([*columns_of(files, root).columns, run, taken], schema=SCHEMA)
 
 
 def e_tag_of(state: FileState) -> str:
@@ -78,20 +84,30 @@ def compared(files: Sequence[ListedFile], known: pa.Table, root: FilePath) -> Fo
     """Look up files among the entries of earlier runs, of which the first one of a path counts."""
     import pyarrow.compute as pc
 
-    paths = pa.array([path_text(path, root) for path, _ in files], pa.string())
-    places = pc.index_in(paths, value_set=known["path"].combine_chunks()).to_pylist()
-    rows = known.take(pa.array([place for place in places if place is not None], pa.int64())).to_pylist()
-    new, changed, same, found = list[ListedFile](), list[ChangedFile](), 0, iter(rows)
-    for file, place in zip(files, places, strict=True):
-        if place is None:
-            new.append(file)
-            continue
-        entry = next(found)
-        if what := difference(entry["size"], entry["mtime_ns"], entry["e_tag"], file.state):
-            changed.append(ChangedFile(file, what, entry["run_id"], entry["taken"]))
-        else:
-            same += 1
-    return Found(new, changed, same)
+    now = columns_of(files, root)
+    places = pc.index_in(now["path"].combine_chunks(), value_set=known["path"].combine_chunks())
+    was = known.take(places)  # of a file that is new: nulls
+    by_tag = pc.and_(pc.not_equal(was["e_tag"], ""), pc.not_equal(now["e_tag"], ""))
+    content = pc.if_else(by_tag, pc.equal(was["e_tag"], now["e_tag"]), pc.equal(was["mtime_ns"], now["mtime_ns"]))
+    same = pc.and_(pc.equal(was["size"], now["size"]), content)  # null for a file that is new
+    new = [files[place] for place in places_of(pc.is_null(same))]
+    changed = [changed_file(files[place], was, place) for place in places_of(pc.invert(same))]
+    return Found(new, changed, len(files) - len(new) - len(changed))
+
+
+def places_of(marks: pa.ChunkedArray) -> list[int]:
+    """Return where marks are true."""
+    import pyarrow.compute as pc
+
+    found: list[int] = pc.indices_nonzero(pc.fill_null(marks, False)).to_pylist()
+    return found
+
+
+def changed_file(file: ListedFile, was: pa.Table, place: int) -> ChangedFile:
+    """Return a file that is not as a run has read it."""
+    (entry,) = was.slice(place, 1).to_pylist()
+    what = difference(entry["size"], entry["mtime_ns"], entry["e_tag"], file.state)
+    return ChangedFile(file, what, entry["run_id"], entry["taken"])
 
 
 def difference(size: int, mtime_ns: int, e_tag: str, now: FileState) -> str:

@@ -135,9 +135,11 @@ class ReportCollector:
         """Keep the report of a task, and show the progress."""
         if report.task not in self.reports:
             for number, work in report.work.items():
+                operation = operation_of(self.nodes[number])
+                self.recorder.report_work(operation, work)
                 self.partitions_done[number] += work.partitions
                 if work.partitions:
-                    of = self.partitions[id(operation_of(self.nodes[number]))]
+                    of = self.partitions[id(operation)]
                     self.recorder.progress(work.origin, self.partitions_done[number], of)
         self.reports[report.task] = report
 

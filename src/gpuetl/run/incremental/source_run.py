@@ -55,7 +55,8 @@ class SourceRun:
         """
         own = cls(plan, reader, recorder, plan)
         if plan.incremental:
-            refuse_sinks(plan)
+            if plan.moves_state:
+                refuse_sinks(plan)
             if reader.fresh:
                 refuse_doubled_rows(plan)
             own.choose()

@@ -112,7 +112,8 @@ def choose_sources(plan: Plan, reader: Reader, query: Query | None = None) -> Ch
         name = next(iter(reads))
         message = coded("GE1541", "is incremental, and there is no place for the state of the pipeline")
         raise RunFailed.at(Origin("source", name), message, "Name a folder, or a prefix of a store: state: PATH.")
-    refuse_some_sinks(plan, reads)
+    if plan.moves_state:
+        refuse_some_sinks(plan, reads)
     store = RunStore.at(plan.state)
     known = PipelineState() if reader.fresh or plan.remembered is None else plan.remembered
     choices: dict[str, Choice] = {}
