@@ -108,6 +108,7 @@ docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/, the Py
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python tools/generate_language.py
 	$(BIN)/python -m gpuetl.spec.json_schema src/gpuetl/schema/pipeline.schema.json
+	$(BIN)/python -m gpuetl.report.manifest_schema src/gpuetl/schema/manifest.schema.json
 	$(BIN)/python tools/generate_plugin_schema.py
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors
 	$(BIN)/python tests/benchmarks/render.py
