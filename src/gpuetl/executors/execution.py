@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
+from gpuetl.executors.deferred import DeferredSinks
 from gpuetl.executors.outputs import Accepts, Outputs, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
@@ -50,6 +51,7 @@ class Execution:
     """What plans of one run are executed with; `seconds` gets the wall time of each phase.
 
     `workers` are the addresses of those on a cluster.  `accepts` looks at what was counted, before sinks change.
+    `deferred` takes over what was written where a later plan of the run commits it.
     """
 
     engine: str
@@ -61,6 +63,7 @@ class Execution:
     workers: frozenset[str] = frozenset()
     accepts: Accepts = accept_all
     pipeline: str = ""
+    deferred: DeferredSinks | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -92,7 +92,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     if budget:
         settled = (partial(is_settled, writer) for writer in writers.values())
         budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
-    head_rows = options.head_rows
+    head_rows, pending = options.head_rows, writers
     try:
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
@@ -122,14 +122,25 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
         for name, frame in kept.items():
             heads[name], table = runner.step(physical.kept[name], 0, partial(shown_rows, backend, frame, head_rows))
             tables |= {} if table is None else {name: table}
-        if accepted := run.accepts(checks):
-            with timed(seconds, "commit"):
-                reports = commit(writers, recorder)
+        reports, pending = ended(run, writers, threads, checks)
     finally:
-        close_writers(list(writers.values()), threads)
+        close_writers(list(pending.values()), threads)
     if budget:
         warn_of_excess(budget, recorder)
-    return Outputs(reports if accepted else (), heads, kept, checks, tables)
+    return Outputs(reports, heads, kept, checks, tables)
+
+
+def ended(
+    run: Execution, writers: Mapping[str, SinkWriter], threads: Executor, checks: Mapping[str, pa.Table]
+) -> tuple[tuple[SinkReport, ...], Mapping[str, SinkWriter]]:
+    """Commit sinks whose counts are accepted, or leave them to a later plan; return reports, and writers to close."""
+    if not run.accepts(checks):
+        return (), writers
+    if run.deferred is not None:
+        run.deferred.take(writers, threads)
+        return (), {}
+    with timed(run.seconds, "commit"):
+        return commit(writers, run.recorder), writers
 
 
 def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa.Table | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -85,6 +85,12 @@ class Dataset:
         other = replace(self, whole_file_bytes=most_bytes)
         kept = ("files", "listing", "schema", "metadata")
         vars(other).update({name: value for name, value in vars(self).items() if name in kept})
+        return other
+
+    def with_files(self, files: Iterable[DataFile]) -> Dataset:
+        """Return this source with these of its files only."""
+        other = replace(self)
+        vars(other)["files"] = tuple(files)
         return other
 
     @property

@@ -104,7 +104,7 @@ class SinkWriter:
         """
         if self.rows:
             return False
-        no_partition = self.target.mode == "replace_partitions" and self.staged.exists()
+        no_partition = self.target.mode in ("replace_partitions", "upsert") and self.staged.exists()
         return self.target.on_empty == "keep" or no_partition
 
     def prepare(self) -> None:

@@ -9,7 +9,7 @@ from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 
-Mode = Literal["error", "overwrite", "append", "replace_partitions"]
+Mode = Literal["error", "overwrite", "append", "replace_partitions", "upsert"]
 OnEmpty = Literal["write", "keep", "error"]
 
 
@@ -21,7 +21,7 @@ class Target:
     where it is partitioned.
 
     `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
-    runs apart in mode `append`.  `mark` is a digest in the names of appended files: runs whose rows must not be there
+    runs apart in mode `append`.  `on` are the columns by which mode `upsert` finds the rows that it replaces.  `mark` is a digest in the names of appended files: runs whose rows must not be there
     twice have the same one.  `options` are those that the format declares for its sinks.
     """
 
@@ -36,6 +36,17 @@ class Target:
     keep_foreign: bool = False
     file_suffix: str = ""
     options: FormatOptions = NO_OPTIONS
+    on: tuple[str, ...] = ()
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether the commit replaces all that is at the target."""
+        return self.mode == "overwrite" or (self.mode == "upsert" and not self.partition_by)
+
+    @property
+    def replaces_partitions(self) -> bool:
+        """Whether the commit replaces whole folders of partitions, and leaves others."""
+        return self.mode == "replace_partitions" or (self.mode == "upsert" and bool(self.partition_by))
 
     @property
     def suffix(self) -> str:

@@ -40,6 +40,7 @@ from gpuetl.run.column_statistics import column_statistics, with_column_statisti
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
+from gpuetl.run.upsert import MergeRun, Upserts, merge_and_commit
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
@@ -199,7 +200,10 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-    account.plan = plan
+    upserts = Upserts.of(plan)
+    with plan.pointing():
+        upserts.prepare(recorder, run_id)
+    account.plan = plan = upserts.first_plan
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
     for note in plan.notes:
@@ -211,7 +215,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         with timed(seconds, "optimize"):
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
-            check_sinks(plan)
+            check_sinks(upserts.plan)
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
@@ -227,8 +231,10 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             workers,
             partial(accepted, plan),
             plan.name,
+            upserts.deferred(),
         )
         with (
+            execution.deferred or nullcontext(),
             measured(backend, account, clustered=is_clustered(choice.name)),
             recording(recorder),
             skipping(options.skipped_choices),
@@ -238,6 +244,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(account.lowered_again, plan, options), fit.partitions_ahead
             )
+            outputs = merge_and_commit(upserts, outputs, MergeRun(execution, placed, capacity))
             checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
     for check in checks:

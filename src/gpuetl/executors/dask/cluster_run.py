@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from gpuetl.engines.registry import computing_engine
 from gpuetl.errors import RunFailed
-from gpuetl.executors.committing import commit
 from gpuetl.executors.dask.cluster import workers_have_gpus
 from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
 from gpuetl.executors.dask.fetching import LostPieces, fit_in_memory, has_many_pieces
@@ -26,7 +25,7 @@ from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.executors.dask.task_reports import ReportCollector
 from gpuetl.executors.dask.warm_up import warm
 from gpuetl.executors.failures import row_in_source
-from gpuetl.executors.outputs import Outputs
+from gpuetl.executors.outputs import Outputs, ended
 from gpuetl.formats.registry import format_named
 from gpuetl.io.staging import close_writers
 from gpuetl.messages import coded
@@ -82,7 +81,7 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    with sink_writers(physical, run) as writers:
+    with sink_writers(physical, run) as (writers, pending, threads):
         if workers_have_gpus(engine):
             warm(client, computing_engine(engine), workers.addresses)
         with timed(seconds, "run"):
@@ -98,13 +97,13 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
                 writers[name].take([results[key] for key in keys])
             reports.close()
         checks = {name: results[key] for name, key in graph.checks.items()}
-        if accepted := run.accepts(checks):
-            with timed(seconds, "commit"):
-                sinks = commit(writers, recorder)
+        sinks, left = ended(run, writers, threads, checks)
+        if not left:  # a later plan of the run commits them
+            pending.clear()
     kept = {name: results[key] for name, key in graph.kept_stages.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
-    return Outputs(sinks if accepted else (), heads, kept, checks)
+    return Outputs(sinks, heads, kept, checks)
 
 
 def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions, reads_ahead: bool = False) -> Job:
@@ -118,8 +117,13 @@ def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOpt
 
 
 @contextmanager
-def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, SharedSinkWriter]]:
-    """Give the driver's side of each sink; at the end what is not committed is removed."""
+def sink_writers(
+    physical: PhysicalPlan, run: Execution
+) -> Iterator[tuple[dict[str, SharedSinkWriter], list[SharedSinkWriter], ThreadPoolExecutor]]:
+    """Give the driver's side of each sink, those to close at the end, and their threads.
+
+    What they staged and did not commit is removed then.
+    """
     threads = ThreadPoolExecutor(1)  # workers write
     writers = {
         name: SharedSinkWriter(
@@ -132,10 +136,11 @@ def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, S
         )
         for name, (write, _) in physical.sinks.items()
     }
+    pending = list(writers.values())
     try:
-        yield writers
+        yield writers, pending, threads
     finally:
-        close_writers(list(writers.values()), threads)
+        close_writers(pending, threads)
 
 
 def run_until_complete(attempt: Callable[[], Attempt], recorder: Recorder) -> Attempt:

@@ -32,7 +32,7 @@ def sinks_section(report: RunReport) -> Markup:
     rows = [
         [
             sink.name, count(sink.rows), count(sink.files), size(sink.file_bytes),
-            sink.path if sink.written else f"{sink.path} (unchanged)",
+            f"{sink.path}: {sink.changes}" if sink.changes else sink.path if sink.written else f"{sink.path} (unchanged)",
         ]
         for sink in report.sinks
     ]  # fmt: skip
