@@ -32,6 +32,7 @@ from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
 from gpuetl.spec.profile import chosen_profile, with_profile
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
+from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS
 from gpuetl.spec.tests import read_tests
@@ -66,10 +67,17 @@ class Pipeline(PipelineDefinition, SourceMethods):
     ----------
     root
         The folder at which relative paths start: the working folder, or the folder of the file it was loaded from.
+    state
+        The folder of what the pipeline remembers between its runs, or a prefix of an object store; by default
+        `.gpuetl/NAME` in `root`.
     """
 
-    def __init__(self, name: str, description: str = "", root: str | FilePath = ".") -> None:
+    def __init__(
+        self, name: str, description: str = "", root: str | FilePath = ".", *, state: str | os.PathLike[str] = ""
+    ) -> None:
         super().__init__(name, description, root)
+        if state:
+            self.spec = replace(self.spec, state=StateSpec(Text(os.fspath(state), caller())))
         self._numbers: dict[str, Iterator[int]] = {}
         self._unnamed: dict[str, StageSpec] = {}
 
@@ -499,7 +507,7 @@ def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: s
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent))
+    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=file.name.partition(".")[0])
     return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
 
 

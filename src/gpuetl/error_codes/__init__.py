@@ -24,6 +24,7 @@ from gpuetl.error_codes import (
     sinks,
     source_keys,
     sources,
+    state,
     steps,
     storage,
     warnings,
@@ -32,7 +33,7 @@ from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys, sinks, commits, contracts, warnings, declarations, running, limits, engines, clusters,
+    parquet_files, storage, sink_keys, sinks, commits, state, contracts, warnings, declarations, running, limits, engines, clusters,
     output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}

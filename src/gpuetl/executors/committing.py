@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from gpuetl.errors import RunFailed
@@ -13,11 +13,12 @@ from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import coded, redacted
 from gpuetl.places.paths import is_hidden
+from gpuetl.places.publishing import StagedSink
 from gpuetl.places.registry import filesystem_of, publisher_of
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.telemetry.origin import Origin
+from gpuetl.state.run_store import RunStore
 from gpuetl.telemetry.recorder import Recorder
 
 MOST_COLUMNS = 6
@@ -25,8 +26,10 @@ MOST_FILES = 3
 OTHER_CHOICES = "Set on_empty: keep to leave the target as it is, or on_empty: error to stop the run"
 
 
-def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkReport, ...]:
-    """Move the sinks of a run into place, all or none; return their reports.
+def commit(
+    writers: Mapping[str, SinkWriter], recorder: Recorder, state: Sequence[StagedSink] = ()
+) -> tuple[SinkReport, ...]:
+    """Move the sinks of a run into place, and the state of its pipeline, all or none; return the sinks' reports.
 
     Raises
     ------
@@ -42,7 +45,7 @@ def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkR
         warn_of_other_columns(writer, recorder)
         if not writer.rows:
             warn_of_no_rows(writer, recorder)
-    commit_sinks(list(writers.values()), recorder.commit)
+    commit_sinks(list(writers.values()), recorder.commit, state)
     for writer in writers.values():
         warn_of_kept_rows(writer, recorder)
     return tuple(sink_report(name, writer) for name, writer in writers.items())
@@ -57,15 +60,16 @@ def recovered(plan: Plan, recorder: Recorder) -> bool:
         Where a sink cannot be recovered, or a source's files are those of another sink that has to be.
     """
     changed = False
-    for name, write in plan.sinks.items():
-        if isinstance(write, Write):
-            path, failed = write.target.path, partial(RunFailed.at, Origin("sink", name))
-            remarks = publisher_of(path).finish_dead_runs(path, failed)
-            for warning in remarks.warnings:
-                recorder.warn(warning)
-            for note in remarks.notes:
-                recorder.note(note)
-            changed = changed or bool(remarks.warnings)
+    targets = [write.target for write in plan.sinks.values() if isinstance(write, Write)]
+    if plan.remembered is not None and plan.state is not None:
+        targets.append(RunStore.at(plan.state).target)
+    for target in targets:
+        remarks = publisher_of(target.path).finish_dead_runs(target.path, partial(RunFailed.at, target.origin))
+        for warning in remarks.warnings:
+            recorder.warn(warning)
+        for note in remarks.notes:
+            recorder.note(note)
+        changed = changed or bool(remarks.warnings)
     for node in plan.nodes:
         if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset):
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -10,10 +10,11 @@ from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
 from gpuetl.executors.deferred import DeferredSinks
-from gpuetl.executors.outputs import Accepts, Outputs, execute
+from gpuetl.executors.outputs import Accepts, Outputs, StageState, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.places.publishing import StagedSink
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import Progress, Recorder
 from gpuetl.telemetry.trace import timed
@@ -46,11 +47,17 @@ def accept_all(checks: object) -> bool:
     return True
 
 
+def no_state(checks: object) -> Sequence[StagedSink]:
+    """Leave the state of the pipeline as it is."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Execution:
     """What plans of one run are executed with; `seconds` gets the wall time of each phase.
 
     `workers` are the addresses of those on a cluster.  `accepts` looks at what was counted, before sinks change.
+    `stage_state` stages what the pipeline remembers, which changes with the sinks.
     `deferred` takes over what was written where a later plan of the run commits it.
     """
 
@@ -63,6 +70,7 @@ class Execution:
     workers: frozenset[str] = frozenset()
     accepts: Accepts = accept_all
     pipeline: str = ""
+    stage_state: StageState = no_state
     deferred: DeferredSinks | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:

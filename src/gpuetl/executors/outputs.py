@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -23,13 +23,14 @@ from gpuetl.executors.runner import Runner, write_traffic
 from gpuetl.executors.store import Store
 from gpuetl.formats.registry import format_named
 from gpuetl.io.spill_space import SpillSpace
-from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
+from gpuetl.io.staging import Closable, FileWriter, SinkWriter, close_writers
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
 from gpuetl.physical.working_sets import HOST
+from gpuetl.places.publishing import StagedSink
 from gpuetl.plan.nodes import Write
 from gpuetl.telemetry.memory_meter import Growth
 from gpuetl.telemetry.recorder import Recorder, Work
@@ -47,6 +48,8 @@ SPILLED_BYTES = 8 << 20
 """Of frames that are spilled at a time, before it is measured what that has freed."""
 Accepts = Callable[[Mapping[str, pa.Table]], bool]
 """Looks at what was counted, by check, and tells whether the sinks may change."""
+StageState = Callable[[Mapping[str, pa.Table]], Sequence[StagedSink]]
+"""Stages what the pipeline remembers, from what was counted, once the sinks may change."""
 
 
 class Outputs(NamedTuple):
@@ -92,7 +95,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     if budget:
         settled = (partial(is_settled, writer) for writer in writers.values())
         budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
-    head_rows, pending = options.head_rows, writers
+    head_rows, pending = options.head_rows, list[Closable](writers.values())
     try:
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
@@ -122,25 +125,35 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
         for name, frame in kept.items():
             heads[name], table = runner.step(physical.kept[name], 0, partial(shown_rows, backend, frame, head_rows))
             tables |= {} if table is None else {name: table}
-        reports, pending = ended(run, writers, threads, checks)
+        reports = ended(run, writers, pending, threads, checks)
     finally:
-        close_writers(list(pending.values()), threads)
+        close_writers(pending, threads)
     if budget:
         warn_of_excess(budget, recorder)
     return Outputs(reports, heads, kept, checks, tables)
 
 
 def ended(
-    run: Execution, writers: Mapping[str, SinkWriter], threads: Executor, checks: Mapping[str, pa.Table]
-) -> tuple[tuple[SinkReport, ...], Mapping[str, SinkWriter]]:
-    """Commit sinks whose counts are accepted, or leave them to a later plan; return reports, and writers to close."""
+    run: Execution,
+    writers: Mapping[str, SinkWriter],
+    pending: list[Closable],
+    threads: Executor,
+    checks: Mapping[str, pa.Table],
+) -> tuple[SinkReport, ...]:
+    """Commit sinks whose counts are accepted, or leave them to a later plan of the run; return reports.
+
+    What is staged then is `pending`, to be closed by the caller, unless it is left to a later plan.
+    """
     if not run.accepts(checks):
-        return (), writers
-    if run.deferred is not None:
-        run.deferred.take(writers, threads)
-        return (), {}
+        return ()
     with timed(run.seconds, "commit"):
-        return commit(writers, run.recorder), writers
+        state = run.stage_state(checks)
+        pending += state
+        if run.deferred is None:
+            return commit(writers, run.recorder, state)
+    run.deferred.take(writers, state, threads)
+    pending.clear()
+    return ()
 
 
 def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa.Table | None]:

@@ -9,8 +9,12 @@ from gpuetl.places.publishing import Publisher, StagedSink
 from gpuetl.places.registry import publisher_of
 
 
-def commit_sinks(writers: Sequence[SinkWriter], committed: Callable[[], None] = lambda: None) -> None:
+def commit_sinks(
+    writers: Sequence[SinkWriter], committed: Callable[[], None] = lambda: None, also: Sequence[StagedSink] = ()
+) -> None:
     """Put all that was written into place; call `committed` when the last sink is there.
+
+    `also` are further targets that change with the sinks, such as the state of the pipeline.
 
     The sinks of one kind of store change together or not at all.  Object stores come first, since their commit can
     fail for more reasons; a run that dies between two kinds has changed the first one only.
@@ -22,9 +26,10 @@ def commit_sinks(writers: Sequence[SinkWriter], committed: Callable[[], None] = 
     """
     groups = dict[int, tuple[Publisher, list[StagedSink]]]()
     for writer in writers:
-        publisher = publisher_of(writer.target.path)
         writer.staged.unchanged = writer.leaves_target
-        groups.setdefault(id(publisher), (publisher, []))[1].append(writer.staged)
+    for staged in (*(writer.staged for writer in writers), *also):
+        publisher = publisher_of(staged.target.path)
+        groups.setdefault(id(publisher), (publisher, []))[1].append(staged)
     ordered = sorted(groups.values(), key=lambda group: group[0].commits_last)
     for publisher, sinks in ordered[:-1]:
         publisher.commit(sinks, lambda: None)

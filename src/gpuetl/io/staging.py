@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, wait
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from gpuetl.errors import GpuetlError, RunFailed, StoreFailure, first_line, system_reason
 from gpuetl.io.partition_folders import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
@@ -182,7 +182,11 @@ class SinkWriter:
         return self.staged.close(keep)
 
 
-def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
+Closable: TypeAlias = SinkWriter | StagedSink
+"""What a run has staged, and removes at its end."""
+
+
+def close_writers(writers: Sequence[Closable], threads: Executor) -> None:
     """End the threads, and close all writers whatever signal comes meanwhile.
 
     One that comes before signals are held breaks off the first attempt: it is raised after the second.
@@ -194,7 +198,7 @@ def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
         raise
 
 
-def _close_all(writers: Sequence[SinkWriter], threads: Executor) -> None:
+def _close_all(writers: Sequence[SinkWriter | StagedSink], threads: Executor) -> None:
     with held_signals():
         threads.shutdown(wait=not is_lost(), cancel_futures=True)
         gone = True

@@ -62,7 +62,9 @@ class FilesRead(NamedTuple):
             raise failed(coded("GE1567", f"{what}.  No sink has changed.  Run again"))
         unread = sorted({folder_of(name) for name in staged} - self.folders) if self.folders else []
         if unread := [one for one in unread if any(folder_of(name) == one for name in now)]:
-            raise failed(coded("GE1567", f"the run has not read {unread[0]}, and would replace it.  No sink has changed"))
+            raise failed(
+                coded("GE1567", f"the run has not read {unread[0]}, and would replace it.  No sink has changed")
+            )
 
 
 SHOWN_FILES = 3
@@ -104,6 +106,9 @@ class StagedSink(Protocol):
         Files that gpuetl did not write and that stay in a folder which is replaced, relative to the target.
     files_read
         In mode `upsert`, what the commit replaces; None in other modes.
+    before_change
+        Called by `prepare`, and again by the commit while no other run changes the target.  They may raise `RunFailed`:
+        then no sink changes.
     """
 
     target: Target
@@ -112,6 +117,7 @@ class StagedSink(Protocol):
     unchanged: bool
     foreign_kept: list[Path]
     files_read: FilesRead | None
+    before_change: list[Callable[[], None]]
 
     def prepare(self) -> None:
         """Refuse a target that the sink must not replace, and make room for the run's files.

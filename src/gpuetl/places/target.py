@@ -8,6 +8,7 @@ from typing import Literal
 from gpuetl.format_options import NO_OPTIONS, FormatOptions
 from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
 
 Mode = Literal["error", "overwrite", "append", "replace_partitions", "upsert"]
 OnEmpty = Literal["write", "keep", "error"]
@@ -21,8 +22,9 @@ class Target:
     where it is partitioned.
 
     `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
-    runs apart in mode `append`.  `on` are the columns by which mode `upsert` finds the rows that it replaces.  `mark` is a digest in the names of appended files: runs whose rows must not be there
-    twice have the same one.  `options` are those that the format declares for its sinks.
+    runs apart in mode `append`.  `mark` is a digest in the names of appended files: runs whose rows must not be there
+    twice have the same one.  `options` are those that the format declares for its sinks.  `on` are the columns by which
+    mode `upsert` finds the rows that it replaces.  The state of a pipeline is a target of another `kind`.
     """
 
     name: str
@@ -37,6 +39,12 @@ class Target:
     file_suffix: str = ""
     options: FormatOptions = NO_OPTIONS
     on: tuple[str, ...] = ()
+    kind: Literal["sink", "state"] = "sink"
+
+    @property
+    def origin(self) -> Origin:
+        """What messages call the target."""
+        return Origin(self.kind, self.name)
 
     @property
     def replaces_all(self) -> bool:

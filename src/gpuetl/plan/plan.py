@@ -16,12 +16,13 @@ from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.format_options import FormatOptions
 from gpuetl.formats.dataset import Dataset
 from gpuetl.messages import coded
-from gpuetl.places.paths import StorePath
+from gpuetl.places.paths import FilePath, StorePath
 from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
 from gpuetl.records import dataclass
+from gpuetl.state.pipeline_state import PipelineState
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import DataType
 from gpuetl.user_kernels.contract import KernelContract
@@ -61,7 +62,7 @@ class Check:
 # A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for.
 
 
-NOT_DIGESTED = ("mark", "file_suffix", "twin")
+NOT_DIGESTED = ("mark", "file_suffix", "twin", "kind")
 """Fields that are left out of digests: what follows from others, and the text of a file that is named by its path."""
 
 
@@ -74,7 +75,8 @@ class Plan:
     at before the rows are trusted; they change nothing of the plan.  `notes` say what was
     inferred.  `unused` are warnings of sources, stages and
     parameters that nothing uses.
-    `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
+    `state` is the folder of what the pipeline remembers between runs, None where it can have none.  `remembered` is
+    what that held when the plan was made, None where the plan has nothing to remember.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
     """
 
@@ -89,6 +91,8 @@ class Plan:
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     unused: tuple[Problem, ...] = ()
+    state: FilePath | None = None
+    remembered: PipelineState | None = None
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
 
     @property

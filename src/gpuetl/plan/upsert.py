@@ -6,11 +6,11 @@
 | look | keys that repeat or are null, partitions of new rows, and files of the target that have keys of new rows |
 | merge | the rows of those partitions that no new row replaces, and the new rows |
 
-So new rows are computed once, payload columns are read of touched partitions only, and the size of the new rows is known
+So new rows are computed once, all columns are read of touched partitions only, and the size of the new rows is known
 before they are joined.
 
-Delta Lake's MERGE works alike: a first join finds the files with matches, a second one rewrites these files.  Iceberg and
-Hudi call it copy-on-write; Hudi finds the files by an index of keys instead of a join.
+Delta Lake's MERGE works alike: a first join finds the files with matches, and a second one rewrites these files.
+Iceberg and Hudi call it copy-on-write; Hudi finds the files by an index of keys instead of a join.
 """
 
 from __future__ import annotations
@@ -159,9 +159,7 @@ class UpsertPlans(NamedTuple):
         new: Node = self.read(self.new, write.schema)
         rows = new
         if self.old.files:
-            old = Project(
-                source=self.read(self.old, write.schema), columns=passing(write.schema), origin=write.origin
-            )
+            old = Project(source=self.read(self.old, write.schema), columns=passing(write.schema), origin=write.origin)
             kept = Join(
                 left=old, right=self.new_keys, left_on=self.on, right_on=self.on, how="anti", origin=write.origin
             )
@@ -187,9 +185,7 @@ def files_at(write: Write, names: Iterable[str]) -> Dataset:
     target = write.target
     partitions = {name: write.schema[name] for name in target.partition_by}
     declared = {name: dtype for name, dtype in write.schema.items() if name not in partitions}
-    dataset = Dataset(
-        target.name, target.format, target.path, declared, partitions, extra_columns="error"
-    )
+    dataset = Dataset(target.name, target.format, target.path, declared, partitions, extra_columns="error")
     wanted = set(names)
     if not wanted:
         return dataset.with_files(())

@@ -22,12 +22,14 @@ from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
-from gpuetl.executors.execution import Execution, accept_all, on_workers
+from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
 from gpuetl.executors.outputs import Outputs
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
@@ -40,6 +42,7 @@ from gpuetl.run.column_statistics import column_statistics, with_column_statisti
 from gpuetl.run.kept_results import keep_results, run_label
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
+from gpuetl.run.run_state import RunState
 from gpuetl.run.upsert import MergeRun, Upserts, merge_and_commit
 from gpuetl.signals import noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
@@ -77,7 +80,7 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     if not shown:
         return checks
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
-    execution = replace(execution, seconds={}, accepts=accept_all)
+    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state, deferred=None)
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
@@ -200,9 +203,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             plan = request.of(pipeline.plan(params, run_id=run_id))
         if options.column_stats:
             plan = with_column_statistics(plan, recorder)
-    upserts = Upserts.of(plan)
-    with plan.pointing():
-        upserts.prepare(recorder, run_id)
+    upserts = Upserts.prepared(plan, recorder, run_id)
     account.plan = plan = upserts.first_plan
     for warning in request.warnings(plan):
         recorder.warn(str(warning))
@@ -220,6 +221,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         add_memory_notes(recorder, fit, options)
+        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -231,6 +233,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             workers,
             partial(accepted, plan),
             plan.name,
+            state.stage,
             upserts.deferred(),
         )
         with (
@@ -240,11 +243,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             skipping(options.skipped_choices),
             kernel_options(options.kernels),
         ):
-            execution.compile_ahead(fit.plan, account.fingerprint)
-            physical, outputs = execution.run_to_fit(
-                fit.plan, partial(account.lowered_again, plan, options), fit.partitions_ahead
-            )
-            outputs = merge_and_commit(upserts, outputs, MergeRun(execution, placed, capacity))
+            physical, outputs = executed(account, fit, upserts, MergeRun(execution, placed, capacity))
             checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
     for check in checks:
@@ -264,9 +263,20 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         ended = replace(ended, relation="stage" if stage else "", name=stage)
         error.report = replace(report, error=str(error), failure=ended)
         raise error
+    state.clean()
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def executed(account: Account, fit: FittedPlan, upserts: Upserts, run: MergeRun) -> tuple[PhysicalPlan, Outputs]:
+    """Execute the plan of a run, and what follows for upserts; return the plan that fitted memory, and the outputs."""
+    run.execution.compile_ahead(fit.plan, account.fingerprint)
+    again = partial(account.lowered_again, upserts.first_plan, account.options)
+    physical, outputs = run.execution.run_to_fit(fit.plan, again, fit.partitions_ahead)
+    if upserts.writes:
+        account.fingerprint = upserts.plan.fingerprint
+    return physical, merge_and_commit(upserts, outputs, run)
 
 
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:

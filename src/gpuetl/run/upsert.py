@@ -1,14 +1,14 @@
 """Sinks in mode `upsert`: what a run does for them after its own plan, before all sinks are committed together.
 
-See `plan/upsert.py` for the plans.  What they read and write is on disk or in the store of the target; each of them runs
-on the run's engine, in partitions that fit memory.
+See `plan/upsert.py` for the plans.  What they read and write is on disk or in the store of the target.  Each of them
+runs on the run's engine, in partitions that fit memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from gpuetl.engines.capacity import Capacity
 from gpuetl.errors import RunFailed
 from gpuetl.executors.committing import SinkReport, commit, recovered
 from gpuetl.executors.deferred import DeferredSinks
-from gpuetl.executors.execution import Execution, accept_all
+from gpuetl.executors.execution import Execution, accept_all, no_state
 from gpuetl.executors.outputs import Outputs
 from gpuetl.executors.row_changes import RowChanges
 from gpuetl.formats.dataset import Dataset
@@ -60,12 +60,15 @@ class Upserts:
     writes: Mapping[str, Write]
 
     @classmethod
-    def of(cls, plan: Plan) -> Upserts:
-        """Find the sinks of a plan."""
+    def prepared(cls, plan: Plan, recorder: Recorder, run_id: str) -> Upserts:
+        """Find the sinks of a plan; remove what dead runs left of new rows, and refuse targets that do not fit."""
         found = {name: sink for name, sink in plan.sinks.items() if isinstance(sink, Write)}
-        return cls(plan, {name: sink for name, sink in found.items() if sink.target.mode == "upsert"})
+        upserts = cls(plan, {name: sink for name, sink in found.items() if sink.target.mode == "upsert"})
+        with plan.pointing():
+            upserts.prepare(recorder, run_id)
+        return upserts
 
-    @property
+    @cached_property
     def first_plan(self) -> Plan:
         """The plan that writes the new rows beside their targets; the plan itself where there is no such sink."""
         sinks = {name: spooled(self.writes[name]) if name in self.writes else sink for name, sink in
@@ -82,7 +85,7 @@ class Upserts:
             staged = publisher_of(write.target.path).stage(write.target, RunIdentity(run_id))
             staged.check_target()
             names = sorted(staged.current_versions())[:1]
-            check_columns(write, files_at(write, names))
+            check_columns(write, target_files(write, names))
 
     def deferred(self) -> DeferredSinks | None:
         """Return what keeps sinks back until rows are merged; None where there are none to merge."""
@@ -100,7 +103,7 @@ class MergeRun(NamedTuple):
         """Execute one plan; its seconds are those of a phase of the run."""
         own = dict[str, float]()
         execution = replace(
-            self.execution, recorder=recorder, seconds=own, accepts=accept_all, deferred=deferred
+            self.execution, recorder=recorder, seconds=own, accepts=accept_all, deferred=deferred, stage_state=no_state
         )
         with recording(recorder), timed(self.execution.seconds, phase), plan.pointing():
             fit = planned(plan, self.options, execution.engine, self.capacity).fit
@@ -135,16 +138,23 @@ def merge_and_commit(upserts: Upserts, first: Outputs, run: MergeRun) -> Outputs
         for name, one in looked_at.items()
     }
     for name, one in looked_at.items():
-        deferred.writers[name].staged.files_read = FilesRead(one.versions, one.folders, one.in_folders_only)
+        guard(deferred.writers[name], one)
     keep_work(upserts, inner, recorder)
     with timed(run.execution.seconds, "commit"):
-        reports = commit({name: deferred.writers[name] for name in order}, recorder)
+        reports = commit(deferred.reorder(order), recorder, deferred.state)
     return first._replace(sinks=tuple(with_changes(report, changes) for report in reports))
 
 
-def look(
-    upserts: Upserts, spools: Mapping[str, SinkWriter], run: MergeRun, recorder: Recorder
-) -> dict[str, LookedAt]:
+def guard(writer: SinkWriter, one: LookedAt) -> None:
+    """Let the commit replace what the run has read, and fail where that is not what is there any more."""
+    staged, read = writer.staged, FilesRead(one.versions, one.folders, one.in_folders_only)
+    staged.files_read = read
+    if one.rows:
+        names = [file.name for file in writer.files]
+        staged.before_change.append(lambda: read.check(staged.current_versions(), names, writer.failed))
+
+
+def look(upserts: Upserts, spools: Mapping[str, SinkWriter], run: MergeRun, recorder: Recorder) -> dict[str, LookedAt]:
     """Look at the new rows and at the keys of the targets; return what of them must be rewritten."""
     plans, versions, checks = dict[str, UpsertPlans](), dict[str, dict[str, str]](), {}
     for name, write in upserts.writes.items():
@@ -152,8 +162,10 @@ def look(
         try:
             versions[name] = staged.current_versions()
         except OSError as error:
-            raise RunFailed.at(write.origin, coded("GE1508", f"cannot read {write.target.path}: {error.strerror}")) from error
-        own = UpsertPlans(write, spooled_rows(write, spools[name]), files_at(write, versions[name]))
+            raise RunFailed.at(
+                write.origin, coded("GE1508", f"cannot read {write.target.path}: {error.strerror}")
+            ) from error
+        own = UpsertPlans(write, spooled_rows(write, spools[name]), target_files(write, versions[name]))
         plans[name] = own
         if not spools[name].rows:
             continue
@@ -193,7 +205,7 @@ def rewritten(own: UpsertPlans, found: Mapping[str, pa.Table], rows: int, versio
             by_path = {str(file.path): name_below(target, file.path) for file in own.old.files}
             folders |= {folder_of(by_path[path]) for path in found["files"].column(0).to_pylist()}
         names = [name for name in names if folder_of(name) in folders]
-    old = files_at(write, names)
+    old = target_files(write, names)
     check_columns(write, old)
     in_folders_only = bool(target.partition_by) and has_partitions_in_keys(write)
     return LookedAt(own._replace(old=old), rows, versions, folders, in_folders_only)
@@ -206,6 +218,14 @@ def spooled_rows(write: Write, spool: SinkWriter) -> Dataset:
         path = spool.staged.staged_path(file.name)
         files += Dataset(write.target.name, SPOOLED, path, dict(write.schema)).files
     return new_rows(write, spool.target.path, files)
+
+
+def target_files(write: Write, names: Iterable[str]) -> Dataset:
+    """Return files of the target as a source; raise `RunFailed` where they lack folders of partition columns."""
+    try:
+        return files_at(write, names)
+    except DatasetError as error:
+        raise RunFailed.at(write.origin, str(error), error.hint) from error
 
 
 def check_columns(write: Write, old: Dataset) -> None:
@@ -224,7 +244,9 @@ def check_columns(write: Write, old: Dataset) -> None:
                 more = ", …" if len(differences) > MOST_COLUMNS else ""
                 what = "; ".join(differences[:MOST_COLUMNS])
                 advice = "Give the sink the columns of its target, or write all rows again with mode: overwrite"
-                message = coded("GE1570", f"{file.path} has other columns than the sink writes: {what}{more}.  {advice}")
+                message = coded(
+                    "GE1570", f"{file.path} has other columns than the sink writes: {what}{more}.  {advice}"
+                )
                 raise RunFailed.at(write.origin, message)
     except DatasetError as error:
         raise RunFailed.at(write.origin, str(error), error.hint) from error
@@ -258,19 +280,19 @@ def check_keys(own: UpsertPlans, found: Mapping[str, pa.Table], run: MergeRun, r
     if repeats:
         plan = Plan(run.execution.pipeline, {}, {}, {}, checks={"shown": own.shown_repeats})
         table = run.run(plan, recorder, "find keys").checks["shown"]
-        keys = [keys_text(own.on, row) for row in table.to_pylist()]
+        keys = [keys_text(own.on, table, row) for row in range(table.num_rows)]
         more = ", …" if repeats > len(keys) else ""
         several = "1 key" if repeats == 1 else f"{repeats:,} keys"
-        message = f"several of the new rows have the same key ({on}): {several}, {'; '.join(keys)}{more}.  No sink has changed"
+        what = f"several of the new rows have the same key ({on}): {several}, {'; '.join(keys)}{more}"
+        message = f"{what}.  No sink has changed"
         hint = f"Keep one row of each: distinct: {{on: [{on}], order_by: …}}."
         raise RunFailed.at(write.origin, coded("GE1568", message), hint)
 
 
-def keys_text(on: Iterable[str], row: Mapping[str, Any]) -> str:
-    """Word a key and its number of rows."""
-    values = ", ".join(f"{name}={shown(row[name])}" for name in on)
-    count = next(value for name, value in row.items() if name not in on)
-    return f"{values} ({count:,} rows)"
+def keys_text(on: Sequence[str], table: pa.Table, row: int) -> str:
+    """Word a key and its number of rows, which is the last column."""
+    values = ", ".join(f"{name}={shown(table.column(name)[row])}" for name in on)
+    return f"{values} ({table.column(len(on))[row].as_py():,} rows)"
 
 
 def row_changes(one: LookedAt, writer: SinkWriter, counts: pa.Table | None, recorder: Recorder) -> RowChanges:

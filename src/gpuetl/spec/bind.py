@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
@@ -18,7 +20,7 @@ from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.overlap import Locations, PathIndex, conflicts, fixed_part
 from gpuetl.messages import coded
 from gpuetl.places.file_state import DatasetError
-from gpuetl.places.paths import FilePath, ImpossiblePath, check_sandbox
+from gpuetl.places.paths import FilePath, ImpossiblePath, StorePath, check_sandbox
 from gpuetl.places.registry import check_store, local_path, path_of, scheme_problem
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
@@ -36,10 +38,12 @@ from gpuetl.spec.places import node_in, place_of
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
-from gpuetl.spec.storage import StorageBinder, WrongStorage
+from gpuetl.spec.storage import StorageBinder, StorageOptions, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.upsert import upsert_keys
 from gpuetl.spec.values import node_of
+from gpuetl.state.pipeline_state import PipelineState
+from gpuetl.state.run_store import RunStore, default_state
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import (
     BOOL,
@@ -90,6 +94,15 @@ def folder_text(name: str, dtype: DataType) -> str:
     return f"hex({name})" if is_binary(dtype) and dtype != UUID else f"CAST({name} AS string)"
 
 
+def overlap(one: FilePath, other: FilePath) -> bool:
+    """Tell whether one of two paths is the other, or below it."""
+    if isinstance(one, StorePath) or isinstance(other, StorePath):
+        length = min(len(one.parts), len(other.parts))
+        return type(one) is type(other) and one.parts[:length] == other.parts[:length]
+    here, there = Path(os.path.abspath(one)), Path(os.path.abspath(other))  # noqa: PTH100  links stay as they are
+    return here.is_relative_to(there) or there.is_relative_to(here)
+
+
 def other_form(name: str, dtype: DataType) -> str:
     """Return what to do with a column that a sink's file cannot hold."""
     if is_struct(dtype):
@@ -122,6 +135,15 @@ class _Binder:
     rules: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    remembers: bool = False
+    """Whether a source or step asked for `remembered`: then the run changes the state."""
+
+    @cached_property
+    def remembered(self) -> PipelineState:
+        """What the last successful run left; an empty state where there can be none."""
+        self.remembers = True
+        path = self.state()
+        return PipelineState() if path is None else RunStore.at(path).read()
 
     def plan(self) -> Plan:
         for name in self.spec.sources:
@@ -146,6 +168,8 @@ class _Binder:
             warnings=tuple(self.problems.warnings),
             unused=tuple(unread),
             notes=tuple(self.notes),
+            state=self.state(),
+            remembered=self.remembered if self.remembers else None,
             place_of=partial(place_of, self.spec),
         )
 
@@ -218,7 +242,7 @@ class _Binder:
             whole = joined(base_of(text), resolve_scalars(text, self.parameters, self.run_id, self.spec.environment))
             if not self.has_filesystem(kind, of, whole, text):
                 return None
-            if kind == "sink" and "*" in whole:
+            if kind != "source" and "*" in whole:
                 message = coded("GE1008", f"the path '{whole}' has a '*', which only paths of sources have")
                 self.add(message, "Name one file, or a folder.", text, kind, of)
                 return None
@@ -236,13 +260,26 @@ class _Binder:
             self.has_filesystem(kind, of, text, text)
         return None
 
+    def state(self) -> FilePath | None:
+        """Return the state folder; None where there can be none: next to a file of an HTTP server."""
+        if self.spec.state is not None:
+            path = self.path("state", str(self.spec.name), self.spec.state.path)
+            for name, sink in self.spec.sinks.items():
+                target = self.path("sink", name, sink.path)
+                if path and target and overlap(path, target):
+                    message = coded("GE1575", f"the state folder {path} and sink '{name}' overlap: {target}")
+                    self.add(message, "Give the state a folder of its own.", self.spec.state.path, "sink", name)
+            return path
+        if isinstance(self.folder, StorePath) and scheme_problem(str(self.folder), "write"):
+            return None
+        return default_state(self.folder, self.spec.stem or str(self.spec.name))
+
     def with_storage(self, kind: str, of: str, path: FilePath, text: str) -> FilePath | None:
         """Return a path with the options of its store, which its client takes; None for options that are wrong."""
-        entry = (self.spec.sinks if kind == "sink" else self.spec.sources)[of]
-        assert not isinstance(entry, FrameSpec)
+        name, options = self.storage_of(kind, of)
         try:
             binder = StorageBinder(self.spec.storage, self.parameters, self.spec.environment)
-            path = binder.bound(path, entry.storage, entry.storage_options)
+            path = binder.bound(path, name, options)
             if self.looks_at_files:
                 check_store(path)
         except WrongStorage as error:
@@ -255,9 +292,17 @@ class _Binder:
             return None
         return path
 
+    def storage_of(self, kind: str, of: str) -> tuple[str, StorageOptions]:
+        """Return the name of the storage of a source, a sink or the state, and options of its own."""
+        if kind == "state":
+            return (self.spec.state.storage if self.spec.state else ""), ()
+        entry = (self.spec.sinks if kind == "sink" else self.spec.sources)[of]
+        assert not isinstance(entry, FrameSpec)
+        return entry.storage, entry.storage_options
+
     def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""
-        if problem := scheme_problem(whole, "write" if kind == "sink" else "read"):
+        if problem := scheme_problem(whole, "read" if kind == "source" else "write"):
             message, hint = problem
             self.add(coded("GE1409", message), hint, text, kind, of)
         return problem is None

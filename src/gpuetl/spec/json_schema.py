@@ -30,6 +30,7 @@ from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.profile import ProfileSpec
 from gpuetl.spec.read import KEYS, STAGE_KEYS
+from gpuetl.spec.state import STATE
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.step import Step
 from gpuetl.spec.tests import EXPECT_KEYS, given_keys
@@ -49,6 +50,7 @@ SECTION_DOCS = {
     "params": "Typed parameters: `$name` in expressions and in the places of constants, `${params.name}` in paths.",
     "storage": "Options of object stores, which sources and sinks name by `storage`.",
     "profiles": "What differs between places where the pipeline runs; `--profile NAME` applies one.",
+    "state": "The folder of what the pipeline remembers between its runs, or a prefix of an object store.",
     "sources": "Where rows come from.",
     "stages": "Named sequences of steps. A stage begins with a source or another stage.",
     "sinks": "Where rows go. All sinks of a run are written, or none changes.",
@@ -73,6 +75,7 @@ def pipeline_schema() -> dict[str, Any]:
         "params": named({"$ref": "#/definitions/parameter"}),
         "storage": named({"$ref": "#/definitions/storage_options"}),
         "profiles": named(profile()),
+        "state": STATE.schema or {},
         "sources": named({"$ref": "#/definitions/source"}),
         "stages": named({"$ref": "#/definitions/stage"}),
         "sinks": named({"$ref": "#/definitions/sink"}),

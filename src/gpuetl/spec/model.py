@@ -28,6 +28,7 @@ from gpuetl.spec.forms import (
     choice,
 )
 from gpuetl.spec.profile import ProfileSpec, no_environment
+from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.tests import TestSpec
@@ -153,6 +154,8 @@ class PipelineSpec:
     `profiles` are what differs between places where it runs; `profile` is the one that is applied.
     `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
+    `state` is the folder of what the pipeline remembers between its runs.  By default it is a hidden one next to the
+    pipeline's file, named as the file is (its `stem`), or as the pipeline.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
 
@@ -170,3 +173,5 @@ class PipelineSpec:
     profile: ProfileSpec = ProfileSpec()
     environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
     included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)
+    state: StateSpec | None = None
+    stem: str = field(default="", compare=False)

@@ -22,6 +22,7 @@ from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field, key, keys_of, read_values
 from gpuetl.spec.forms import read_count, read_name
 from gpuetl.spec.nested_values import parse_node
+from gpuetl.spec.state import STATE, StateSpec
 from gpuetl.spec.storage import StorageOptions
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue
@@ -71,6 +72,7 @@ class ProfileSpec:
     workers: int | None = key(COUNT_FROM_1, None, doc="workers of a cluster that the run starts, as --workers")
     worker_memory: int | None = key(SIZE, None, doc="memory from which a worker spills, as --worker-memory")
     cluster: str = key(WORD, "", doc="the address of a scheduler, as --cluster")
+    state: StateSpec | None = key(STATE, None, doc="the folder of what the pipeline remembers between its runs")
     params: Mapping[str, Any] = field(default_factory=dict)
     storage: Mapping[str, StorageOptions] = field(default_factory=dict)
 
@@ -149,7 +151,9 @@ def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
         one: replace(parameter, required=False, default=profile.params[one]) if one in profile.params else parameter
         for one, parameter in spec.parameters.items()
     }
-    return replace(spec, parameters=parameters, storage={**spec.storage, **profile.storage}, profile=profile)
+    state = profile.state or spec.state
+    storage = {**spec.storage, **profile.storage}
+    return replace(spec, parameters=parameters, storage=storage, state=state, profile=profile)
 
 
 def no_environment() -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.profile import ProfileSpec, read_profile
+from gpuetl.spec.state import read_state
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
@@ -32,7 +33,7 @@ from gpuetl.types.nested_types import is_nested
 T = TypeVar("T")
 VERSION = 1
 KEYS = (
-    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles",
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state",
     "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
@@ -112,6 +113,7 @@ class _Reader:
             stages=self.entries(root, "stages", "stage", self.stage),
             sinks=self.entries(root, "sinks", "sink", self.sink),
             tests=read_tests(root.value.get("tests"), self.problems),
+            state=self.guarded(read_state, root.value["state"], "state") if "state" in root.value else None,
         )
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}

@@ -22,6 +22,7 @@ from gpuetl.spec.files.based import one_file_path
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.profile import ProfileSpec
 from gpuetl.spec.read import VERSION
+from gpuetl.spec.state import write_state
 from gpuetl.spec.storage import parameters_in, write_storage_options
 from gpuetl.spec.tests import Plain, write_test
 from gpuetl.types.data_types import type_name
@@ -85,6 +86,8 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     }
     head = {"gpuetl": VERSION, "name": str(spec.name)}
     described = {"description": spec.description} if spec.description else {}
+    if spec.state is not None:
+        described["state"] = write_state(spec.state)
     return {**head, **described, **{key: value for key, value in sections.items() if value}}
 
 

@@ -27,7 +27,7 @@ from gpuetl.executors.dask.warm_up import warm
 from gpuetl.executors.failures import row_in_source
 from gpuetl.executors.outputs import Outputs, ended
 from gpuetl.formats.registry import format_named
-from gpuetl.io.staging import close_writers
+from gpuetl.io.staging import Closable, close_writers
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
@@ -97,9 +97,7 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
                 writers[name].take([results[key] for key in keys])
             reports.close()
         checks = {name: results[key] for name, key in graph.checks.items()}
-        sinks, left = ended(run, writers, threads, checks)
-        if not left:  # a later plan of the run commits them
-            pending.clear()
+        sinks = ended(run, writers, pending, threads, checks)
     kept = {name: results[key] for name, key in graph.kept_stages.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
@@ -119,10 +117,10 @@ def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOpt
 @contextmanager
 def sink_writers(
     physical: PhysicalPlan, run: Execution
-) -> Iterator[tuple[dict[str, SharedSinkWriter], list[SharedSinkWriter], ThreadPoolExecutor]]:
-    """Give the driver's side of each sink, those to close at the end, and their threads.
+) -> Iterator[tuple[dict[str, SharedSinkWriter], list[Closable], ThreadPoolExecutor]]:
+    """Give the driver's side of each sink, what is to be closed at the end, and the writers' threads.
 
-    What they staged and did not commit is removed then.
+    What was staged and not committed is removed then.
     """
     threads = ThreadPoolExecutor(1)  # workers write
     writers = {
@@ -136,7 +134,7 @@ def sink_writers(
         )
         for name, (write, _) in physical.sinks.items()
     }
-    pending = list(writers.values())
+    pending = list[Closable](writers.values())
     try:
         yield writers, pending, threads
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
 from functools import cached_property
@@ -23,7 +23,6 @@ from gpuetl.places.publishing import FilesRead, RunIdentity, WrittenFile
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 from gpuetl.signals import held_signals
-from gpuetl.telemetry.origin import Origin
 
 SHOWN = 3
 
@@ -43,6 +42,7 @@ class LocalStagedSink:
     run: RunIdentity
     files: list[WrittenFile] = field(default_factory=list)
     unchanged: bool = False
+    before_change: list[Callable[[], None]] = field(default_factory=list)
     foreign_kept: list[Path] = field(default_factory=list)
     files_read: FilesRead | None = None
     made: list[Path] = field(default_factory=list)
@@ -167,8 +167,10 @@ class LocalStagedSink:
 
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
+        for check in self.before_change:
+            check()
         if self.target.mode == "error" and self.path.exists():
-            raise SinkExists.refused(Origin("sink", self.target.name), str(self.path))
+            raise SinkExists.refused(self.target.origin, str(self.path))
 
     @cached_property
     def name_bytes(self) -> int:
@@ -239,7 +241,7 @@ class LocalStagedSink:
 
     def failed(self, why: str) -> RunFailed:
         """Word a failure of this sink."""
-        return RunFailed.at(Origin("sink", self.target.name), why)
+        return RunFailed.at(self.target.origin, why)
 
     def close(self, keep: bool = False) -> bool:
         """Remove the staging folder, and the folders made for it; return whether nothing is left.

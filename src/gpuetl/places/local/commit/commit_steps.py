@@ -46,7 +46,6 @@ def journal_of(sink: LocalStagedSink, stagings: tuple[Path, ...]) -> Journal:
         Where the target cannot be looked at, or something stands where a folder belongs.
     """
     sink.check_mode()
-    check_files_read(sink)
     refuse_links(sink)
     steps, replaced = Changes([], []) if sink.unchanged else changes_of(sink)
     folders = missing_folders((step.target.parent for step in steps), sink.path.parent)
@@ -97,12 +96,6 @@ def changes_inside(sink: LocalStagedSink, known: Manifest) -> Changes:
         found = old if os.path.lexists(old) else sink.new / old.relative_to(path)  # a first list comes with the run
         steps.append(Remove(old, os.lstat(found).st_ino, sink.old / str(len(steps))))
     return Changes(steps, replaced)
-
-
-def check_files_read(sink: LocalStagedSink) -> None:
-    """Refuse a commit that replaces files which the run has not read, or that changed since."""
-    if sink.files_read is not None and not sink.unchanged:
-        sink.files_read.check(sink.current_versions(), (file.name for file in sink.files), sink.failed)
 
 
 def emptied_partitions(sink: LocalStagedSink) -> list[Path]:

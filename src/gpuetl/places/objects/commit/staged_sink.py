@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -26,7 +26,6 @@ from gpuetl.places.paths import StorePath, is_hidden
 from gpuetl.places.publishing import FilesRead, RunIdentity, WrittenFile, folder_of
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
-from gpuetl.telemetry.origin import Origin
 
 RUNS = ".gpuetl-runs"
 SCRATCH = "gpuetl-uploads-"
@@ -80,6 +79,7 @@ class ObjectStagedSink:
     bucket: Bucket
     files: list[WrittenFile] = field(default_factory=list)
     unchanged: bool = False
+    before_change: list[Callable[[], None]] = field(default_factory=list)
     foreign_kept: list[Path] = field(default_factory=list)
     files_read: FilesRead | None = None
     staged: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -159,8 +159,10 @@ class ObjectStagedSink:
 
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
+        for check in self.before_change:
+            check()
         if self.target.mode == "error" and self.exists():
-            raise SinkExists.refused(Origin("sink", self.target.name), str(self.path))
+            raise SinkExists.refused(self.target.origin, str(self.path))
 
     def check_foreign(self, manifest: ObjectManifest) -> None:
         """Refuse to replace files of others.
@@ -250,11 +252,6 @@ class ObjectStagedSink:
         foreign = set(others)
         return {name: str(manifest.files[name]) for name in manifest.files if name not in foreign}
 
-    def check_files_read(self) -> None:
-        """Refuse a commit that replaces files which the run has not read, or that changed since."""
-        if self.files_read is not None and not self.unchanged:
-            self.files_read.check(self.current_versions(), (file.name for file in self.files), self.failed)
-
     def staying_files(self) -> Iterator[StorePath]:
         """Yield the files at the target that the commit will not replace."""
         manifest = ObjectManifest.read(self.bucket, self.keys.target)
@@ -268,7 +265,7 @@ class ObjectStagedSink:
 
     def failed(self, why: str) -> RunFailed:
         """Word a failure of this sink."""
-        return RunFailed.at(Origin("sink", self.target.name), why)
+        return RunFailed.at(self.target.origin, why)
 
     def close(self, keep: bool = False) -> bool:
         """Remove the staged objects."""
