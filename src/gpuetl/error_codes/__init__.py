@@ -27,14 +27,15 @@ from gpuetl.error_codes import (
     state,
     steps,
     storage,
+    upserts,
     warnings,
 )
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys, sinks, commits, state, contracts, warnings, declarations, running, limits, engines, clusters,
-    output,
+    parquet_files, storage, sink_keys, sinks, upserts, commits, state, contracts, warnings, declarations, running, limits, engines,
+    clusters, output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

@@ -146,14 +146,14 @@ def ended(
     """
     if not run.accepts(checks):
         return ()
+    if run.deferred is not None:
+        run.deferred.take(writers, run.stage_state(checks), threads)
+        pending.clear()
+        return ()
     with timed(run.seconds, "commit"):
         state = run.stage_state(checks)
         pending += state
-        if run.deferred is None:
-            return commit(writers, run.recorder, state)
-    run.deferred.take(writers, state, threads)
-    pending.clear()
-    return ()
+        return commit(writers, run.recorder, state)
 
 
 def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa.Table | None]:
