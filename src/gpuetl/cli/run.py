@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import replace
 from errno import EACCES
@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    command = add_command(commands, run)
+    add_run_arguments(add_command(commands, run))
+
+
+def add_run_arguments(command: ArgumentParser) -> None:
+    """Add the arguments that say how to run a pipeline."""
     command.add_argument(
         "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
     )

@@ -9,6 +9,17 @@ sinks:
   out: {from: sales, parquet: out, mode: upsert, on: [id]}
 """
 
+DAILY = """\
+gpuetl: 1
+name: daily
+params:
+  run_date: {type: date, required: true}
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64, day: date}, filter: day = $run_date}
+sinks:
+  daily: {from: sales, parquet: out, mode: overwrite}
+"""
+
 PAGES = (
     ErrorPage(
         code="GE1564",
@@ -114,5 +125,34 @@ example.yaml:6:31: sink 'out': out/part-20260101T020000-0a1b2c3d-00000.parquet h
     out: {from: sales, parquet: out, mode: upsert, on: [id]}
                                 ^^^""",
         fixed=SOURCES + UPSERT,
+    ),
+    ErrorPage(
+        code="GE1571",
+        title="the runs of a backfill would undo each other",
+        cause="A sink would have the rows of the last value only, since each run replaces what the one before has "
+        "written.  Or the pipeline keeps state from run to run, and `--parallel` would run several at once.  Nothing "
+        "has run.",
+        fix="Put the parameter into the sink's path, or into its `run_key`.  Or use `mode: replace_partitions` or "
+        "`mode: upsert`.  Leave out `--parallel` for a pipeline with state.",
+        kind="command",
+        files={"daily.yaml": DAILY},
+        example="gpuetl backfill daily.yaml --param run_date --from 2026-01-01 --to 2026-01-31\n",
+        message="""\
+sink 'daily' writes out for 2026-01-01 and for 2026-01-02 (mode: overwrite): the run of 2026-01-02 would replace the rows of 2026-01-01  [GE1571]
+Put ${params.run_date} into its path, or use mode: append with run_key: [run_date], mode: replace_partitions, or mode: upsert.""",
+    ),
+    ErrorPage(
+        code="GE1572",
+        title="a backfill has no such values",
+        cause="The values of `--from`, `--to` and `--step` do not fit the parameter, or an option does not fit a "
+        "backfill.",
+        fix="Take a parameter of type date, timestamp or int.  Steps are such as `1d`, `6h` and `1 month`, and numbers for "
+        "integers.",
+        kind="command",
+        files={"daily.yaml": DAILY},
+        example="gpuetl backfill daily.yaml --param run_date --from 2026-01-01 --to 2026-01-31 --step 1x\n",
+        message="""\
+--step 1x is not a step  [GE1572]
+Write a step such as 1d, 2 weeks, 6h or 1 month.""",
     ),
 )
