@@ -28,7 +28,8 @@ from render_lab import lab_page
 from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
 from render_summary import summary
-from render_text import newest, table
+from render_text import measured, newest, table
+from render_upsert import upsert_section
 
 HERE = Path(__file__).parent
 CODECS = ("zstd", "snappy", "none")
@@ -76,6 +77,7 @@ def versions_table(results: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[st
 def page() -> str:
     """Return the page."""
     results = {name: newest(name) for name in BENCHMARKS}
+    upserts = {name: result for name in ("upsert-cudf", "upsert-pandas") for result in measured(name)}
     gpu, first_runs = results["gpu"], results["first-runs"]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
@@ -107,8 +109,9 @@ def page() -> str:
         "## Expectations and commits", "",
         *expectations_section(results["expectations"]),
         *sync_section(results["sync"]),
+        *upsert_section(),
         METHOD,
-        *table(("benchmark", "machine", "versions"), versions_table(results.items())),
+        *table(("benchmark", "machine", "versions"), versions_table([*results.items(), *upserts.items()])),
     ]  # fmt: skip
     return "\n".join([HEAD, *lines])
 

@@ -86,7 +86,7 @@ class Processes:
     def begin(self, value: str, folder: Path) -> None:
         """Begin the run of a value."""
         self.attempts[value] = self.attempts.get(value, 0) + 1
-        log = folder / f"{len(self.attempts)}-{self.attempts[value]}.txt"
+        log = folder / f"{sum(self.attempts.values())}.txt"
         with log.open("wb") as output:
             process = subprocess.Popen(
                 self.command(value), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True

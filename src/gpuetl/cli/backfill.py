@@ -204,7 +204,7 @@ def record_of(
         )
     bound = bind_parameters(pipeline.spec.parameters, others, need_all=False)
     texts = {other: repr(getattr(value, "value", None)) for other, value in bound.items() if other != name}
-    return BackfillRecord.of(pipeline, plan.state, name, {**texts, "--profile": profile or ""})
+    return BackfillRecord.of(pipeline, plan, plan.state, name, {**texts, "--profile": profile or ""})
 
 
 def child_command(name: str, words: Sequence[str]) -> Callable[[str], list[str]]:
