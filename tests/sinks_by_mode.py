@@ -8,8 +8,8 @@ from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.places.publishing import FilesRead
 from gpuetl.places.target import Target
 
-OLD_RUN, NEW_RUN = "20260101T000000-00000001", "20260102T000000-00000002"
-PARTITIONS = {OLD_RUN: ("a", "b", "c"), NEW_RUN: ("a", "b", "d")}
+OLD_RUN, NEW_RUN, RETRY = (f"2026010{day}T000000-0000000{day}" for day in (1, 2, 3))
+PARTITIONS = {OLD_RUN: ("a", "b", "c"), NEW_RUN: ("a", "b", "d"), RETRY: ("a", "b", "d")}
 OLD = {
     "deep/file.csv": "old", "whole": ["old 0", "old 1"], "parts/k=a": ["old"], "parts/k=b": ["old"],
     "parts/k=c": ["old"], "facts": ["old 0", "old 1"],
@@ -49,7 +49,7 @@ def rows_of(target: Target, run_id: str) -> str | list[str] | list[tuple[str, st
     word = "old" if run_id == OLD_RUN else "new"
     if target.is_file:
         return word
-    if target.mode == "upsert" and run_id == NEW_RUN:
+    if target.mode == "upsert" and run_id != OLD_RUN:
         return [("k=b", word), ("k=d", word)]
     if target.partition_by:
         return [(f"k={name}", word) for name in PARTITIONS[run_id]]
@@ -66,7 +66,7 @@ def write(folder: Path, run_id: str, sync: bool = False) -> None:
             writer.write(rows_of(writer.target, run_id), 1)
             writer.finish()
             if writer.target.mode == "upsert":
-                folders = READ_BY_UPSERT if run_id == NEW_RUN else frozenset(("k=a", "k=b", "k=c"))
+                folders = READ_BY_UPSERT if run_id != OLD_RUN else frozenset(("k=a", "k=b", "k=c"))
                 writer.staged.files_read = FilesRead(writer.staged.current_versions(), folders)
         commit_sinks(writers)
     finally:

@@ -105,8 +105,8 @@ OLD = {
     "out/c.csv": {"c.csv": "c1"},
 }
 NEW = {
-    "out/a": {"x=2/part-2.csv": "A2", "x=3/part-2.csv": "A3"},
-    "out/b": {"part-2.csv": "B1"},
+    "out/a": {"x=2/part-key-2.csv": "A2", "x=3/part-key-2.csv": "A3"},
+    "out/b": {"part-key-2.csv": "B1"},
     "out/c.csv": {"c.csv": "C1"},
 }
 AFTER = {
@@ -120,14 +120,14 @@ READ_BY_UPSERT = {"out/a": frozenset(("x=1", "x=2", "x=3")), "out/b": frozenset(
 """The partitions that the second run rewrites; x=1 becomes empty."""
 
 
-def write_second(bucket, mode):
+def write_second(bucket, mode, run_id=SECOND, new=None):
     """Make the second run, in a mode."""
-    sinks = sinks_of(mode, NEW)
+    sinks = sinks_of(mode, new or NEW)
     if mode == "run_key":
         options = {"mode": "append", "run_key": ("day",), "mark": "key"}
     else:
         options = {"mode": mode, **({"on": ("id",), "partition_by": ("x",)} if mode == "upsert" else {})}
-    made = [staged(bucket, key, SECOND, files, **options) for key, files in sinks.items()]
+    made = [staged(bucket, key, run_id, files, **options) for key, files in sinks.items()]
     for sink in made if mode == "upsert" else ():
         sink.files_read = FilesRead(sink.current_versions(), READ_BY_UPSERT[sink.keys.target])
     try:
@@ -178,6 +178,28 @@ def test_a_run_that_dies_at_any_request_leaves_old_sinks_or_new_ones(bucket, sna
     assert results[-1] == after
     changes = [one != other for one, other in pairwise(results)]
     assert changes.count(True) == 1  # once, by the record
+
+
+@pytest.mark.parametrize("mode", [mode for mode in AFTER if mode != "append"])
+def test_the_same_run_again_after_one_that_died_doubles_nothing(bucket, snapshots, monkeypatch, mode):
+    """The dead run is finished or undone first, as each run does; the files of the second one have other names."""
+    run(bucket, FIRST, OLD)
+    snapshots.clear()
+    write_second(bucket, mode)
+    stopped = list(snapshots)
+    monkeypatch.setattr(ObjectLease, "is_over", True)
+    again = {key: renamed(files) for key, files in NEW.items()} | {"out/c.csv": NEW["out/c.csv"]}
+    expected = [renamed(files) if isinstance(files, dict) else files for files in AFTER[mode]]
+    for one in stopped:
+        for key in sinks_of(mode, NEW):
+            finish_dead_runs(path(key), one, RunFailed)
+        write_second(one, mode, THIRD, again)
+        assert seen(one, mode) == seen(one, mode, lists=False) == expected
+
+
+def renamed(files):
+    """Return files as a third run calls them."""
+    return {name.replace("-2.", "-3."): text for name, text in files.items()}
 
 
 @pytest.mark.parametrize("mode", AFTER)

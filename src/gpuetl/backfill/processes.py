@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path
@@ -67,7 +67,7 @@ class Processes:
     attempts: dict[str, int] = field(default_factory=dict)
     stopped: list[EndedRun] = field(default_factory=list)
 
-    def run(self, values: Sequence[str], goes_on: Callable[[EndedRun], bool]) -> Iterator[EndedRun]:
+    def run(self, values: Sequence[str], goes_on: Callable[[EndedRun], bool]) -> Generator[EndedRun, None, None]:
         """Yield runs as they end.  Where `goes_on` says so of one, no other begins; those that run end first."""
         left = deque(values)
         with TemporaryDirectory(prefix="gpuetl-backfill-") as folder, self.stopped_at_the_end():

@@ -2,8 +2,9 @@
 
 <state>/backfill/<parameter>.<fingerprint>/<value>.json
 
-The fingerprint is that of the pipeline as it is written, of its kernels, and of its other parameters.  So all values of a changed
-pipeline run again.  Each value has a file of its own: two backfills at the same time do not disturb each other.
+The fingerprint is that of the pipeline as it is written, of its kernels, and of its other parameters.  So all values
+of a changed pipeline run again.  Each value has a file of its own: two backfills at the same time do not disturb each
+other.
 """
 
 from __future__ import annotations
