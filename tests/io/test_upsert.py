@@ -1,5 +1,6 @@
 """Sinks of mode upsert: rows replace those of equal keys, and nothing else changes."""
 
+import os
 import random
 from collections import Counter
 from datetime import date, datetime
@@ -350,3 +351,23 @@ def test_a_limit_of_memory_and_spilling(tmp_path, local_engine):
     )
     expected = sorted((n, DAYS[(n + 1) % 4], -n) if n % 3 == 0 else (n, DAYS[n % 4], n) for n in range(3000))
     assert rows_at(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("dies_in", ["look", "row_changes", "commit"])
+def test_what_a_run_leaves_that_was_killed_is_removed_by_the_next(tmp_path, dies_in):
+    """New rows wait in a hidden folder beside the target; the run dies when they are there."""
+    run(upserting(tmp_path, [(1, "a", 1), (2, "b", 2)], partition_by="day"))
+    child = os.fork()
+    if not child:
+        from gpuetl.run import upsert
+
+        setattr(upsert, dies_in, lambda *arguments: os._exit(9))
+        run(upserting(tmp_path, [(2, "c", 3)], partition_by="day"))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert rows_at(tmp_path / "out") == [(1, "a", 1), (2, "b", 2)]
+    assert leftovers(tmp_path)
+    report = run(upserting(tmp_path, [(2, "c", 3)], partition_by="day"))
+    assert any("which died, left beside" in note for note in report.notes)
+    assert rows_at(tmp_path / "out") == [(1, "a", 1), (2, "c", 3)]
+    assert not leftovers(tmp_path)
