@@ -92,9 +92,8 @@ bench: $(VENV)/.dev ## start-up times and peers, into tests/benchmarks/results a
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/peers.py
 
-CUDA   ?= 13
 FOLDER ?= /tmp/gpuetl-benchmark
-compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this machine's GPU (CUDA=13, FOLDER for data)
+compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this machine's GPU (CUDA=13 for CUDA 13, FOLDER for data)
 	$(PIP) --editable '.[bench-cu$(CUDA)]'
 	$(BIN)/python tests/benchmarks/gpu.py $(FOLDER)
 	$(BIN)/python tests/benchmarks/operations.py
@@ -106,6 +105,7 @@ docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/, the Py
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python tools/generate_language.py
 	$(BIN)/python -m gpuetl.spec.json_schema src/gpuetl/schema/pipeline.schema.json
+	$(BIN)/python tools/generate_plugin_schema.py
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors
 	$(BIN)/python tests/benchmarks/render.py
 

@@ -34,6 +34,7 @@ TYPES = {
     "a format such as '%d.%m.%Y %H:%M', or a map of columns to such": "str | Mapping[str, str]",
     "a point or a comma": 'Literal[".", ","]', "one of . , ' _ or a space, or null for none": """Literal[".", ",", "'", "_", " ", ""]""",
     "the name of a sheet, or its number from 1": "str | int",
+    "a map of new_files, or of watermark and lateness": "NewFilesKeys | WatermarkKeys",
 }  # fmt: skip
 """The type in Python, by what the form of a key says that it takes."""
 INFERRED = frozenset(["csv"])
@@ -70,6 +71,7 @@ from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.operands import Names
 
 if TYPE_CHECKING:
+    from gpuetl.spec.incremental import NewFilesKeys, WatermarkKeys
     from gpuetl.table import Table
 
 

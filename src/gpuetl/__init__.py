@@ -76,14 +76,15 @@ if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline, load, loads
     from gpuetl.run.result_cache import result_cache
     from gpuetl.sandbox import in_sandbox
+    from gpuetl.spec.telemetry import Telemetry
     from gpuetl.table import Table
 
 
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "NameReplaced", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions",
-    "SinkExists", "Table", "col", "expr", "in_sandbox", "lit", "load", "loads", "param", "result_cache", "run_id",
-    "struct", "when",
+    "SinkExists", "Table", "Telemetry", "col", "expr", "in_sandbox", "lit", "load", "loads", "param", "result_cache",
+    "run_id", "struct", "when",
 ]  # fmt: skip
 __all__ += [
     "acos", "acosh", "add_days", "add_months", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh",

@@ -15,9 +15,21 @@ from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import layout as physical
 from gpuetl.records import dataclass
 from gpuetl.spec.profile import ProfileSpec
+from gpuetl.spec.telemetry import Telemetry
+from gpuetl.units import read_size
 from gpuetl.user_kernels.kernel_options import KernelOptions
 
 BROADCAST_BYTES = 64 << 20
+
+
+def read_bytes(option: str, value: int | str | None) -> int | None:
+    """Return the bytes of an option that takes a number or a size; raise `InvalidPipeline` for another text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return read_size(value)
+    except ValueError as error:
+        raise InvalidPipeline.because(coded("GE3004", f"option {option}: {error}")) from None
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,7 @@ class Cluster:
     workers
         How many to start: by default one a processor, or one a GPU.
     worker_memory
-        Bytes from which a worker that is started moves results to disk; None is no limit.
+        Bytes from which a worker that is started moves results to disk, or a size such as `60GB`; None is no limit.
     dashboard
         Where a cluster that is started serves its pages, such as `127.0.0.1:8787`; None is nowhere.
     worker_timeout_s
@@ -52,7 +64,7 @@ class Cluster:
     tls_cert: str | Path | None = None
     tls_key: str | Path | None = None
     workers: int | None = None
-    worker_memory: int | None = None
+    worker_memory: int | str | None = None
     dashboard: str | None = None
     worker_timeout_s: float = 60.0
 
@@ -71,6 +83,7 @@ class Cluster:
             raise InvalidPipeline.because(
                 coded("GE3004", f"option worker_timeout_s takes a number of seconds from 1, got {seconds!r}")
             )
+        object.__setattr__(self, "worker_memory", read_bytes("worker_memory", self.worker_memory))
         for name in ("workers", "worker_memory"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
@@ -79,6 +92,12 @@ class Cluster:
                 )
             if value is not None and (self.address or self.client is not None):
                 raise InvalidPipeline.because(coded("GE3004", f"option {name} is for a cluster that the run starts"))
+
+    @property
+    def worker_memory_bytes(self) -> int | None:
+        """The bytes of `worker_memory`, which is a number by now."""
+        assert not isinstance(self.worker_memory, str)
+        return self.worker_memory
 
     def check_engine(self, engine: str) -> None:
         """Refuse these options for an engine that does not run on a cluster."""
@@ -122,8 +141,8 @@ class RunOptions:
     profile
         The report says how much memory the run and each stage took at most, which takes some time to measure.
     memory
-        The bytes that the run may take where frames are: partitions are made so small that they fit, and the cudf
-        engine allocates no more.  None is what is free.
+        The bytes that the run may take where frames are, or a size such as `8GB`: partitions are made so small that
+        they fit, and the cudf engine allocates no more.  None is what is free.
     kernel_timeout_s
         Seconds after which a user's CUDA kernel that has not ended fails the run; None is no limit.
     sanitize
@@ -143,6 +162,13 @@ class RunOptions:
     column_stats
         The report has statistics of the columns of each sink: nulls, distinct values, least and greatest, a histogram
         or the most frequent values.  All are exact.  They are computed from the sink's rows, which takes time.
+    checkpoint_limit
+        The bytes that all checkpoints of the pipeline may take: after a run that succeeded the oldest ones go, but none
+        that the run has written or read.  None is 50 GB.
+    telemetry
+        Where the run reports to: traces, metrics, lineage.  It counts before `telemetry` of the pipeline.
+    full_refresh
+        Read all of incremental sources, as if no run had read them, and replace the state when the sinks change.
     """
 
     partition_rows: int | None = None
@@ -154,7 +180,7 @@ class RunOptions:
     resident_bytes: int | None = None
     spill_folder: str | Path | None = None
     profile: bool = False
-    memory: int | None = None
+    memory: int | str | None = None
     kernel_timeout_s: float | None = None
     sanitize: bool = False
     trace: str | Path | None = None
@@ -162,15 +188,28 @@ class RunOptions:
     cluster: Cluster = Cluster()
     report: str | Path | None = None
     column_stats: bool = False
+    checkpoint_limit: int | None = None
+    telemetry: Telemetry = Telemetry()
+    full_refresh: bool = False
 
     def __post_init__(self) -> None:
-        leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}
+        object.__setattr__(self, "memory", read_bytes("memory", self.memory))
+        object.__setattr__(self, "checkpoint_limit", read_bytes("checkpoint_limit", self.checkpoint_limit))
+        leasts = {
+            "partition_rows": 1,
+            "broadcast_bytes": 0,
+            "head_rows": 0,
+            "resident_bytes": 0,
+            "memory": 1,
+            "checkpoint_limit": 0,
+        }
         for name, least in leasts.items():
             value = getattr(self, name)
-            if value is None and name in ("partition_rows", "resident_bytes", "memory"):
+            if value is None and name in ("partition_rows", "resident_bytes", "memory", "checkpoint_limit"):
                 continue
             if not isinstance(value, int) or value < least:
                 counted = "It counts rows." if name.endswith("_rows") else "It counts bytes."
+                counted += '  Write a size such as memory="8GB".' if name == "memory" else ""
                 raise InvalidPipeline.because(
                     coded("GE3004", f"option {name} takes a whole number from {least}, got {value!r}"), counted
                 )
@@ -199,6 +238,12 @@ class RunOptions:
             )
 
     @property
+    def memory_bytes(self) -> int | None:
+        """The bytes of `memory`, which is a number by now."""
+        assert not isinstance(self.memory, str)
+        return self.memory
+
+    @property
     def kernels(self) -> KernelOptions:
         """How users' kernels run."""
         return KernelOptions(self.kernel_timeout_s, self.sanitize)
@@ -221,7 +266,7 @@ class RunOptions:
 
         What a profile says of a cluster counts for engines that run on one, and if no option of the cluster is given.
         """
-        names = ("memory", "partition_rows", "spill_folder")
+        names = ("memory", "partition_rows", "spill_folder", "checkpoint_limit")
         changes: dict[str, Any] = {
             name: value for name in names if (value := getattr(profile, name)) and getattr(self, name) is None
         }

@@ -18,7 +18,7 @@ from gpuetl.formats.frames import to_table
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, ImpossiblePath
-from gpuetl.places.registry import folder_of
+from gpuetl.places.registry import folder_of, path_of
 from gpuetl.source_methods import SourceMethods
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
@@ -27,6 +27,7 @@ from gpuetl.spec.fields import check_keys, form_of, keys_of, read_plain, with_pa
 from gpuetl.spec.files.environment import environment_of
 from gpuetl.spec.format_keys import Entry, check_entry_names, made_entry, options_of
 from gpuetl.spec.forms import NAME, NAMES, ORDER, PARAMETER_TYPE
+from gpuetl.spec.incremental import INCREMENTAL
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.places import caller
@@ -47,7 +48,7 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.run.pipeline_run import Run
     from gpuetl.run.result_cache import ResultCache
     from gpuetl.run.table_evaluation import TableQuery
-    from gpuetl.telemetry.recorder import Progress
+    from gpuetl.telemetry.recorder import Progress, WantedProgress
     from gpuetl.validation import Validation
     from gpuetl.verify.verification import VerifyReport
 
@@ -134,7 +135,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         stage: StageSpec | None,
         params: Mapping[str, Any],
         options: RunOptions | None,
-        progress: Progress | None,
+        progress: WantedProgress,
     ) -> TableQuery:
         """Return the query for the rows of a source or stage after further steps."""
         from gpuetl.run.table_evaluation import TableQuery
@@ -198,9 +199,10 @@ class Pipeline(PipelineDefinition, SourceMethods):
         steps: tuple[Step, ...],
         expect: tuple[Rule, ...] = (),
         nodes: tuple[Located | None, ...] = (),
+        checkpoint: bool = False,
     ) -> None:
-        """Declare a stage; `nodes` say where its steps stand."""
-        self._declare("stages", name, StageSpec(Text(origin, caller()), steps, expect, nodes))
+        """Declare a stage; `nodes` say where its steps stand, and `checkpoint` has runs keep its rows."""
+        self._declare("stages", name, StageSpec(Text(origin, caller()), steps, expect, nodes, checkpoint))
 
     def add_sink(self, name: str, format: str, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
@@ -304,8 +306,10 @@ class Pipeline(PipelineDefinition, SourceMethods):
     ) -> Optimized:
         """Return the plan after the optimizer's passes, or those before the pass named `before`."""
         from gpuetl.optimize import optimize
+        from gpuetl.run.incremental.sources import next_run
 
-        return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
+        plan = next_run(self.plan(params).with_results(), self.root)
+        return optimize(plan, options.skip_passes if options else (), before)
 
     def explain(
         self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, engine: str = "auto"
@@ -319,10 +323,12 @@ class Pipeline(PipelineDefinition, SourceMethods):
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
+        from gpuetl.run.incremental.sources import next_run
         from gpuetl.run.planning import explained
 
         plan = self.plan(params).with_results()
         with plan.pointing():
+            plan = next_run(plan, self.root)
             return explained(plan, self.options_for(options, engine), self.engine_for(engine))
 
     def run(
@@ -332,9 +338,14 @@ class Pipeline(PipelineDefinition, SourceMethods):
         engine: str = "auto",
         keep: str | Iterable[str] | None = None,
         options: RunOptions | None = None,
-        progress: Progress | None = None,
+        progress: WantedProgress = None,
         client: Any = None,
         write: bool = True,
+        resume: bool = False,
+        select: str | Iterable[str] = (),
+        until: str = "",
+        limit: int | None = None,
+        write_to: str | os.PathLike[str] | None = None,
     ) -> Run:
         """Run the pipeline: write its sinks, and return its results and its report.
 
@@ -347,7 +358,8 @@ class Pipeline(PipelineDefinition, SourceMethods):
         options
             How the plan is optimized and split.
         progress
-            Called as operations finish partitions.
+            Called as operations finish partitions, with the operation's origin and how many of how many are done.  A
+            Jupyter notebook shows the progress below the cell by default; False shows none.
         client
             A `distributed.Client` of the cluster on which the engines `dask` and `dask-cuda` run, as in
             `RunOptions.cluster`; by default the client that is current, or a cluster of the run's own.
@@ -355,6 +367,17 @@ class Pipeline(PipelineDefinition, SourceMethods):
             Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
         write
             False computes the stages and writes no sink: `run(write=False)["clean"].to_pandas()`.
+        resume
+            Read stages from their checkpoints where these are valid.
+        select
+            Write only the sinks that hang on these stages: `clean`, `clean+` with all that reads it, `+clean` with all
+            that it reads.
+        until
+            Compute up to this stage and keep its rows; sinks that hang on later stages are not written.
+        limit
+            Read only the first rows of each source, and write no sink, unless `write_to` says where.
+        write_to
+            The folder in which sinks are written in the place of their own paths.
 
         Raises
         ------
@@ -371,14 +394,18 @@ class Pipeline(PipelineDefinition, SourceMethods):
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
         options = self.options_for(options, choice.name)
+        from gpuetl.report.notebook_progress import shown_progress
         from gpuetl.run.pipeline_run import RunRequest, run_pipeline  # while a GPU's context is opened
+        from gpuetl.run.selection import Selection
 
         names = None if keep is None else as_names(keep)
         if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
-        return run_pipeline(
-            self, params or {}, choice, RunRequest(names, write, fills_cache=in_notebook()), options, progress
-        )
+        place = None if write_to is None else path_of(os.fspath(write_to), Path())
+        part = Selection(as_names(select), until, limit, place)
+        request = RunRequest(names, write, False, in_notebook(), True, part, resume)
+        with shown_progress(progress, f"run of {self.spec.name}") as shown:
+            return run_pipeline(self, params or {}, choice, request, options, shown)
 
     def verify(
         self,
@@ -543,6 +570,8 @@ def _source_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str,
             read[name] = read_plain(
                 form_of(declared[name]), read[name], f"{within}: {name}" if name in CHOICES else within
             )
+    if "incremental" in read:
+        read["incremental"] = read_plain(INCREMENTAL, read["incremental"], f"{within}: incremental")
     for name in ("columns", "exclude"):
         if name in read:
             read[name] = read_plain(NAMES, as_names(read[name]), f"{within}: {name}")

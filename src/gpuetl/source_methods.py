@@ -13,6 +13,7 @@ from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.operands import Names
 
 if TYPE_CHECKING:
+    from gpuetl.spec.incremental import NewFilesKeys, WatermarkKeys
     from gpuetl.table import Table
 
 
@@ -40,6 +41,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         verify_checksums: bool = False,
@@ -66,6 +68,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -84,6 +88,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
             "verify_checksums": verify_checksums,
@@ -105,6 +110,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         delimiter: str = ",",
@@ -143,6 +149,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -185,6 +193,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
             "delimiter": delimiter,
@@ -218,6 +227,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         sample_rows: int = 10000,
@@ -244,6 +254,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -262,6 +274,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
             "sample_rows": sample_rows,
@@ -283,6 +296,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         **unknown: Never,
@@ -307,6 +321,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -321,6 +337,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
         }
@@ -340,6 +357,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         **unknown: Never,
@@ -364,6 +382,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -378,6 +398,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
         }
@@ -397,6 +418,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         **unknown: Never,
@@ -421,6 +443,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -435,6 +459,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
         }
@@ -454,6 +479,7 @@ class SourceMethods:
         filter: Expression | None = None,
         extra_columns: Literal["error", "ignore", "add"] | None = None,
         missing_columns: Literal["error", "null"] | None = "error",
+        incremental: NewFilesKeys | WatermarkKeys | None = None,
         storage: str | None = None,
         storage_options: Mapping[str, object] | None = None,
         sheet: str | int = 1,
@@ -484,6 +510,8 @@ class SourceMethods:
             What to do with columns of files that `schema` does not have.
         missing_columns
             What to do where a file lacks a column: stop, or read null.
+        incremental
+            Read only what no successful run has read: new files, or rows beyond a watermark.
         storage
             The name of options of a store, declared under `storage`.
         storage_options
@@ -510,6 +538,7 @@ class SourceMethods:
             "filter": filter,
             "extra_columns": extra_columns,
             "missing_columns": missing_columns,
+            "incremental": incremental,
             "storage": storage,
             "storage_options": storage_options,
             "sheet": sheet,

@@ -14,7 +14,8 @@ from gpuetl.records import dataclass
 from gpuetl.sink_methods import SinkMethods
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import Rule
-from gpuetl.spec.fields import check_keys, with_parameters
+from gpuetl.spec.fields import check_keys, read_plain, with_parameters
+from gpuetl.spec.forms import BOOLEAN
 from gpuetl.spec.places import caller
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Located, Text
@@ -70,9 +71,13 @@ class Table(TableSteps, TableKernels, SinkMethods, TableResults):
             raise InvalidPipeline.because(message, "Name it: table.stage('name').rejected.")
         return Table(self.pipeline, f"{self.origin}{REJECTED}")
 
-    def stage(self, name: str) -> Table:
-        """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
-        self.pipeline.add_stage(name, self.origin, self.steps, self.expectations, self.nodes)
+    def stage(self, name: str, *, checkpoint: bool = False) -> Table:
+        """Give the steps so far a name: a stage of the pipeline, from which other tables may begin.
+
+        With `checkpoint`, runs keep its rows in the state folder, and `run(resume=True)` reads them.
+        """
+        is_kept = read_plain(BOOLEAN, checkpoint, f"stage '{name}': checkpoint")
+        self.pipeline.add_stage(name, self.origin, self.steps, self.expectations, self.nodes, is_kept)
         return Table(self.pipeline, name)
 
     def named(self) -> Text:

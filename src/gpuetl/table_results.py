@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpuetl.spec.expect.rules import Rule
     from gpuetl.spec.steps import Step
     from gpuetl.spec.values import Located
-    from gpuetl.telemetry.recorder import Progress
+    from gpuetl.telemetry.recorder import WantedProgress
     from gpuetl.types.schema import Schema
 
 Params = Mapping[str, Any]
@@ -62,7 +62,7 @@ class TableResults:
         params: Params | None = None,
         engine: str = "auto",
         options: RunOptions | None = None,
-        progress: Progress | None = None,
+        progress: WantedProgress = None,
     ) -> Result:
         """Return all rows: `collect().to_arrow()`, `.to_pandas()`, `.to_polars()`, `.to_cudf()`.
 
@@ -174,7 +174,7 @@ class TableResults:
         return " → ".join(f"{verb} {cut(one_line(written_text(part)))}".rstrip() for verb, part in parts)
 
     def _query(
-        self, params: Params | None, options: RunOptions | None, progress: Progress | None = None
+        self, params: Params | None, options: RunOptions | None, progress: WantedProgress = None
     ) -> TableQuery:  # fmt: skip
         from gpuetl.spec.model import StageSpec
         from gpuetl.spec.values import Text

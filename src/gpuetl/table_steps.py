@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, Never, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from gpuetl.column_arguments import (
@@ -30,6 +31,7 @@ from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
+from gpuetl.spec.steps.window import LATE_ROWS, STATES
 from gpuetl.spec.values import Formula, Text, as_names
 from gpuetl.types.schema import Schema
 
@@ -165,10 +167,28 @@ class TableSteps:
         """Group rows by columns: `group_by("k").agg(col("x").sum().alias("total"))` is an `aggregate`."""
         return GroupBy(self._table, names_of("group_by", *by))
 
-    def window(self, by: Names = (), order_by: Names = (), **columns: Expression) -> Table:
-        """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
+    def window(
+        self, by: Names = (), order_by: Names = (), *, state: Literal["none", "keep"] | Expression = "none",
+        late_rows: Literal["error", "drop"] | Expression = "error", forget: timedelta | Expression | None = None,
+        **columns: Expression,
+    ) -> Table:  # fmt: skip
+        """Add columns computed from the rows of a group in order: see docs/functions.md, window functions.
+
+        With `state="keep"` groups go on from the last run; `late_rows` and `forget` are for that: see
+        docs/window-state.md.  An expression for one of the three is a column of that name.
+        """
+        options: dict[str, Any] = {}
+        for name, form, given in (("state", STATES, state), ("late_rows", LATE_ROWS, late_rows)):
+            if isinstance(given, Expression):
+                columns[name] = given
+            else:
+                options[name] = read_plain(form, given, f"window: {name}")
+        if isinstance(forget, Expression):
+            columns["forget"] = forget
+        elif forget is not None:
+            options["forget"] = formula(forget)
         found = calls("window", columns)
-        return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by)))
+        return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by), **options))
 
     def sort(self, *by: Names, **unknown: Never) -> Table:
         """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""

@@ -21,6 +21,16 @@ def size(count: int) -> str:
     return f"{amount:.1f} TB"
 
 
+def size_of(count: int, total: int) -> str:
+    """Return a part of a number of bytes, both in the unit of the whole: `1.2 of 4.0 GB`."""
+    power = 0
+    while total >= 1000 ** (power + 1) and power < len(BYTE_UNITS) - 1:
+        power += 1
+    if not power:
+        return f"{count} of {total} B"
+    return f"{count / 1000**power:.1f} of {total / 1000**power:.1f} {BYTE_UNITS[power]}"
+
+
 def read_size(text: str) -> int:
     """Return the bytes that a text names as `size` writes them, in whatever case: `8GB`, `1.5 tb`, `4096`.
 

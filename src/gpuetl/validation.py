@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
+from gpuetl.errors import EvaluationError, InvalidPipeline, Problems, RunFailed
 from gpuetl.expressions.ir import Expr, Parameter
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.overlooked import overlooked_warnings
@@ -36,10 +36,14 @@ CODE_KEYS = ("cuda", "body", "reduce", "combine")
 
 @dataclass(frozen=True)
 class Validation:
-    """A pipeline in which nothing wrong was found: its plan, and a sentence for each thing that was not checked."""
+    """A pipeline in which nothing wrong was found: its plan, and a sentence for each thing that was not checked.
+
+    `next_run` says what the next run will read of incremental sources.
+    """
 
     plan: Plan
     not_checked: tuple[str, ...] = ()
+    next_run: tuple[str, ...] = ()
 
 
 def validate_pipeline(pipeline: PipelineDefinition, params: Mapping[str, Any], files: bool) -> Validation:
@@ -64,8 +68,35 @@ def validate_pipeline(pipeline: PipelineDefinition, params: Mapping[str, Any], f
         *check_sources(plan, pipeline.spec, parameters, problems),
         *check_kernels(plan, pipeline.spec, problems),
     ]
+    coming = next_reads(pipeline, plan, params, problems)
     problems.check()
-    return Validation(replace(plan, warnings=tuple(problems.warnings)), tuple(unchecked))
+    return Validation(replace(plan, warnings=tuple(problems.warnings)), tuple(unchecked), coming)
+
+
+def next_reads(
+    pipeline: PipelineDefinition, plan: Plan, params: Mapping[str, Any], problems: Problems
+) -> tuple[str, ...]:
+    """Say what the next run reads of incremental sources, as far as metadata of files tells.
+
+    Nothing is said where a parameter has no value, or something else is wrong.
+    """
+    lacking = any(one.required and name not in params for name, one in pipeline.spec.parameters.items())
+    if not plan.incremental or lacking or problems.found:
+        return ()
+    from gpuetl.run.incremental.sources import next_run
+
+    try:
+        with plan.pointing():
+            coming = next_run(plan.with_results(), pipeline.root)
+    except RunFailed as error:
+        if error.problem is None:
+            raise
+        problems.found.append(error.problem)
+        return ()
+    for one in coming.selections.values():
+        for warning in one.warnings:
+            problems.warn(warning)
+    return tuple(one.note for one in coming.selections.values())
 
 
 def unknown_columns(plan: Plan, files: bool) -> Iterator[str]:

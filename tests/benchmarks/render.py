@@ -17,6 +17,7 @@ from render_gpu import (
     operations_section,
 )
 from render_host import (
+    checkpoints_section,
     expectations_section,
     peers_section,
     planning_section,
@@ -30,6 +31,7 @@ from render_scaling import scaling_section
 from render_summary import summary
 from render_text import measured, newest, table
 from render_upsert import upsert_section
+from render_window_state import window_state_section
 
 HERE = Path(__file__).parent
 CODECS = ("zstd", "snappy", "none")
@@ -77,8 +79,11 @@ def versions_table(results: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[st
 def page() -> str:
     """Return the page."""
     results = {name: newest(name) for name in BENCHMARKS}
-    upserts = {name: result for name in ("upsert-cudf", "upsert-pandas") for result in measured(name)}
+    checkpoints = [one for engine in ("pandas", "cudf") for one in measured(f"checkpoints-{engine}")]
+    upserts = [one for engine in ("cudf", "pandas") for one in measured(f"upsert-{engine}")]
     gpu, first_runs = results["gpu"], results["first-runs"]
+    states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
+    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts)]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -109,9 +114,11 @@ def page() -> str:
         "## Expectations and commits", "",
         *expectations_section(results["expectations"]),
         *sync_section(results["sync"]),
-        *upsert_section(),
+        *upsert_section(upserts),
+        *checkpoints_section(checkpoints),
+        *window_state_section(states),
         METHOD,
-        *table(("benchmark", "machine", "versions"), versions_table([*results.items(), *upserts.items()])),
+        *table(("benchmark", "machine", "versions"), versions_table([*results.items(), *named])),
     ]  # fmt: skip
     return "\n".join([HEAD, *lines])
 

@@ -112,6 +112,30 @@ def sync_row(name: str, case: dict[str, Any]) -> str:
     return f"| {name} | {size} | {' | '.join(cells)} | {difference:+.2f} s |"
 
 
+def checkpoints_section(results: list[dict[str, Any]]) -> list[str]:
+    """Render what checkpoints cost and save, of each engine that was measured."""
+    rows = [checkpoint_row(result, name, case) for result in results for name, case in result["cases"].items()]
+    lines = [f"{result['engine']}: {conditions(result)}; {result['disk']}." for result in results]
+    return [
+        "## Checkpoints", "",
+        "`tests/benchmarks/checkpoints.py`: the seconds of a run without a checkpoint, of one that writes it, and of one that",
+        "resumes from it, in turns in a warm process. `filtered` keeps most rows after one filter, so nearly all of its time is",
+        "the checkpoint. `windowed` computes three windows over each user's events. The least of the runs counts.", "",
+        *table(
+            ("engine", "stage", "rows kept", "MB", "without, s", "writing, s", "ratio", "resuming, s", "ratio"), rows
+        ),
+        *lines, "",
+    ]  # fmt: skip
+
+
+def checkpoint_row(result: dict[str, Any], name: str, case: dict[str, Any]) -> str:
+    """Return the line of one stage on one engine."""
+    without, writing, resuming = (case[f"{way}_s"]["min"] for way in ("without", "writing", "resuming"))
+    ratios = f"{case['writing_ratio']:.2f}", f"{case['resuming_ratio']:.2f}"
+    size = f"{case['rows']:,} | {case['bytes'] / 1e6:,.1f}"
+    return f"| {result['engine']} | {name} | {size} | {without:.2f} | {writing:.2f} | {ratios[0]} | {resuming:.2f} | {ratios[1]} |"
+
+
 def planning_section(result: dict[str, Any]) -> list[str]:
     """Render how long the largest plans take, and how much longer than those of half the size."""
     rows = [planning_row(shape["what"], *shape["runs"][-2:]) for shape in result["shapes"]]

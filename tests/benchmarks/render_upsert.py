@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from render_text import conditions, measured, remarks, table
+from render_text import conditions, remarks, table
 
 PHASES = {"run": "new rows", "find keys": "find keys", "merge": "merge", "commit": "commit"}
 SHARES = {0.001: "0.1 %", 0.01: "1 %", 0.1: "10 %", 1.0: "100 %"}
 
 
-def upsert_section() -> list[str]:
+def upsert_section(results: Sequence[dict[str, Any]]) -> list[str]:
     """Render one table for each engine; nothing where none was measured."""
-    results = [result for engine in ("cudf", "pandas") for result in measured(f"upsert-{engine}")]
     if not results:
         return []
     lines = [

@@ -308,7 +308,8 @@ NEVER = (
     "pyarrow.acero", "gpuetl.engines.cudf.runtime", "gpuetl.engines.cudf.cudf_engine", "gpuetl.doctor", "gpuetl.error_codes",
     "gpuetl.executors.dask", "gpuetl.file_tests.run_tests", "gpuetl.kernels.check", "gpuetl.testing",
     "gpuetl.verify", "gpuetl.cli.bench", "gpuetl.cli.verify", "rich", "sqlglot.executor", "asyncio", "http", "unittest",
-    "sqlglot.planner", "sqlglot.lineage", "sqlglot.optimizer.optimizer",
+    "sqlglot.planner", "sqlglot.lineage", "sqlglot.optimizer.optimizer", "opentelemetry", "openlineage",
+    "prometheus_client", "gpuetl.plan.column_lineage",
 )  # fmt: skip
 """What no run on pandas needs whose output is no terminal, and so neither what comes before one."""
 NOT_TO_PLAN = (

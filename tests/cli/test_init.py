@@ -66,6 +66,36 @@ def test_a_project_is_made_in_the_working_folder(folder, monkeypatch):
     assert sound(folder / "My project").spec.name == "My_project"
 
 
+def test_a_column_that_is_nearly_of_a_type_is_named(folder):
+    (folder / "a.csv").write_text("id;price\n1;2,50\n2;3,75\n")
+    done = gpuetl("init", "shop", "--from", "a.csv")
+    hint = (
+        "a.csv: column 'price' is a string: its values look like '2,50'.  To read it as float64, write price: float64"
+    )
+    assert f'hint: {hint} in the schema, and next to it decimal: ","\n' in done.stdout
+    assert "# hint: ../a.csv: column 'price' is a string:" in (folder / "shop/pipeline.yaml").read_text()
+    sound(folder / "shop")
+
+
+def test_the_test_of_a_project_is_about_a_column_that_keeps_its_type(folder):
+    """So that the project is sound, too, when its reader has done what the hints say."""
+    (folder / "a.csv").write_text("day;name;price\n31.12.2026;x;2,50\n30.12.2026;y;3,75\n")
+    assert gpuetl("init", "shop", "--from", "a.csv").exit_code == 0
+    file = folder / "shop/pipeline.yaml"
+    text = file.read_text().replace("day: string", "day: date").replace("price: string", "price: float64")
+    options = 'delimiter: ;\n    decimal: ","\n    date_format: {day: "%d.%m.%Y"}'
+    file.write_text(text.replace("delimiter: ;", options))
+    assert {name: str(dtype) for name, dtype in sound(folder / "shop").spec.sources["a"].schema.items()} == {
+        "day": "date32[day]", "name": "string", "price": "double",
+    }  # fmt: skip
+
+
+def test_a_path_that_does_not_exist_begins_at_this_folder(folder):
+    done = gpuetl("init", "shop", "--from", "trips.csv")
+    assert done.exit_code == 2
+    assert done.stderr.endswith("Check the path; relative ones start at this folder.\n")
+
+
 def test_sources_have_the_columns_of_files(folder):
     (folder / "data").mkdir()
     (folder / "data/orders.csv").write_text('"order id";amount;day\n1;2,5;2026-11-01\n;1,0;\n')

@@ -146,3 +146,24 @@ def test_columns_with_repeated_names_are_read_by_names_of_the_schema(pipeline):
     types = {"id": "int64", "net": "int64", "gross": "int64"}
     pipeline.read_csv("s", "s.csv", types, header=False, skip_rows=1)
     assert pipeline.run(engine="pandas", keep=["s"])["s"].to_arrow().to_pylist() == [{"id": 1, "net": 10, "gross": 11}]
+
+
+def test_a_column_that_is_nearly_of_a_type_gets_a_hint(printed, tmp_path):
+    (tmp_path / "trips.csv").write_text("id,km\n1,4.5\n2,n/a\n3,1.5\n4,2.5\n5,3.5\n")
+    text = printed("trips.csv")
+    assert (
+        text
+        == """\
+# trips.csv: types of the first 5 rows of trips.csv
+# hint: trips.csv: column 'km' is a string: 1 of 5 values (20 %) is not valid as float64: 'n/a' in
+#   row 2.  To read it as float64, write km: float64 in the schema, and next to it nulls: ["",
+#   "n/a"]
+sources:
+  trips:
+    csv: trips.csv
+    schema:
+      id: int64
+      km: string
+"""
+    )
+    assert dict(ge.loads(f"gpuetl: 1\nname: p\n{text}", tmp_path).spec.sources["trips"].schema)["km"] == pa.string()

@@ -308,3 +308,26 @@ def test_large_text_files_are_read_in_parts(pipeline, reports, monkeypatch):
     assert read_rows(reports[0]) < 200
     with pytest.raises(RunFailed, match="'bad' is not a valid int64"):
         t.select("a").collect()
+
+
+def test_a_quarantine_that_a_parameter_asks_for_needs_no_reader(tmp_path, engine):
+    (tmp_path / "t.csv").write_text("x\n1\nq\n2\n")
+    text = """
+gpuetl: 1
+name: p
+params:
+  bad: {type: string, default: quarantine}
+  broken: {type: string, default: quarantine}
+sources: {t: {csv: t.csv, schema: {x: int64}, on_bad_row: $bad}}
+stages:
+  big: {from: t, steps: [{filter: x > 0}], expect: [{that: x > 1, name: big, on_fail: $broken}]}
+"""
+    pipeline = loads(text, tmp_path)
+    t, big = pipeline.table("t"), pipeline.table("big")
+    assert t.head(5, engine=engine).to_arrow().to_pylist() == [{"x": 1}, {"x": 2}]
+    assert big.collect(engine=engine).to_arrow().to_pylist() == [{"x": 2}]
+    assert (big.count(engine=engine), big.columns) == (1, ["x"])
+    assert t.rejected.head(engine=engine).to_arrow().column("text").to_pylist() == ["q"]
+    assert big.rejected.head(engine=engine).to_arrow().column("x").to_pylist() == [1]
+    assert t.count(engine=engine, params={"bad": "null"}) == 3
+    assert big.count(engine=engine, params={"broken": "warn"}) == 2

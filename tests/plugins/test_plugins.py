@@ -10,6 +10,8 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+import generate_plugin_schema
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "plugin"
 SOURCE = ROOT / "src"
@@ -152,6 +154,12 @@ def test_the_schema_for_editors_has_plugins(site, folder):
     assert list(jsonschema.Draft7Validator(schema).iter_errors(data)) == []
     data["stages"]["priced"]["steps"][2]["top"]["rows"] = "many"
     assert len(list(jsonschema.Draft7Validator(schema).iter_errors(data))) == 1
+
+
+def test_the_schema_next_to_the_example_is_up_to_date(site, folder):
+    text = (EXAMPLE / "pipeline.schema.json").read_text(encoding="utf-8")
+    assert text == generate_plugin_schema.schema_text(), "run make docs"
+    assert text == gpuetl("schema", "--pipeline", sites=[site], cwd=folder).stdout
 
 
 def test_the_schema_next_to_the_example_knows_its_words():

@@ -153,3 +153,18 @@ def contrast(one: str, other: str) -> float:
     """Return the contrast ratio of two colors, from 1 to 21."""
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
+
+
+JUPYTERLAB = ".jp-RenderedHTMLCommon tr, .jp-RenderedHTMLCommon th, .jp-RenderedHTMLCommon td {text-align: right}"
+"""What JupyterLab's style says of all tables in outputs."""
+
+
+@pytest.mark.slow
+def test_texts_stand_at_the_left_and_numbers_at_the_right_in_jupyterlab(browser, tmp_path):
+    rows = Pipeline("p", root=tmp_path).from_frame("t", pa.table({"name": ["a"], "count": [1]})).collect()
+    page = browser.new_page()
+    page.set_content(f"<style>{JUPYTERLAB}</style><div class='jp-RenderedHTMLCommon'>{rows._repr_html_()}</div>")
+    for cells in ("th", "td"):
+        sides = page.eval_on_selector_all(cells, "all => all.map(one => getComputedStyle(one).textAlign)")
+        assert sides == ["left", "right"]
+    page.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import pyarrow.parquet as pq
@@ -14,6 +15,7 @@ from gpuetl import RunFailed, RunOptions, col, count
 from gpuetl.report.html.elements import Column, tag
 from gpuetl.report.html.elements import table as html_table
 from gpuetl.report.html.page import page
+from gpuetl.report.html.sinks import number, shown
 from gpuetl.report.limits import Limit
 from tables import table
 
@@ -173,3 +175,18 @@ def test_values_of_variables_are_not_shown(tmp_path, monkeypatch):
     )
     report = ge.loads(text, tmp_path).run({"at": f"{tmp_path}/secret-lake"}, engine="pandas").report
     assert "secret-lake" not in page(report)
+
+
+def test_a_run_on_both_says_gpu_and_cpu(report):
+    stages = (replace(report.stages[0], device="GPU"), replace(report.stages[1], device="CPU"), *report.stages[2:])
+    mixed = replace(report, device="MIXED", stages=stages)
+    assert "on GPU and CPU" in mixed.summary
+    assert "on GPU and CPU" in page(mixed)
+    assert "MIXED" not in page(mixed)
+
+
+def test_numbers_of_first_rows_and_statistics_have_commas():
+    assert [shown(value) for value in (1234, Decimal("-1234.50"), 1234.5, True, None)] == [
+        "1,234", "-1,234.50", "1,234.5", "True", "null",
+    ]  # fmt: skip
+    assert number("208637.86", "decimal(38,2)") == "208,637.86"

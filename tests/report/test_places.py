@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -102,5 +103,7 @@ def test_parameters_are_in_the_report(pipeline, source):
     """Those that were given, and defaults."""
     least = pipeline.param("least", "int64", 1)
     pipeline.param("name", "string")
+    pipeline.param("gap", "duration", timedelta(hours=8))
     source(table({"x": "int64"}, (1,), (2,))).filter(col("x") > least).stage("kept")
-    assert pipeline.run({"least": "0"}, engine="pandas").report.params == {"least": "0", "name": "null"}
+    report = pipeline.run({"least": "0"}, engine="pandas").report
+    assert report.params == {"least": "0", "name": "null", "gap": "8 hours"}

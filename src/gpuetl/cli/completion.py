@@ -22,6 +22,8 @@ OF_PIPELINE = {
     "profile": lambda spec: spec.profiles,
     "stage": lambda spec: [*spec.stages, *spec.sources],
     "stages": lambda spec: spec.stages,
+    "select": lambda spec: [word for name in spec.stages for word in (name, f"{name}+", f"+{name}")],
+    "until": lambda spec: spec.stages,
     "from_run": lambda spec: spec.stages,
     "params": lambda spec: [f"{name}=" for name in spec.parameters],
     "names": lambda spec: [str(test.name) for test in spec.tests],

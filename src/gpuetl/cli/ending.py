@@ -14,7 +14,10 @@ from types import FrameType
 from typing import Any
 
 from gpuetl.cli import has_run_users_code, main
+from gpuetl.signals import STOPPING, end_at_second_signal, leave_signals_to_thread
 
+STOPPED = tuple(128 + number for number in STOPPING)
+"""The exit codes of a command that a signal ended."""
 HELD = ("LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
 """Variables by which profilers and checkers of native code enter a process; they write their results at its exit."""
 
@@ -28,10 +31,13 @@ def run_and_end() -> None:
         Where the process is to end as Python does, and the command failed.
     """
     status: Any = 0
+    is_watched = end_at_second_signal()
     try:
         main()
     except SystemExit as end:
         status = 0 if end.code is None else end.code
+        if is_watched and status in STOPPED:
+            leave_signals_to_thread()
         if type(status) is not int or not may_end_at_once(sys._getframe()):
             raise
     else:

@@ -10,6 +10,7 @@ from gpuetl.messages import redacted
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.places.paths import FilePath
+    from gpuetl.plan.plan import Plan
 
 
 def add_to(commands: Commands) -> None:
@@ -18,6 +19,8 @@ def add_to(commands: Commands) -> None:
     group = command.add_mutually_exclusive_group()
     group.add_argument("--svg", action="store_true", help="print an SVG picture: gpuetl graph FILE --svg > graph.svg")
     group.add_argument("--mermaid", action="store_true", help="print Mermaid text, for Markdown pages; the default")
+    text = "print of which columns of sources each column of the sinks is made, and how"
+    group.add_argument("--columns", action="store_true", help=text)
     text = "leave out columns that the sources' files have to be looked at for"
     command.add_argument("--no-files", dest="files", action="store_false", help=text)
 
@@ -29,6 +32,7 @@ def graph(
     profile: str | None = None,
     svg: bool = False,
     mermaid: bool = False,
+    columns: bool = False,
     files: bool = True,
 ) -> None:
     """Print the graph of a pipeline, with the columns of its sources and stages.  No rows are read."""
@@ -40,5 +44,18 @@ def graph(
     pipeline = load(file, root, profile=profile)
     with scan_progress():
         plan = pipeline.plan(dict(params), unbound=True, files=files)
+    if columns:
+        print(redacted(column_text(plan)))
+        return
     drawn = pipeline_graph(pipeline.spec, plan)
     print(redacted(drawing.draw_svg(*drawn) if svg else drawing.mermaid(*drawn)))
+
+
+def column_text(plan: Plan) -> str:
+    """Return the column lineage of the sinks, or, without any, of the last stages."""
+    from gpuetl.plan.column_lineage import column_lineage, lineage_lines
+
+    named = {f"sink {name}": node for name, node in plan.sinks.items()}
+    named = named or {f"stage {name}": plan.stages[name] for name in plan.last_stages()}
+    found = zip(named, column_lineage(*named.values()), strict=True)
+    return "\n".join(line for name, lineage in found for line in lineage_lines(name, lineage))

@@ -47,10 +47,16 @@ def init(name: str | None, paths: Sequence[str], format: str | None) -> None:  #
 
     folder = Path(name or ".")
     title = re.sub(r"[^A-Za-z0-9_-]+", "_", folder.resolve().name).strip("_") or "pipeline"
+    hints: list[str] = []
     if paths:
-        sources, notes = sources_of(paths, format)
-        relative = {one: replace(spec, path=Text(path_from(folder, spec.path))) for one, spec in sources.items()}
-        files = project_of(title, relative, notes)
+        found = sources_of(paths, format)
+        for source in found.values():
+            hints += source.shown_hints
+        relative = {
+            one: source._replace(spec=replace(source.spec, path=Text(path_from(folder, source.spec.path))))
+            for one, source in found.items()
+        }
+        files = project_of(title, relative)
     else:
         files = sample_project(title)
     files[SCHEMA] = schema_text()
@@ -58,6 +64,8 @@ def init(name: str | None, paths: Sequence[str], format: str | None) -> None:  #
         message = coded("GE1045", f"{folder / existing[0]} exists already")
         raise InvalidPipeline.because(message, "Give another NAME, or remove it.")
     write(folder, {path: text for path, text in files.items() if not (folder / path).exists()})
+    for hint in hints:
+        print(f"hint: {hint}")
     go = f"cd {name} && " if name else ""
     print(f"\n    {go}gpuetl test {PIPELINE}\n    {go}gpuetl run {PIPELINE}")
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.cli.schema import FileSource
 from gpuetl.expressions.unparse import quote_name
 from gpuetl.records import dataclass
-from gpuetl.spec.model import PipelineSpec, SourceSpec
+from gpuetl.spec.model import PipelineSpec
 from gpuetl.spec.write import pipeline_data, yaml_text
 from gpuetl.types.data_types import DATE, DURATION, STRING, DataType, is_floating, is_integer
 from gpuetl.types.decimal_types import is_decimal
@@ -114,19 +115,20 @@ def sample_project(name: str) -> dict[str, str]:
     }
 
 
-def project_of(name: str, sources: Mapping[str, SourceSpec], notes: Iterable[str]) -> dict[str, str]:
-    """Return the files of a project for sources; notes are comments at its top."""
-    head = [LANGUAGE_SERVER, *(f"{note}\n" for note in notes)]
-    return {PIPELINE: "".join([*head, pipeline_text(name, sources)]), ".gitignore": IGNORED, CI: CI_TEXT}
+def project_of(name: str, sources: Mapping[str, FileSource]) -> dict[str, str]:
+    """Return the files of a project for sources; comments on them are at its top."""
+    comments = [f"{line}\n" for source in sources.values() for line in source.comments]
+    text = "".join([LANGUAGE_SERVER, *comments, pipeline_text(name, sources)])
+    return {PIPELINE: text, ".gitignore": IGNORED, CI: CI_TEXT}
 
 
-def pipeline_text(name: str, sources: Mapping[str, SourceSpec]) -> str:
+def pipeline_text(name: str, sources: Mapping[str, FileSource]) -> str:
     """Return a pipeline with the sources, and for each a stage that checks it, a sink and a test."""
-    data = pipeline_data(PipelineSpec(name, sources=sources))
+    data = pipeline_data(PipelineSpec(name, sources={one: source.spec for one, source in sources.items()}))
     data["profiles"] = {"dev": {"engine": "pandas"}, "prod": {"engine": "auto"}}
     data |= {"stages": {}, "sinks": {}, "tests": []}
-    for source, spec in sources.items():
-        key = key_of(spec)
+    for source, found in sources.items():
+        key = key_of(found)
         stage = free_name("clean" if len(sources) == 1 else f"{source}_clean", [*sources, *data["stages"]])
         steps = [{"filter": f"{quote_name(key.name)} IS NOT NULL"}] if key else []
         rules: list[dict[str, Any]] = [{"not_null": [key.name]}] if key else []
@@ -147,10 +149,14 @@ def test_of(source: str, stage: str, key: Key | None) -> dict[str, Any]:
     return {"name": f"{stage} leaves out rows without {key.name}", "given": {source: given}, "expect": {stage: [row]}}
 
 
-def key_of(source: SourceSpec) -> Key | None:
-    """Return the first column for which YAML has a value; None where there is none."""
-    values = ((name, example_value(dtype)) for name, dtype in source.schema.items())
-    return next((Key(name, value) for name, value in values if value is not None), None)
+def key_of(source: FileSource) -> Key | None:
+    """Return the first column for which YAML has a value, if possible one without a hint; None where there is none.
+
+    A column with a hint will get another type.
+    """
+    values = [(name, example_value(dtype)) for name, dtype in source.spec.schema.items()]
+    keys = [Key(name, value) for name, value in values if value is not None]
+    return next((key for key in keys if key.name not in source.hints), next(iter(keys), None))
 
 
 def example_value(dtype: DataType) -> Any:

@@ -51,8 +51,14 @@ def plan(
     show_warnings(bound)
     wanted = bound.with_results()
     with wanted.pointing(), scan_progress():
+        if wanted.incremental:
+            from gpuetl.run.incremental.sources import next_run
+
+            wanted = next_run(wanted, pipeline.root)
         if rung is not None:
             text = explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)
         else:
             text = explained(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
+    for selection in wanted.selections.values():
+        print(redacted(f"next run, {selection.note}"))
     print(redacted(text))

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from threading import Event, Thread
 
-from gpuetl.messages import printable, redacted
 from gpuetl.records import dataclass
-from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.run_progress import RunProgress
 from gpuetl.units import duration
 
 EVERY_S = 30.0
+SAMPLE_S = 1.0
+"""How often estimates are brought up to date."""
 
 
 @dataclass
-class ProgressLines:
-    """Prints the latest progress every `EVERY_S` seconds; a shorter run prints nothing.
+class ProgressLines(RunProgress):
+    """Prints the latest progress every `EVERY_S` seconds; a shorter run prints nothing."""
 
-    Threads may call it at the same time; the worst that follows is a second line.
-    """
-
-    print_line: Callable[[str], None]
-    begun_s: float = 0.0
+    print_line: Callable[[str], None] = print
     printed_s: float = 0.0
 
     def __post_init__(self) -> None:
-        self.begun_s = self.printed_s = time.monotonic()
+        super().__post_init__()
+        self.printed_s = self.begun_s
 
-    def __call__(self, origin: Origin, done: int, of: int) -> None:
-        """Take note of progress."""
-        now = time.monotonic()
+    def tick(self) -> None:
+        """Bring estimates up to date, and print a line if it is time."""
+        summary, now = self.summary(), self.clock()
         if now - self.printed_s < EVERY_S:
             return
-        self.printed_s = now
-        parts = f": {done:,} of {of:,} partitions" if of > 1 else ""
-        self.print_line(
-            f"  after {duration(now - self.begun_s)}: " + printable(redacted(origin.kind + " " + origin.name)) + parts
-        )
+        self.printed_s += EVERY_S * ((now - self.printed_s) // EVERY_S)
+        what = "; ".join(filter(None, (summary, self.latest_line()))) or self.title
+        self.print_line(f"  after {duration(self.printed_s - self.begun_s)}: {what}")
+
+
+@contextmanager
+def progress_lines(print_line: Callable[[str], None], title: str) -> Iterator[ProgressLines]:
+    """Print progress while the block lasts, from a thread that wakes once a second."""
+    lines, ended = ProgressLines(title, print_line=print_line), Event()
+
+    def work() -> None:
+        while not ended.wait(SAMPLE_S):
+            lines.tick()
+
+    thread = Thread(target=copy_context().run, args=(work,), name="gpuetl-progress", daemon=True)
+    thread.start()
+    try:
+        yield lines
+    finally:
+        ended.set()
+        thread.join()

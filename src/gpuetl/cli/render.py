@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from gpuetl.cli.console import Console
-from gpuetl.cli.tables import Table, check_table, new_table, stage_table, step_table
+from gpuetl.cli.tables import TABLE_WIDTH, Table, check_table, cut, new_table, stage_table, step_table
 from gpuetl.engines.registry import Choice
 from gpuetl.executors.committing import SinkReport
 from gpuetl.messages import one_line
@@ -20,7 +20,10 @@ from gpuetl.value_texts import values_of
 # What a run looks like on a terminal: the engine, progress, the tables of the report.
 
 
-MAX_COLUMNS = 8
+MOST_CHARACTERS = 40
+"""Of a text in the first rows, where there is no room for all columns."""
+LEAST_COLUMN = 4
+"""The width of the narrowest column, with the spaces behind it."""
 
 
 class Screen:
@@ -36,15 +39,16 @@ class Screen:
         self.out.print(f"engine: {choice.name} ({choice.reason})")
 
     @contextmanager
-    def progress(self, title: str = "running") -> Iterator[OnProgress]:
-        """Show the sources, stages and sinks as they work; without a terminal by a line now and then."""
-        if self.quiet:
+    def progress(self, title: str = "running", live: bool = True) -> Iterator[OnProgress]:
+        """Show the sources, stages and sinks as they work, if `live`; without a terminal by a line now and then."""
+        if self.quiet or not live:
             yield silent
             return
         if not self.err.is_terminal:
-            from gpuetl.cli.progress_lines import ProgressLines
+            from gpuetl.cli.progress_lines import progress_lines
 
-            yield ProgressLines(self.err.print)
+            with progress_lines(self.err.print, title) as lines:
+                yield lines
             return
         from gpuetl.cli.live_view import live_view
 
@@ -54,9 +58,11 @@ class Screen:
     def report(self, report: RunReport, steps: bool = False) -> None:
         """Print first rows, `steps`, expectations, warnings and notes, what was written, and last the table of stages.
 
-        First rows are those of the last sink; of a run that wrote none, of all stages that it kept.
+        First rows are those of the last sink; of a run that wrote none, of all stages that it kept.  A run that failed
+        has none.
         """
-        for name, head in list(report.head.items())[-1 if report.sinks else 0 :]:
+        heads = {} if report.error else report.head
+        for name, head in list(heads.items())[-1 if report.sinks else 0 :]:
             self.out.print(f"first rows of {name}:")
             self.out.print(head_table(head))
         if steps:
@@ -72,10 +78,20 @@ class Screen:
             self.out.print(f"peak memory: {', '.join(peaks)}; expected memory: {size(report.expected_memory)}")
         for sink in report.sinks:
             self.out.print(sink_line(sink), soft_wrap=True)
-        self.out.print(stage_table(report))
+        if report.nothing_new:
+            self.out.print("nothing new: no sink has changed")
+        else:
+            self.out.print(stage_table(report))
         self.out.print(report.summary)
         if report.path:
             self.report_path(report)
+
+    def resumable(self, report: RunReport) -> None:
+        """Say which stages a run that failed has kept, so that the next one can go on after them."""
+        for one in report.checkpoints:
+            if one.state != "lost":
+                rows = f"{one.rows:,} row{'s' * (one.rows != 1)}, {size(one.bytes)}"
+                self.out.print(f"kept stage {one.stage}: {rows}; run again with --resume to go on from there")
 
     def report_path(self, report: RunReport) -> None:
         """Say where the report is."""
@@ -92,14 +108,32 @@ def sink_line(sink: SinkReport) -> str:
     return f"wrote {sink.name}: {rows}{changes}, {size(sink.file_bytes)} in {files}: {one_line(sink.path)}"
 
 
-def head_table(head: Any) -> Table:
-    """Return the first rows of a result; columns beyond the eighth are left out."""
-    names = head.column_names[:MAX_COLUMNS]
-    more = [f"+{len(head.column_names) - len(names)} columns"] if len(head.column_names) > len(names) else []
-    table = new_table(*((name, "left") for name in names + more))
-    for row in zip(*(values_of(head.column(name)) for name in names), strict=True):
-        table.add_row(*map(_cell, row), *([""] if more else []))
+def head_table(head: Any, width: int = TABLE_WIDTH) -> Table:
+    """Return the first rows of a result, at most `width` characters wide.
+
+    Where there is no room for all, long texts are cut, and then the last columns are left out and counted.
+    """
+    columns = [[name, *map(_cell, values_of(head.column(name)))] for name in head.column_names[: width // LEAST_COLUMN]]
+    if len(columns) < head.num_columns or cells_width(columns) > width:
+        columns = [[cut(cell, MOST_CHARACTERS) for cell in column] for column in columns]
+    while len(columns) > 1 and cells_width([*columns, *left_out(head, len(columns))]) > width:
+        columns.pop()
+    names, *rows = zip(*columns, *left_out(head, len(columns)), strict=True)
+    table = new_table(*((name, "left") for name in names))
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def left_out(head: Any, shown: int) -> list[list[str]]:
+    """Return a column that says how many are not shown; nothing where all are."""
+    count = head.num_columns - shown
+    return [[f"+{count} column{'s' * (count != 1)}", *[""] * head.num_rows]] if count else []
+
+
+def cells_width(columns: Sequence[Sequence[str]]) -> int:
+    """Return how wide a table of these columns is."""
+    return sum(max(len(one_line(cell)) for cell in column) for column in columns) + 3 * len(columns) - 1
 
 
 def _cell(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Sequence
 from dataclasses import replace
 from errno import EACCES
@@ -24,6 +24,7 @@ from gpuetl.cli.arguments import (
     run_options,
 )
 from gpuetl.cli.output import OUTPUT
+from gpuetl.cli.partial_run import add_parts, selection_of
 from gpuetl.errors import ContractBroken, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.signals import noted
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from gpuetl.cli.render import Screen
     from gpuetl.places.paths import FilePath
     from gpuetl.report.run_report import RunReport
+
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def add_to(commands: Commands) -> None:
@@ -70,12 +73,42 @@ def add_run_arguments(command: ArgumentParser) -> None:
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
+    text = "read all of incremental sources, as if no run had read them, and begin the state of the pipeline anew"
+    command.add_argument("--full-refresh", action="store_true", help=text)
     text = "do not wait until files are on disk: faster, but a power failure may lose sinks"
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
+    add_parts(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
+    add_observability(command)
 
 
-def run(
+def add_observability(command: ArgumentParser) -> None:
+    """Add the arguments that say who else hears of the run."""
+    group = command.add_argument_group("logs, traces, metrics and lineage")
+    text = "write log records as JSON, one a line, to this file; without FILE to stderr, without a live view"
+    group.add_argument("--log-json", metavar="FILE", nargs="?", const="-", type=log_file, help=text)
+    text = "the least level of log records, which without --log-json are text on stderr; default: info"
+    group.add_argument("--log-level", metavar="LEVEL", choices=LOG_LEVELS, help=f"{', '.join(LOG_LEVELS)}: {text}")
+    text = "send a trace and metrics by OpenTelemetry; default: if OTEL_EXPORTER_OTLP_ENDPOINT is set"
+    group.add_argument("--otel", action=BooleanOptionalAction, help=text)
+    text = "send OpenLineage events; default: if OPENLINEAGE_URL is set or there is an openlineage.yml"
+    group.add_argument("--openlineage", action=BooleanOptionalAction, help=text)
+    text = "write metrics of the run to this file, in the text format of Prometheus"
+    group.add_argument("--metrics", metavar="FILE", type=output_path, help=text)
+
+
+def run(log_json: str | None = None, log_level: str | None = None, **given: Any) -> None:
+    """Run a pipeline and write its sinks, all of them or none."""
+    if log_json is None and log_level is None:
+        run_file(**given)
+        return
+    from gpuetl.cli.log_output import log_output
+
+    with log_output(log_json, log_level) as on_stderr:
+        run_file(**given, live=not on_stderr)
+
+
+def run_file(
     file: FilePath,
     params: Params = (),
     engine: str = "auto",
@@ -94,11 +127,22 @@ def run(
     trace: Path | None = None,
     steps: bool = False,
     write: bool = True,
+    full_refresh: bool = False,
     sync: bool = True,
     quiet: bool = False,
+    resume: bool = False,
+    checkpoint_limit: int | None = None,
+    select: Sequence[str] = (),
+    until: str = "",
+    limit: int | None = None,
+    write_to: FilePath | None = None,
+    otel: bool | None = None,
+    openlineage: bool | None = None,
+    metrics: Path | None = None,
+    live: bool = True,
     **cluster: Any,
 ) -> None:
-    """Run a pipeline and write its sinks, all of them or none."""
+    """Run a pipeline; `live` shows progress on stderr."""
     from gpuetl.engines import starting
     from gpuetl.engines.registry import begin, choose_engine, warms_up_for
 
@@ -106,6 +150,7 @@ def run(
     begun = begin(engine) if early else None  # a profile may name another engine
     from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
     from gpuetl.pipeline import load
+    from gpuetl.spec.telemetry import Telemetry
 
     pipeline = load(file, root, profile=profile)
     screen, engine = Screen(quiet), pipeline.engine_for(engine)
@@ -113,6 +158,9 @@ def run(
         skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
+        checkpoint_limit=checkpoint_limit,
+        telemetry=Telemetry(otel, openlineage, str(metrics or "")),
+        full_refresh=full_refresh,
     )  # fmt: skip
     choice = choose_engine(engine, begun)
     options = options.with_profile(pipeline.spec.profile, choice.name)
@@ -125,9 +173,12 @@ def run(
 
     collect_garbage()
     try:
-        with screen.progress(f"run of {pipeline.spec.name}") as progress:
+        with screen.progress(f"run of {pipeline.spec.name}", live) as progress:
+            part = selection_of(select, until, limit, write_to)
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            wanted = RunRequest(keep, write, unused=write)
+            keep = None if part.is_partial else keep
+            unused = write and not part.is_partial
+            wanted = RunRequest(keep, write, unused, observed=True, part=part, resume=resume)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
         OUTPUT.is_result = False
@@ -135,7 +186,7 @@ def run(
         raise
     except BaseException as error:
         OUTPUT.is_result = False
-        show_failed(screen, getattr(error, "report", None), options.report)
+        show_failed(screen, getattr(error, "report", None), options.report, getattr(error, "observer_warnings", ()))
         raise
     OUTPUT.is_result = not done.sinks
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):
@@ -174,11 +225,14 @@ def show(
         warn_of_report(messages.with_code(message, message), is_wanted=True)
 
 
-def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None) -> None:
-    """Say where the report of a run that failed is; the error is printed after it."""
+def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | None, unsent: Sequence[str] = ()) -> None:
+    """Say where the report of a run that failed is, and who could not be told; the error is printed after it."""
     if failed is None:
         return
+    for warning in unsent:
+        print(f"warning: {warning}", file=sys.stderr)
     warn_of_lost_report(failed, place, is_wanted=False)
+    screen.resumable(failed)
     if failed.path:
         screen.report_path(failed)
 
@@ -202,6 +256,15 @@ def warn_of_report(message: str, is_wanted: bool) -> None:
     if OUTPUT.is_result and is_wanted:
         raise RunFailed(message)
     print(f"warning: {message}", file=sys.stderr)
+
+
+def log_file(text: str) -> str:
+    """Return where log records go; refuse a pipeline's file, which stands before the option."""
+    if text == "-":
+        return text
+    if text.endswith((".yaml", ".yml")):
+        raise ArgumentTypeError(f"{text} would be the log's file; name the pipeline before --log-json")
+    return str(output_path(text))
 
 
 def report_path(text: str) -> Path:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.errors import InvalidPipeline
 from gpuetl.messages import coded
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gpuetl.formats.format import Format
     from gpuetl.spec.model import SourceSpec
     from gpuetl.types.data_types import DataType
+
+WIDTH = 100
 
 
 def add_to(commands: Commands) -> None:
@@ -55,35 +58,59 @@ def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_pa
     print("\n".join(sources_text(paths, format)))
 
 
+class FileSource(NamedTuple):
+    """Files as a source: from which rows its types are, where the files do not state them, and hints by column."""
+
+    spec: SourceSpec
+    note: str = ""
+    hints: Mapping[str, str] = {}
+
+    @property
+    def comments(self) -> list[str]:
+        """The note and the hints as comments of YAML."""
+        path = self.spec.path
+        note = [f"# {path}: types of {self.note}"] if self.note else []
+        return [*note, *map(comment, self.shown_hints)]
+
+    @property
+    def shown_hints(self) -> list[str]:
+        """The hints with the path."""
+        return [f"{self.spec.path}: {hint}" for hint in self.hints.values()]
+
+
+def comment(hint: str) -> str:
+    """Return a hint as comments of YAML, at most `WIDTH` characters wide."""
+    return textwrap.fill(hint, WIDTH, initial_indent="# hint: ", subsequent_indent="#   ", break_on_hyphens=False)
+
+
 def sources_text(paths: Sequence[str], format: str | None) -> list[str]:  # noqa: A002
-    """Return notes on files, and the section `sources` that reads them."""
+    """Return notes and hints on files as comments, and the section `sources` that reads them."""
     from gpuetl.spec.model import PipelineSpec
     from gpuetl.spec.write import write_pipeline
 
-    sources, notes = sources_of(paths, format)
-    text = write_pipeline(PipelineSpec("schema", sources=sources))
-    return [*notes, text[text.index("sources:") :].rstrip()]
+    found = sources_of(paths, format)
+    text = write_pipeline(PipelineSpec("schema", sources={name: source.spec for name, source in found.items()}))
+    comments = [line for source in found.values() for line in source.comments]
+    return [*comments, text[text.index("sources:") :].rstrip()]
 
 
-def sources_of(paths: Sequence[str], format: str | None) -> tuple[dict[str, SourceSpec], list[str]]:  # noqa: A002
-    """Return files as sources, and comments that say from which rows types are.
+def sources_of(paths: Sequence[str], format: str | None) -> dict[str, FileSource]:  # noqa: A002
+    """Return files as sources by name.
 
     Raises
     ------
     InvalidPipeline
         For a path whose format is not known, and for a file that cannot be read.
     """
-    sources: dict[str, SourceSpec] = {}
-    notes: list[str] = []
+    sources: dict[str, FileSource] = {}
     for path in paths:
-        source, note = described(path, format)
+        source = described(path, format)
         sources[next(name for name in names_for(path) if name not in sources)] = source
-        notes += [f"# {path}: types of {note}"] if note else []
-    return sources, notes
+    return sources
 
 
-def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa: A002
-    """Return the source of a path, and from which rows its types are, where the files do not state them."""
+def described(path: str, format: str | None) -> FileSource:  # noqa: A002
+    """Return the source of a path."""
     from gpuetl.formats.dataset import Dataset
     from gpuetl.formats.registry import FORMATS
     from gpuetl.places.registry import path_of
@@ -95,20 +122,22 @@ def described(path: str, format: str | None) -> tuple[SourceSpec, str]:  # noqa:
         raise InvalidPipeline.because(message, f"Formats: {', '.join(FORMATS)}.")
     try:
         form = FORMATS[format] if format else format_of(path)
-        dataset, note = Dataset("schema", form.name, path_of(path, Path())), ""
+        dataset, note, hints = Dataset("schema", form.name, path_of(path, Path())), "", dict[str, str]()
         if not form.states_types:
             dataset = replace(dataset, options=form.detected(dataset.files[0]))
             found = form.infer(dataset)
+            hints |= form.type_hints(dataset, found.types)
             note = f"the first {found.rows:,} rows of {found.file}"
             dataset = replace(dataset, declared=found.types, inferred_rows=max(1, found.rows))
         types = {name: declarable(dtype) for name, dtype in dataset.schema.items()}
         source = SourceSpec(form.name, Text(path), schema=types, options=dataset.options)
     except DatasetError as error:
-        raise InvalidPipeline.because(error.args[0], error.hint) from None
+        hint = error.hint.replace("the pipeline's folder", "this folder")
+        raise InvalidPipeline.because(error.args[0], hint) from None
     except OSError as error:
         message = coded("GE1403", f"cannot read {path}: {error.strerror or error}")
         raise InvalidPipeline.because(message) from None
-    return source, note
+    return FileSource(source, note, hints)
 
 
 def declarable(dtype: DataType) -> DataType:

@@ -62,6 +62,8 @@ def show(
     table = result.to_arrow()
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+    for note in result.notes:
+        print(f"next run, {note}")
     width = max(map(len, table.column_names), default=0)
     for field in table.schema:
         print(f"{field.name:{width}}  {type_name(field.type)}")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from gpuetl.messages import one_line
 from gpuetl.report.funnel_lines import STEP_COLUMNS, rows_in, rows_out, step_lines
-from gpuetl.report.run_report import RunReport
+from gpuetl.report.run_report import RunReport, place_of
 from gpuetl.units import duration, percent, size
 
 Side = Literal["left", "right"]
@@ -67,7 +67,7 @@ def stage_table(report: RunReport, width: int = TABLE_WIDTH) -> Table:
         "waited": ["" if stage.waited is None else duration(stage.waited) for stage in stages],
         "peak memory": [some(stage.peak_bytes) for stage in stages],
         "limited by": ["" if stage.limit is None else str(stage.limit) for stage in stages] if report.memory else [],
-        "on": [stage.device if report.device == "MIXED" else "" for stage in stages],
+        "on": [place_of(stage.device) if report.device == "MIXED" else "" for stage in stages],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     kinds = [stage.kind for stage in stages]

@@ -51,11 +51,14 @@ def validate(
     spec, plan = pipeline.spec, checked.plan
     counts = {"source": len(spec.sources), "stage": len(spec.stages), "sink": len(spec.sinks), "test": len(spec.tests)}
     if json:
-        print(_as_json(file, counts, warnings=(*plan.warnings, *plan.unused), not_checked=checked.not_checked))
+        warnings = (*plan.warnings, *plan.unused)
+        print(_as_json(file, counts, warnings=warnings, not_checked=checked.not_checked, next_run=checked.next_run))
         return
     show_warnings(plan)
     for item in checked.not_checked:
         print(f"not checked: {item}")
+    for item in checked.next_run:
+        print(redacted(f"next run, {item}"))
     shown = (_counted(count, what) for what, count in counts.items() if count or what != "test")
     print(f"{file}: valid, {', '.join(shown)}")
 
@@ -66,6 +69,7 @@ def _as_json(
     problems: Sequence[Problem] = (),
     warnings: Sequence[Problem] = (),
     not_checked: Sequence[str] = (),
+    next_run: Sequence[str] = (),
 ) -> str:
     """Return the outcome as JSON; a pipeline that is not valid has no counts, since some of it may not be readable."""
     from gpuetl.output_files import as_json
@@ -77,6 +81,7 @@ def _as_json(
             "problems": [problem.to_dict() for problem in problems],
             "warnings": [warning.to_dict() for warning in warnings],
             "not_checked": [redacted(sentence) for sentence in not_checked],
+            "next_run": [redacted(sentence) for sentence in next_run],
             "counts": {f"{what}s": count for what, count in (counts or {}).items()} or None,
         }
     )

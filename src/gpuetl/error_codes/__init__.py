@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.error_codes import (
+    checkpoints,
     clusters,
     commits,
     contracts,
@@ -10,6 +11,7 @@ from gpuetl.error_codes import (
     declarations,
     engines,
     expressions,
+    incremental,
     kernels,
     limits,
     names,
@@ -27,15 +29,17 @@ from gpuetl.error_codes import (
     state,
     steps,
     storage,
+    telemetry,
     upserts,
     warnings,
+    window_state,
 )
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
     pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
-    parquet_files, storage, sink_keys, sinks, upserts, commits, state, contracts, warnings, declarations, running, limits, engines,
-    clusters, output,
+    parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
+    running, limits, engines, clusters, output, telemetry,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

@@ -58,6 +58,8 @@ class ErrorPage:
         Values of parameters, as on the command line.
     untested
         Why the tests cannot run the example, such as a machine that is out of memory; empty where they do.
+    warns
+        Whether it is a warning, although its code is not one of those that begin with GE17.
     """
 
     code: str
@@ -71,11 +73,12 @@ class ErrorPage:
     files: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     untested: str = ""
+    warns: bool = False
 
     @property
     def is_warning(self) -> bool:
         """Whether a run prints it in its report and continues."""
-        return self.code.startswith("GE17")
+        return self.warns or self.message.startswith("warning: ")
 
     def whole(self, text: str) -> str:
         """Return the whole file of an example, which may be steps only."""

@@ -58,14 +58,16 @@ Profiles: dev, prod. Did you mean 'prod'?""",
         title="a list, struct or map in the place of a single value",
         cause="A parameter that is a list or map stands where an engine needs a single value or a column, such as in a "
         "path.  The parts of such parameters are constants.",
-        fix="Take a part of it: `$ids[1]`, `$limits.least`, `$rates[currency]`.  After `IN` a list stands as a whole.",
+        fix="Take a part of it: `$ids[1]`, `$limits.least`, `$rates[currency]`.  After `IN` a list stands as a whole.  To have "
+        "the list as a column, put it into a file of one row, such as JSON, and join that with `how: cross`.",
         kind="pipeline",
         example=LISTS,
         message="""\
 example.yaml:11:31: stage 'result', step 1: a constant of list<int64> cannot stand here as a whole  [GE1031]
     - with_columns: {known: $ids}
                             ^^^^
-A list goes after IN, and into [ ], list_contains and list_length; a map takes [key]; a struct takes .field.""",
+A list goes after IN, and into [ ], list_contains and list_length; a map takes [key]; a struct takes .field.  To have \
+all of it in each row, put it into a file of one row, and write join: {with: SOURCE, how: cross}.""",
         fixed=LISTS.replace("known: $ids", "known: id IN $ids"),
     ),
     ErrorPage(

@@ -8,12 +8,12 @@ PAGES = (
         code="GE1573",
         title="the state of a pipeline cannot be used",
         cause="gpuetl cannot read or write the state folder, or `state.json` in it is damaged or of a newer gpuetl.",
-        fix="Check the folder and the rights to it.  If the state is lost, restore it from a copy, or begin anew with "
-        "`gpuetl run --full-refresh`.",
+        fix="Check the folder and the rights to it.  If the state is lost, restore it from a copy.  To begin "
+        "anew, remove `state.json`, and the rows of sinks that append: the next run reads everything.",
         kind="command",
         example="gpuetl run daily.yaml",
         message="state '.gpuetl/daily': cannot use .gpuetl/daily/state.json: it is damaged, or was not written by gpuetl.  "
-        "Use the gpuetl that wrote it, or begin anew with gpuetl run --full-refresh  [GE1573]",
+        "Use the gpuetl that wrote it, or restore it from a copy.  Without it, the next run begins anew  [GE1573]",
         untested="it takes state that is damaged",
     ),
     ErrorPage(

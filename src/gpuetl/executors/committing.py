@@ -45,6 +45,7 @@ def commit(
         warn_of_other_columns(writer, recorder)
         if not writer.rows:
             warn_of_no_rows(writer, recorder)
+    recorder.begin_commit()
     commit_sinks(list(writers.values()), recorder.commit, state)
     for writer in writers.values():
         warn_of_kept_rows(writer, recorder)

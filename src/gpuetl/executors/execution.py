@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 
 from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.deferred import DeferredSinks
 from gpuetl.executors.outputs import Accepts, Outputs, StageState, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.planned_work import planned_work
 from gpuetl.places.publishing import StagedSink
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import Progress, Recorder
@@ -29,7 +32,7 @@ def on_workers(
     A cluster that is made for the run is closed at the end.
     """
     if not is_clustered(engine):
-        yield options, Capacity(memory_of(backend, options.memory))
+        yield options, Capacity(memory_of(backend, options.memory_bytes))
         return
     from gpuetl.executors.dask.cluster import open_client
     from gpuetl.executors.dask.workers import capacity_of
@@ -38,7 +41,7 @@ def on_workers(
         with timed(seconds, "cluster"):
             client = stack.enter_context(open_client(engine, options.cluster, progress))
             found = capacity_of(client, computing_engine(engine), progress)
-        memory = found.memory if options.memory is None else min(found.memory, options.memory)
+        memory = found.memory if options.memory_bytes is None else min(found.memory, options.memory_bytes)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
 
 
@@ -71,6 +74,7 @@ class Execution:
     accepts: Accepts = accept_all
     pipeline: str = ""
     stage_state: StageState = no_state
+    checkpointing: Checkpointing | None = None
     deferred: DeferredSinks | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
@@ -84,6 +88,7 @@ class Execution:
 
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
+        self.recorder.begin_plan(partial(planned_work, physical))
         if not is_clustered(self.engine):
             return execute(physical, self, ahead)
         from gpuetl.executors.dask.cluster_run import Workers, execute_on_cluster

@@ -18,6 +18,7 @@ from gpuetl.executors.store import Key, Store
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.passes import Pass, passes_of, with_needs
 from gpuetl.physical.stateful_window import StatefulWindow
+from gpuetl.plan.graph import walk_graph
 
 Take = Callable[[Frame], None]
 """What is done with each partition of a root."""
@@ -47,12 +48,32 @@ class LocalExecutor:
         self.next = dict.fromkeys(self.passes, 0)
         self.exchanges = {id(one.node): one for one in self.passes if not one.is_output}
         self.gathered: Counter[int] = Counter()
+        self.failed_passes: set[Pass] = set()
+        self.failed_nodes: set[int] = set()
 
     def compute(self, receivers: Sequence[Take]) -> None:
         """Compute the roots; hand each partition over when it is there, to the one for its root."""
         outputs = (one for one in self.passes if one.is_output)
         for _ in self.run_passes(self.passes, dict(zip(outputs, receivers, strict=True))):
             pass
+
+    def complete(self, receivers: Sequence[Take | None]) -> None:
+        """Go on after an error, for the roots that have a receiver and do not need what failed.
+
+        A pass that failed has lost a partition, and so has a shared node that was being computed: what needs one of
+        these is left alone.
+        """
+        outputs = (one for one in self.passes if one.is_output)
+        wanted = {one: take for one, take in zip(outputs, receivers, strict=True) if take and self.is_intact(one)}
+        needed = {need for one in wanted for need in with_needs(one, self.passes)}
+        for _ in self.run_passes([one for one in self.passes if one in needed], wanted):
+            pass
+
+    def is_intact(self, one: Pass) -> bool:
+        """Tell whether nothing that an output needs has failed."""
+        if self.failed_passes.intersection(with_needs(one, self.passes)):
+            return False
+        return all(id(node) not in self.failed_nodes for node in walk_graph(one.node))
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""
@@ -87,10 +108,14 @@ class LocalExecutor:
         """Take the next partition; of an exchange that has the rows that are wanted, the others are not."""
         index = self.next[one]
         self.next[one] += 1
-        if one.is_output:
-            receivers[one](self.partition(one.node, index))
-        elif isinstance(one.node, Exchange) and not self.exchange(one.node, index):
-            self.next[one] = one.partitions
+        try:
+            if one.is_output:
+                receivers[one](self.partition(one.node, index))
+            elif isinstance(one.node, Exchange) and not self.exchange(one.node, index):
+                self.next[one] = one.partitions
+        except BaseException:
+            self.failed_passes.add(one)
+            raise
 
     def partition(self, node: Physical, index: int) -> Frame:
         """Return one partition: run the fragment that ends in `node`, from where its rows are to be had."""
@@ -113,7 +138,11 @@ class LocalExecutor:
         """Return one partition of a source, an exchange or a shared node; its last reader takes it out of the store."""
         key = (id(node), index)
         if key not in self.store:
-            frame = self.computed(node, index)
+            try:
+                frame = self.computed(node, index)
+            except BaseException:
+                self.failed_nodes.add(id(node))
+                raise
             if self.readers[key] > 1:
                 self.store.add(key, frame, node.schema)
         else:

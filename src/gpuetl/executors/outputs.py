@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,11 @@ import pyarrow as pa
 
 from gpuetl.allocators import trim
 from gpuetl.engines.interface import Backend, Frame
+from gpuetl.errors import GpuetlError, OutOfMemory
 from gpuetl.executors.ahead import ReadAhead
+from gpuetl.executors.checkpointing import Checkpointing, CheckpointOutput, CheckpointWriter
 from gpuetl.executors.committing import SinkReport, commit
-from gpuetl.executors.local import LocalExecutor
+from gpuetl.executors.local import LocalExecutor, Take
 from gpuetl.executors.run_memory import Budget, Guard
 from gpuetl.executors.runner import Runner, write_traffic
 from gpuetl.executors.store import Store
@@ -26,12 +28,13 @@ from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import Closable, FileWriter, SinkWriter, close_writers
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
-from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.lower import PhysicalPlan, checkpoint_name
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
 from gpuetl.physical.working_sets import HOST
 from gpuetl.places.publishing import StagedSink
 from gpuetl.plan.nodes import Write
+from gpuetl.state.checkpoint_files import CheckpointTarget
 from gpuetl.telemetry.memory_meter import Growth
 from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.telemetry.trace import spanned, timed
@@ -80,8 +83,8 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     executor = LocalExecutor(runner, physical.roots, store, reader)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer", backend.thread_setup())
     in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
-    writers = {
-        name: SinkWriter(
+    writers: dict[str, SinkWriter] = {
+        name: (CheckpointWriter if isinstance(write.target, CheckpointTarget) else SinkWriter)(
             write.target,
             run.run_id,
             file_writer(backend, name, write, source.schema, in_threads, budget),
@@ -89,13 +92,13 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
             options.sync,
             run.pipeline,
         )
-        for name, (write, source) in physical.sinks.items()
+        for name, (write, source) in physical.written.items()
     }
     runner.guard.frees.extend(partial(wait_until_written, writer) for writer in writers.values())
     if budget:
         settled = (partial(is_settled, writer) for writer in writers.values())
         budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
-    head_rows, pending = options.head_rows, list[Closable](writers.values())
+    head_rows, pending = options.head_rows, list[Closable](sinks_first(writers))
     try:
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
@@ -104,28 +107,38 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
                 name: SinkOutput(runner, source, write, writers[name], head_rows)
                 for name, (write, source) in physical.sinks.items()
             }
+            checkpoints = checkpoint_outputs(physical, runner, writers, run.checkpointing)
             kept, counted = dict[str, Frame](), dict[str, Frame]()
-            executor.compute(
-                [
-                    *(partial(counted.__setitem__, name) for name in physical.first),
-                    *(sink.take for sink in sinks.values()),
-                    *(partial(kept.__setitem__, name) for name in physical.kept),
-                    *(partial(counted.__setitem__, name) for name in physical.along),
-                ]
-            )
-            checks = {
-                name: runner.step(physical.checks[name], 1, partial(backend.to_arrow, frame))
-                for name, frame in counted.items()
-            }
+            counts = run.checkpointing.counts if run.checkpointing else {}
+            receivers: list[tuple[bool, Take]] = [
+                *((name in counts, partial(counted.__setitem__, name)) for name in physical.first),
+                *((True, checkpoint.take) for checkpoint in checkpoints),
+                *((False, sink.take) for sink in sinks.values()),
+                *((False, partial(kept.__setitem__, name)) for name in physical.kept),
+                *((name in counts, partial(counted.__setitem__, name)) for name in physical.along),
+            ]
+
+            def counted_tables() -> dict[str, pa.Table]:
+                return {
+                    name: runner.step(physical.checks[name], 1, partial(backend.to_arrow, frame))
+                    for name, frame in counted.items()
+                }
+
+            with completing(executor, receivers, checkpoints, run.checkpointing, counted_tables):
+                executor.compute([take for _, take in receivers])
+            checks = counted_tables()
+            if run.checkpointing:
+                run.checkpointing.keep_counts(checks)
             heads = {name: sink.head() for name, sink in sinks.items()}
-            for name, (write, _) in physical.sinks.items():
-                writers[name].finish()
+            for name, (write, _) in physical.written.items():
+                if name in physical.sinks:  # checkpoints are written, or given up
+                    writers[name].finish()
                 note_files(recorder.of(write, write.origin), writers[name], backend)
         tables = dict[str, pa.Table]()
         for name, frame in kept.items():
             heads[name], table = runner.step(physical.kept[name], 0, partial(shown_rows, backend, frame, head_rows))
             tables |= {} if table is None else {name: table}
-        reports = ended(run, writers, pending, threads, checks)
+        reports = ended(run, {name: writers[name] for name in physical.sinks}, pending, threads, checks)
     finally:
         close_writers(pending, threads)
     if budget:
@@ -148,12 +161,63 @@ def ended(
         return ()
     if run.deferred is not None:
         run.deferred.take(writers, run.stage_state(checks), threads)
-        pending.clear()
+        taken = {id(writer) for writer in writers.values()}
+        pending[:] = [one for one in pending if id(one) not in taken]
         return ()
     with timed(run.seconds, "commit"):
         state = run.stage_state(checks)
         pending += state
         return commit(writers, run.recorder, state)
+
+
+def checkpoint_outputs(
+    physical: PhysicalPlan, runner: Runner, writers: Mapping[str, SinkWriter], checkpointing: Checkpointing | None
+) -> list[CheckpointOutput]:
+    """Return what takes the partitions of each checkpoint."""
+    found = []
+    for name, (write, source) in physical.checkpoints.items():
+        writer = writers[checkpoint_name(name)]
+        assert isinstance(writer, CheckpointWriter)
+        assert checkpointing is not None
+
+        def begin(work: Work, frame: Frame, source: Physical = source, writer: SinkWriter = writer) -> None:
+            write_frame(runner, work, frame, source.schema, writer)
+
+        found.append(CheckpointOutput(runner, source, write, writer, checkpointing, begin))
+    return found
+
+
+@contextmanager
+def completing(
+    executor: LocalExecutor,
+    receivers: Sequence[tuple[bool, Take]],
+    checkpoints: Sequence[CheckpointOutput],
+    checkpointing: Checkpointing | None,
+    counted: Callable[[], Mapping[str, pa.Table]],
+) -> Iterator[None]:
+    """Complete the checkpoints where something else fails in the block, and wait until they are published.
+
+    `receivers` say of each root whether a checkpoint needs it, and `counted` gives what was counted for rules.
+    """
+    try:
+        try:
+            yield
+        except OutOfMemory:  # the run begins again in smaller partitions
+            raise
+        except GpuetlError:
+            if checkpointing is not None and checkpoints:
+                with suppress(Exception):  # the first error is the one to tell
+                    executor.complete([take if needed else None for needed, take in receivers])
+                    checkpointing.keep_counts(counted())
+            raise
+    finally:
+        for checkpoint in checkpoints:
+            checkpoint.end()
+
+
+def sinks_first(writers: Mapping[str, SinkWriter]) -> list[SinkWriter]:
+    """Return the writers, those of checkpoints last: the folder of the first one says that a commit is done."""
+    return sorted(writers.values(), key=lambda writer: isinstance(writer, CheckpointWriter))
 
 
 def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa.Table | None]:
@@ -167,10 +231,10 @@ def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa
 
 def budget_of(physical: PhysicalPlan, backend: Backend, options: RunOptions) -> Budget | None:
     """Return what keeps to the limit of a run on the host, whose allocators keep to none; a GPU's does."""
-    if options.memory is None or backend.device == "GPU":
+    if options.memory_bytes is None or backend.device == "GPU":
         return None
     backend.release()  # what planning leaves would be taken for memory that the process needs by itself
-    return Budget(options.memory, Growth(), expected_memory(physical, HOST).steps)
+    return Budget(options.memory_bytes, Growth(), expected_memory(physical, HOST).steps)
 
 
 def warn_of_excess(budget: Budget, recorder: Recorder) -> None:
@@ -185,7 +249,7 @@ def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) ->
     """Return what holds frames that wait, by default in up to half of the engine's memory."""
     limit = options.resident_bytes
     if limit is None:
-        limit = (options.memory or backend.memory_use().limit) // 2
+        limit = (options.memory_bytes or backend.memory_use().limit) // 2
     return Store(
         backend, recorder, limit, SpillSpace(None if options.spill_folder is None else Path(options.spill_folder))
     )

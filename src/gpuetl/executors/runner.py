@@ -281,7 +281,8 @@ class Runner:
     def pass_on(self, node: Concat, index: int, frame: Frame) -> Frame:
         """Record a partition that a union passes on; what comes in is the first input, as for other operations."""
         work = self.recorder.of(node.operation, node.origin)
-        work.rows_in += self.backend.rows(frame) if index < node.inputs[0].partitions else 0
+        is_main = (index < node.inputs[0].partitions) == (node.main == 0)
+        work.rows_in += self.backend.rows(frame) if is_main else 0
         self.finish(work, frame, node.partitions)
         return frame
 

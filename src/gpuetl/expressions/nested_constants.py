@@ -100,7 +100,8 @@ def spelled_out(expr: Expr, syntax: Syntax) -> Expr:
     assert isinstance(expr, Literal)
     if not is_struct(expr.dtype) or expr.value is None:
         what = "A list goes after IN, and into [ ], list_contains and list_length"
-        hint = f"{what}; a map takes [key]; a struct takes .field."
+        join = "put it into a file of one row, and write join: {with: SOURCE, how: cross}"
+        hint = f"{what}; a map takes [key]; a struct takes .field.  To have all of it in each row, {join}."
         message = coded("GE1031", f"a constant of {type_name(expr.dtype)} cannot stand here as a whole")
         raise InvalidExpression(message, syntax.span, hint)
     fields = (constant_of(expr.value[field.name], field.type) for field in expr.dtype)

@@ -44,7 +44,7 @@ class Unwritten(PipelineDefinition):
         rules = tuple(rule for rule in plan.rules if rule.stage in needed)
         counts = {name for rule in rules for name in (rule.counts, rule.stage)}
         checks = {name: node for name, node in plan.checks.items() if name in counts}
-        return replace(plan, sinks={}, rules=rules, checks=checks)
+        return replace(plan, sinks={}, rules=rules, checks=checks, state=None)
 
     def needed(self) -> set[str]:
         """Return the wanted sources and stages, and those that they read."""

@@ -44,6 +44,12 @@ class CsvFormat(Format):
 
         return infer(dataset)
 
+    def type_hints(self, dataset: Dataset, types: Mapping[str, DataType]) -> Mapping[str, str]:
+        """Return hints on columns of dates or numbers with a few other values, or with a decimal comma."""
+        from gpuetl.formats.csv_hints import hints
+
+        return hints(dataset, types)
+
     def detected(self, file: DataFile) -> FormatOptions:
         """Return the encoding, delimiter and header that a file seems to have."""
         from gpuetl.formats.csv_inference import detected

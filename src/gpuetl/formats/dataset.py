@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -64,6 +64,8 @@ class Dataset:
         The rows by which the declared columns were inferred; 0 where the pipeline states them.
     whole_file_bytes
         The engine finds the records of text files of up to this size by itself, so planning does not look at them.
+    chosen
+        The files that are read, where they are not all that the path names.  The schema is that of all of them.
     """
 
     name: str
@@ -79,19 +81,31 @@ class Dataset:
     excluded: frozenset[str] = frozenset()
     filename: str = ""
     whole_file_bytes: int = 0
+    chosen: tuple[DataFile, ...] | None = None
 
     def with_whole_files(self, most_bytes: int) -> Dataset:
         """Return this source with text files of up to `most_bytes` as one piece; what is known of the files is kept."""
         other = replace(self, whole_file_bytes=most_bytes)
-        kept = ("files", "listing", "schema", "metadata")
-        vars(other).update({name: value for name, value in vars(self).items() if name in kept})
+        self._hand_over(other)
         return other
 
-    def with_files(self, files: Iterable[DataFile]) -> Dataset:
-        """Return this source with these of its files only."""
-        other = replace(self)
-        vars(other)["files"] = tuple(files)
+    def with_files(self, files: tuple[DataFile, ...]) -> Dataset:
+        """Return this source with some of its files; what is known of all of them is kept, and so is the schema."""
+        other = replace(self, chosen=files)
+        _ = self.schema  # that of all files, also where none is left
+        self._hand_over(other)
         return other
+
+    def with_row_groups(self, groups: tuple[RowGroup, ...]) -> Dataset:
+        """Return this source with some of its row groups, for one look at their values in this process."""
+        other = replace(self)
+        self._hand_over(other)
+        vars(other)["row_groups"] = groups
+        return other
+
+    def _hand_over(self, other: Dataset) -> None:
+        kept = ("all_files", "listing", "schema", "metadata")
+        vars(other).update({name: value for name, value in vars(self).items() if name in kept})
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -112,12 +126,17 @@ class Dataset:
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to another process without files and footers, whose statistics have served here."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, "schema": self.schema}
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "chosen"}
+        return {**fields, "schema": self.schema, "chosen": None}
 
     @cached_property
     def files(self) -> tuple[DataFile, ...]:
-        """The files, in the order of their paths.
+        """The files that are read, in the order of their paths; raise `DatasetError` as `all_files` does."""
+        return self.all_files if self.chosen is None else self.chosen
+
+    @cached_property
+    def all_files(self) -> tuple[DataFile, ...]:
+        """The files that the path names, in the order of their paths.
 
         Raises
         ------
@@ -193,8 +212,8 @@ class Dataset:
         return {name: dtype for name, dtype in self.schema.items() if name not in self.partitions}
 
     def _stored_schema(self) -> dict[str, DataType]:
-        stored = self.stored(self.files[0])
-        refuse_filename(self, self.files[0], stored)
+        stored = self.stored(self.all_files[0])
+        refuse_filename(self, self.all_files[0], stored)
         columns = {name: self.supported_type(name, dtype) for name, dtype in stored.items()}
         return {name: dtype for name, dtype in columns.items() if dtype is not None}
 

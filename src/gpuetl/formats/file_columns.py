@@ -80,8 +80,8 @@ def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dic
     DatasetError
         Where two files have types that do not widen to one, with both files, or a type that gpuetl does not support.
     """
-    found, first = dict(columns), dict.fromkeys(columns, dataset.files[0] if dataset.files else None)
-    for file in dataset.files:
+    found, first = dict(columns), dict.fromkeys(columns, dataset.all_files[0] if dataset.all_files else None)
+    for file in dataset.all_files:
         for name, stored in dataset.stored(file).items():
             if name in dataset.declared or name in dataset.partitions or found.get(name) == stored:
                 continue
@@ -131,10 +131,10 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         elif not dataset.fills:
             raise dataset.file_format.missing_column(dataset, file, name)
     if dataset.refuses_extra:
-        known = dataset.declared or dataset.stored(dataset.files[0])
+        known = dataset.declared or dataset.stored(dataset.all_files[0])
         for name in stored:
             if name not in known and name not in dataset.partitions and name not in dataset.excluded:
-                of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
+                of = "the source's schema" if dataset.declared else str(dataset.all_files[0].path)
                 raise DatasetError(
                     coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE
                 )

@@ -138,6 +138,10 @@ class Format(ABC):
         """
         raise NotImplementedError(f"{self.title} files state their types")
 
+    def type_hints(self, dataset: Dataset, types: Mapping[str, DataType]) -> Mapping[str, str]:
+        """Return hints on columns whose inferred type is not that of most of their values; for `gpuetl schema`."""
+        return {}
+
     def inferred_from(self, dataset: Dataset) -> str:
         """Return by what the types of a source without a schema were inferred; nothing where files state them."""
         return ""
@@ -203,7 +207,7 @@ class Format(ABC):
 
     def missing_column(self, dataset: Dataset, file: DataFile, name: str) -> DatasetError:
         """Word a file that lacks a column; where it has the column by another name, to read null would lose it."""
-        of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
+        of = "the source's schema" if dataset.declared else str(dataset.all_files[0].path)
         stored = self.stored(dataset, file)
         advice = case_hint(name, stored)
         hint = have_hint(name, stored, advice) + ("" if advice else "  Set missing_columns: null to read null there.")

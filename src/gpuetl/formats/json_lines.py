@@ -55,7 +55,7 @@ class JsonFormat(Format):
         """Return the declared columns, else those of the first file; with `extra_columns: add` a file's own."""
         if dataset.declared and dataset.extra_columns != "add":
             return dataset.declared
-        first = dataset.files[0] if dataset.extra_columns != "add" else file
+        first = dataset.all_files[0] if dataset.extra_columns != "add" else file
         return inferred(dataset, first)
 
     def inferred_from(self, dataset: Dataset) -> str:

@@ -44,7 +44,7 @@ def columns_warning(dataset: Dataset) -> str | None:
     """
     if dataset.extra_columns or not dataset.files:
         return None
-    first, *others = dataset.files
+    first, others = dataset.all_files[0], dataset.files
     known = {*dataset.stored(first), *dataset.declared, *dataset.wanted, *dataset.partitions, *dataset.excluded, ""}
     for file in others:
         added = [name for name in dataset.stored(file) if name not in known]
@@ -79,7 +79,7 @@ def files_warning(dataset: Dataset) -> str | None:
 
 def of_glob(dataset: Dataset) -> Iterator[FilePath]:
     """Yield the files of the format in folders that a glob matches, where it does not match the files, too."""
-    read = {file.path for file in dataset.files} if dataset.listing.folders else set()
+    read = {file.path for file in dataset.all_files} if dataset.listing.folders else set()
     for folder in sorted(dataset.listing.folders):
         found = filesystem_of(folder).list_files(folder, dataset.suffixes).files
         yield from (path for path, _ in found if path not in read)

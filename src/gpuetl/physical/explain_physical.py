@@ -30,7 +30,7 @@ def explain_physical(plan: PhysicalPlan) -> str:
     counts.update(id(root) for root in plan.roots)
     heads = [
         *(f"Check {name}" for name in plan.first),
-        *(write.describe() for write, _ in plan.sinks.values()),
+        *(write.describe() for write, _ in plan.written.values()),
         *(f"Keep {name}" for name in plan.kept),
         *(f"Check {name}" for name in plan.along),
     ]

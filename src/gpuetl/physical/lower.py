@@ -30,6 +30,8 @@ one takes in less time than others take for so many pieces."""
 class PhysicalPlan:
     """The roots that a run computes: what sinks write, by sink, what is kept in memory, by stage, and its checks.
 
+    `checkpoints` are written before sinks, by stage: a run that fails in a later stage then has them.
+
     What is counted `first` comes from rows that are one partition all the way: it is computed before the others, so
     that a stage's rows need not stay in memory for it.  What comes of several goes along with them: see `passes.py`.
     """
@@ -38,6 +40,12 @@ class PhysicalPlan:
     kept: Mapping[str, Physical]
     first: Mapping[str, Physical] = field(default_factory=dict)
     along: Mapping[str, Physical] = field(default_factory=dict)
+    checkpoints: Mapping[str, tuple[Write, Physical]] = field(default_factory=dict)
+
+    @property
+    def written(self) -> dict[str, tuple[Write, Physical]]:
+        """All that is written to files: checkpoints, by names that no sink has, then sinks."""
+        return {**{checkpoint_name(name): one for name, one in self.checkpoints.items()}, **self.sinks}
 
     @property
     def checks(self) -> dict[str, Physical]:
@@ -47,8 +55,13 @@ class PhysicalPlan:
     @property
     def roots(self) -> tuple[Physical, ...]:
         """All that is computed, in this order."""
-        written = (source for _, source in self.sinks.values())
+        written = (source for _, source in self.written.values())
         return (*self.first.values(), *written, *self.kept.values(), *self.along.values())
+
+
+def checkpoint_name(stage: str) -> str:
+    """Return what the checkpoint of a stage is called among sinks."""
+    return f"{stage}:checkpoint"
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -58,11 +71,12 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     for node in plan.nodes:
         done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
+    saved = {name: (node, done[id(node)]) for name, node in plan.checkpoints.items() if isinstance(node, Write)}
     kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
     checks = {name: gathered(done[id(node)], node.origin) for name, node in plan.checks.items()}
     single = in_one_partition(checks.values())
     first = {name: root for name, root in checks.items() if id(root) in single}
-    return PhysicalPlan(sinks, kept, first, {name: root for name, root in checks.items() if name not in first})
+    return PhysicalPlan(sinks, kept, first, {name: root for name, root in checks.items() if name not in first}, saved)
 
 
 def in_one_partition(roots: Iterable[Physical]) -> set[int]:

@@ -178,7 +178,7 @@ class _Model:
 
     def phases(self, plan: PhysicalPlan) -> Iterator[Need]:
         """Yield what each phase needs, in their order: the sources of exchanges before the roots that read them."""
-        sinks = dict(enumerate((write.target for write, _ in plan.sinks.values()), len(plan.first)))
+        sinks = dict(enumerate((write.target for write, _ in plan.written.values()), len(plan.first)))
         for place, root in enumerate(plan.roots):
             for node in walk_graph(root, known=self.visited) if self.exchanges else ():
                 self.visited.add(node)

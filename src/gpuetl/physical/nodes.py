@@ -12,7 +12,7 @@ from gpuetl.io.data_file import RowGroup
 from gpuetl.places.paths import FilePath
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, SortKey
-from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, Union
+from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, StateUnion, Union
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import INT64
@@ -114,7 +114,8 @@ class Map:
     @property
     def main(self) -> int:
         """The input that has the rows of the stage so far; others are joined or added to them."""
-        return int(isinstance(self.operation, Join) and bool(self.operation.mirrored_on))
+        mirrored = isinstance(self.operation, Join) and bool(self.operation.mirrored_on)
+        return int(mirrored or isinstance(self.operation, StateUnion))
 
     @property
     def schema(self) -> Schema:
@@ -187,6 +188,11 @@ class Concat:
                 return child, index
             index -= child.partitions
         raise IndexError(index)
+
+    @property
+    def main(self) -> int:
+        """The input that has the rows of the stage so far: the second one where the first is the state of a window."""
+        return int(isinstance(self.operation, StateUnion))
 
     @property
     def partitioned_by(self) -> tuple[str, ...]:

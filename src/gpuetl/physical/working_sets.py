@@ -18,6 +18,7 @@ from gpuetl.plan.nodes import (
     Kernel,
     KernelReduction,
     Limit,
+    NewRows,
     Project,
     Sort,
     Union,
@@ -46,6 +47,7 @@ MARKING = 2
 
 WORK: dict[type[Node], Work] = {
     Filter: Work(1, 5),  # the mask; the numbers of the rows that stay (4)
+    NewRows: Work(1, 5),
     Project: Work(0, 0),
     Limit: Work(0, 0),
     Union: Work(0, 0),
@@ -61,6 +63,7 @@ WORK: dict[type[Node], Work] = {
 """What the cudf engine works with, as its handlers are written."""
 HOST_WORK: dict[type[Node], Work] = {
     Filter: Work(0, 2),
+    NewRows: Work(0, 2),
     Project: Work(0, 16),
     Limit: Work(0, 0),
     Union: Work(0, 0),
@@ -131,7 +134,7 @@ class WorkingSets:
 
     def of(self, operation: Node) -> Work:
         """Return what an operation works with; rows that are in order, or of one group, are not sorted."""
-        work = self.operations[type(operation)]
+        work = next(self.operations[base] for base in type(operation).__mro__ if base in self.operations)
         if isinstance(operation, Aggregate) and not operation.by:
             sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
             return work if sorts else Work(0, 0)

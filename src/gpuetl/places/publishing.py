@@ -19,11 +19,15 @@ from gpuetl.records import dataclass
 
 
 class WrittenFile(NamedTuple):
-    """A file of a sink: its name below the sink's folder, its bytes, and the seconds that writing it took."""
+    """A file of a sink: its name below the sink's folder, its bytes, and the seconds that writing it took.
+
+    `checksum` is that of a checkpoint's file.
+    """
 
     name: str
     size: int
     seconds: float
+    checksum: str = ""
 
 
 class FilesRead(NamedTuple):

@@ -39,7 +39,7 @@ class Target:
     file_suffix: str = ""
     options: FormatOptions = NO_OPTIONS
     on: tuple[str, ...] = ()
-    kind: Literal["sink", "state"] = "sink"
+    kind: Literal["sink", "state", "checkpoint"] = "sink"
 
     @property
     def origin(self) -> Origin:

@@ -19,8 +19,9 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, StorePath
 from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
+from gpuetl.plan.incremental import Incremental, Selection
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, Project, Sort
+from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, NewRows, Project, Sort
 from gpuetl.records import dataclass
 from gpuetl.state.pipeline_state import PipelineState
 from gpuetl.telemetry.origin import Origin
@@ -70,14 +71,19 @@ NOT_DIGESTED = ("mark", "file_suffix", "twin", "kind")
 class Plan:
     """A graph of nodes with several roots: the sinks, the stages whose rows a run keeps in memory, and its checks.
 
+    `checkpoints` write the rows of stages to the state folder, by stage.
+
     `checks` are what a run counts before it commits: of rules one row each, by names that `rules` use.
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
     at before the rows are trusted; they change nothing of the plan.  `notes` say what was
     inferred.  `unused` are warnings of sources, stages and
     parameters that nothing uses.
     `state` is the folder of what the pipeline remembers between runs, None where it can have none.  `remembered` is
-    what that held when the plan was made, None where the plan has nothing to remember.
+    what that held when the plan was made, None where the plan has nothing to remember.  `moves_state` is whether a
+    run changes it: that of a part reads the same rows, and leaves the state as it is.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
+    `incremental` are the sources of which a run reads only what is new, and `selections` what that is, once it was
+    chosen.
     """
 
     name: str
@@ -88,17 +94,25 @@ class Plan:
     checks: Mapping[str, Node] = field(default_factory=dict)
     rules: tuple[Check, ...] = ()
     rejected: Mapping[str, Node] = field(default_factory=dict)
+    checkpoints: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     unused: tuple[Problem, ...] = ()
     state: FilePath | None = None
     remembered: PipelineState | None = None
+    moves_state: bool = True
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
+    incremental: Mapping[str, Incremental] = field(default_factory=dict)
+    selections: Mapping[str, Selection] = field(default_factory=dict)
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        """The nodes that a run computes: sinks, then kept stages, then checks."""
-        return (*self.sinks.values(), *self.kept.values(), *self.checks.values())
+        """The nodes that a run computes: sinks, then kept stages, then checks, then checkpoints."""
+        return tuple(node for named in self._named_roots for node in named.values())
+
+    @property
+    def _named_roots(self) -> tuple[Mapping[str, Node], ...]:
+        return self.sinks, self.kept, self.checks, self.checkpoints
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -136,8 +150,17 @@ class Plan:
         if all(new is old for new, old in zip(nodes, self.roots, strict=True)):
             return self
         rest = iter(nodes)
-        sinks, kept, checks = ({name: next(rest) for name in names} for names in (self.sinks, self.kept, self.checks))
-        return replace(self, sinks=sinks, kept=kept, checks=checks)
+        sinks, kept, checks, checkpoints = ({name: next(rest) for name in names} for names in self._named_roots)
+        return replace(self, sinks=sinks, kept=kept, checks=checks, checkpoints=checkpoints)
+
+    def replacing(self, replaced: Mapping[int, Node]) -> Plan:
+        """Return the plan with other nodes in the place of some, by identity; what only those read is not computed."""
+        if not replaced:
+            return self
+        done: dict[int, Node] = {}
+        for node in self.nodes:
+            done[id(node)] = replaced.get(id(node)) or node.with_inputs([done[id(child)] for child in node.inputs])
+        return self.with_roots(done[id(root)] for root in self.roots)
 
     def rewrite(self, rule: Callable[[Node], Node]) -> Plan:
         """Apply `rule` to every node once, inputs first; shared nodes stay shared."""
@@ -145,6 +168,23 @@ class Plan:
         for node in self.nodes:
             done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
         return self.with_roots(done[id(root)] for root in self.roots)
+
+    def rewrite_all(self, rule: Callable[[Node], Node]) -> Plan:
+        """Apply `rule` once to every node of sources, stages, quarantines and rules, and of what a run computes."""
+        rules = [rule.shown for rule in self.rules if rule.shown is not None]
+        named = (self.sources, self.stages, self.sinks, self.kept, self.checks, self.rejected)
+        done: dict[int, Node] = {}
+        for node in walk_graph(*(one for nodes in named for one in nodes.values()), *rules):
+            done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
+
+        def of(nodes: Mapping[str, Node]) -> dict[str, Node]:
+            return {name: done[id(node)] for name, node in nodes.items()}
+
+        return replace(
+            self, sources=of(self.sources), stages=of(self.stages), sinks=of(self.sinks), kept=of(self.kept),
+            checks=of(self.checks), rejected=of(self.rejected),
+            rules=tuple(one if one.shown is None else replace(one, shown=done[id(one.shown)]) for one in self.rules),
+        )  # fmt: skip
 
     def consumers(self) -> dict[int, int]:
         """Return how many nodes or roots read each node, by identity."""
@@ -167,17 +207,23 @@ class Plan:
     def fingerprint(self) -> str:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
         roots = self.sinks or self.stages
-        digests = digests_of([*roots.values(), *self.checks.values()])
+        digests = digests_of([*roots.values(), *self.checks.values()], choices=False)
         parts = [f"{name}={digests[id(node)]}" for name, node in sorted(roots.items())]
         parts += sorted(f"{digests[id(self.checks[rule.counts])]} {rule.rule} {rule.content}" for rule in self.rules)
         whole = "\0".join(parts)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
-def digests_of(roots: Iterable[Node]) -> dict[int, str]:
-    """Return a digest of what each node computes, of the roots and all below them, by identity."""
+def digests_of(roots: Iterable[Node], choices: bool = True) -> dict[int, str]:
+    """Return a digest of what each node computes, of the roots and all below them, by identity.
+
+    Without `choices`, those of two runs are equal that read other rows of an incremental source.
+    """
     digests: dict[int, str] = {}
     for node in walk_graph(*roots):
+        if isinstance(node, NewRows) and not choices:
+            digests[id(node)] = digests[id(node.source)]
+            continue
         parts = [type(node).__name__, *map(repr, content_of(node)), *(digests[id(child)] for child in node.inputs)]
         digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return digests
@@ -268,14 +314,15 @@ def value_of(plan: Plan) -> Hashable:
     DatasetError
         For a source's file that cannot be read.
     """
-    named = [*plan.stages.items(), *plan.sinks.items(), *plan.kept.items(), *plan.checks.items()]
+    roots = (plan.sinks, plan.kept, plan.checks, plan.checkpoints)
+    named = [item for names in (plan.stages, *roots) for item in names.items()]
     numbers: dict[int, int] = {}
     nodes: list[Hashable] = []
     for node in walk_graph(*(node for _, node in named)):
         numbers[id(node)] = len(nodes)
         nodes.append((type(node).__name__, tuple(numbers[id(child)] for child in node.inputs), *own_fields(node)))
     names = tuple((name, numbers[id(node)]) for name, node in named)
-    return tuple(nodes), names, len(plan.sinks), len(plan.kept), len(plan.checks)
+    return tuple(nodes), names, *map(len, roots)
 
 
 def own_fields(node: Node) -> Iterator[Hashable]:

@@ -189,7 +189,7 @@ def files_at(write: Write, names: Iterable[str]) -> Dataset:
     wanted = set(names)
     if not wanted:
         return dataset.with_files(())
-    return dataset.with_files(file for file in dataset.files if name_below(target, file.path) in wanted)
+    return dataset.with_files(tuple(file for file in dataset.files if name_below(target, file.path) in wanted))
 
 
 def name_below(target: Target, path: FilePath) -> str:
@@ -199,7 +199,7 @@ def name_below(target: Target, path: FilePath) -> str:
 
 def new_rows(write: Write, path: FilePath, files: Iterable[DataFile]) -> Dataset:
     """Return the new rows as a source."""
-    return Dataset(write.target.name, SPOOLED, path, dict(write.schema)).with_files(files)
+    return Dataset(write.target.name, SPOOLED, path, dict(write.schema)).with_files(tuple(files))
 
 
 def that_may_match(old: Dataset, new: Dataset, on: Iterable[str]) -> tuple[RowGroup, ...]:

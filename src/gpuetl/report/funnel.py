@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Join, Sort, Union
+from gpuetl.plan.nodes import Join, Sort, StateUnion, Union
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Work
@@ -24,6 +24,7 @@ Relation = tuple[str, str]
 """A source, stage or sink: its kind, and its name."""
 LAST = 1 << 62
 """A step after all others."""
+REUSED = "kept by an earlier run, in a checkpoint"
 
 
 class PipelineStep(NamedTuple):
@@ -244,14 +245,21 @@ class Funnel:
     def entries(self, origin: Origin) -> Iterator[Physical]:
         """Yield the nodes whose rows a join or union adds to those of its stage."""
         for node in self.of.get(origin, []):
-            if isinstance(node, Map | Concat) and isinstance(node.operation, Join | Union):
-                place = 1 - node.main if isinstance(node, Map) else 1
+            if not isinstance(node, Map | Concat) or isinstance(node.operation, StateUnion):
+                continue
+            if isinstance(node.operation, Join | Union):
+                place = 1 - node.main
                 if not self.is_reduction(node, place):
                     yield computed(node.inputs[place])
 
     def steps(self, name: str) -> tuple[StepRows, ...]:
-        """Return the rows in and out of each step of a stage."""
+        """Return the rows in and out of each step of a stage; of one that was read from a checkpoint, the last rows."""
         found: list[StepRows] = []
+        kept = next((node for node in self.of.get(Origin("stage", name), []) if isinstance(node, Scan)), None)
+        if kept is not None:
+            verbs = enumerate((step.verb for step in self.written[name].steps), 1)
+            found = [StepRows(number, verb, None, None, REUSED) for number, verb in verbs]
+            return (*found[:-1], *(replace(one, rows_out=self.rows(kept)) for one in found[-1:]))
         for number, step in enumerate(self.written[name].steps, 1):
             parts = self.parts(Origin("stage", name, number))
             lines = [self.step(number, step, part) for part in parts]
@@ -381,7 +389,7 @@ def operation_of(node: Physical) -> object:
 
 def main_place(node: Map | Concat) -> int:
     """Return the input that has the rows of the stage so far; others are joined or added to them."""
-    return node.main if isinstance(node, Map) else 0
+    return node.main if isinstance(node, Map | Concat) else 0
 
 
 def first_input(node: Physical) -> Physical:

@@ -19,13 +19,14 @@ from gpuetl.units import duration
 from gpuetl.value_texts import values_of
 
 MOST_COLUMNS = 40
+# JupyterLab puts all cells at the right, by a rule that is more specific than these.
 STYLE = (
     "<style>"
     ".gpuetl{overflow-x:auto;margin:.25em 0}"
     ".gpuetl table{border-collapse:collapse;margin:.25em 0;font-size:.92em}"
-    ".gpuetl th,.gpuetl td{padding:.2em .7em;text-align:left;white-space:nowrap;"
+    ".gpuetl th,.gpuetl td{padding:.2em .7em;text-align:left!important;white-space:nowrap;"
     "border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top}"
-    ".gpuetl .number{text-align:right;font-variant-numeric:tabular-nums}"
+    ".gpuetl .number{text-align:right!important;font-variant-numeric:tabular-nums}"
     ".gpuetl .faint{opacity:.65;font-weight:normal}"
     ".gpuetl p{margin:.25em 0}"
     ".gpuetl .bad{color:#cf222e;font-weight:600}"

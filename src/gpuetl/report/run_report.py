@@ -8,8 +8,10 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
+from gpuetl.executors.checkpointing import CheckpointReport
 from gpuetl.executors.committing import SinkReport
 from gpuetl.output_files import as_json, write_whole
+from gpuetl.plan.incremental import Selection
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.column_statistics import ColumnStatistics
@@ -125,10 +127,16 @@ class RunReport:
         What each worker of a cluster did.
     columns
         Statistics of the columns of each sink, if `RunOptions.column_stats` asked for them.
+    checkpoints
+        What became of the checkpoints of stages: reused, written or lost.
     trace
         The path of the trace, if there is one.
     path
         The file of the report, if the run has written it.
+    incremental
+        What the run read of incremental sources.
+    nothing_new
+        Whether none of them had anything new.  Then no sink was written, and the state stayed.
     """
 
     pipeline: str
@@ -160,8 +168,11 @@ class RunReport:
     memory_budget: int = 0
     workers: tuple[WorkerReport, ...] = ()
     columns: Mapping[str, tuple[ColumnStatistics, ...]] = field(default_factory=dict)
+    checkpoints: tuple[CheckpointReport, ...] = ()
     trace: str = ""
     path: str = ""
+    incremental: tuple[Selection, ...] = ()
+    nothing_new: bool = False
 
     def __repr__(self) -> str:
         return f"<RunReport {self.summary}>"
@@ -175,8 +186,9 @@ class RunReport:
     def summary(self) -> str:
         """One line: the pipeline, where it ran, and how long, by phase."""
         phases = ", ".join(f"{phase} {duration(seconds)}" for phase, seconds in self.seconds.items())
-        where = f" on {self.device}" if self.device else ""
-        return f"{self.pipeline}: {self.status}{where} in {duration(sum(self.seconds.values()))} ({phases})"
+        where = f" on {place_of(self.device)}" if self.device else ""
+        done = "nothing new" if self.nothing_new else self.status
+        return f"{self.pipeline}: {done}{where} in {duration(sum(self.seconds.values()))} ({phases})"
 
     @property
     def status(self) -> str:
@@ -186,6 +198,11 @@ class RunReport:
         if self.failure and self.failure.kind == "interrupted":
             return "interrupted"
         return "failed" if self.error else "done"
+
+    @property
+    def memory_peak(self) -> int:
+        """The most bytes in use at one time, in one process: as measured, else of samples; 0 if neither is known."""
+        return max(self.memory.values(), default=0) or max((curve.peak for curve in self.memory_curves), default=0)
 
     @property
     def broken(self) -> tuple[CheckReport, ...]:
@@ -257,6 +274,11 @@ def _stage_report(
         skipped_rows=funnel.skipped_rows(name) if kind == "source" else 0,
         exchanged_bytes=sum(work.exchanged_bytes for work in own),
     )
+
+
+def place_of(device: str) -> str:
+    """Return where a run or stage ran, as people say it: `GPU and CPU` for MIXED."""
+    return "GPU and CPU" if device == "MIXED" else device
 
 
 def device_label(works: Iterable[Work]) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
+from gpuetl.executors.checkpointing import Checkpointing
+from gpuetl.expressions.unparse import constant_text
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.messages import redacted
 from gpuetl.options import RunOptions
@@ -22,7 +25,9 @@ from gpuetl.report.run_report import Declared, RunReport, StageReport, device_la
 from gpuetl.report.workers import worker_reports
 from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
+from gpuetl.run.observers import Observers
 from gpuetl.run.planning import lowered_again
+from gpuetl.state.checkpoint_files import KIND
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.telemetry.timeline import Timeline
@@ -37,6 +42,7 @@ class Account:
     """The record of a run from its start, from which a report can be made at any time.
 
     `seconds` are those of each phase, and `recorder` has the work of operations.  What is None is not known yet.
+    `observers` look at the run.
     """
 
     pipeline: PipelineDefinition
@@ -52,11 +58,18 @@ class Account:
     fingerprint: str = ""
     passes: Mapping[str, float] = field(default_factory=dict)
     sampler: MemorySampler | None = None
+    checkpointing: Checkpointing | None = None
+    observers: Observers = field(default_factory=Observers)
 
     @property
     def timeline(self) -> Timeline:
         """When what was at work."""
         return self.recorder.timeline
+
+    def bind(self, plan: Plan) -> None:
+        """Keep the logical plan, and show it to observers."""
+        self.plan = plan
+        self.observers.bound(self)
 
     def report(self, finished: bool) -> RunReport:
         """Return the report of what was done until now, without outputs."""
@@ -75,6 +88,7 @@ class Account:
             environment=environment(capabilities.device), declared=declared(self.pipeline),
             timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
             trace=redacted(str(self.options.trace)) if self.options.trace else "",
+            checkpoints=tuple(self.checkpointing.reports.values()) if self.checkpointing else (),
         )  # fmt: skip
 
     def shown_parameters(self) -> dict[str, str]:
@@ -100,17 +114,18 @@ class Account:
 
 
 def report_failure(account: Account, error: BaseException) -> None:
-    """Give an error the report of its run, and write it where the options say.
+    """Give an error the report of its run, show it to observers, and write it where the options say.
 
     Nothing that goes wrong here hides the error: it is a note of it.
     """
     try:
         report = getattr(error, "report", None) or failed_report(account, error)
+        report = account.observers.ended(account, report, error)
         report = written_report(report, account.options.report)
     except Exception as bug:
         error.add_note("cannot make the report: " + "\n".join(unexpected(bug)))
         return
-    error.report = report  # type: ignore[attr-defined]
+    error.report, error.observer_warnings = report, account.observers.shown  # type: ignore[attr-defined]
 
 
 def failed_report(account: Account, error: BaseException) -> RunReport:
@@ -130,7 +145,14 @@ def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> 
     Some are secrets, which is known when the pipeline is bound: `Account.report` hides them.
     """
     values = {name: spec.default for name, spec in pipeline.spec.parameters.items()} | dict(given)
-    return {name: "null" if value is None else str(value) for name, value in values.items()}
+    return {name: parameter_text(value) for name, value in values.items()}
+
+
+def parameter_text(value: Any) -> str:
+    """Return the value of a parameter as it is written: `null`, `8 hours`."""
+    if isinstance(value, timedelta):
+        return constant_text(value).removeprefix("INTERVAL ").strip("'")
+    return "null" if value is None else str(value)
 
 
 def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:
@@ -171,6 +193,7 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
         *(("stage", n) for n in plan.stages),
         *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
         *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
+        *((KIND, n) for n in (*plan.stages, *plan.rejected)),
         *((STATISTICS, n) for n in plan.sinks),
         *(("sink", n) for n in plan.sinks),
     ]

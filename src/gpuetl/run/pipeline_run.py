@@ -21,6 +21,7 @@ from gpuetl.engines.interface import Backend
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of, is_clustered, load_driver_backend
 from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
+from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
 from gpuetl.executors.outputs import Outputs
@@ -31,6 +32,7 @@ from gpuetl.physical.fit import FittedPlan
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
+from gpuetl.plan.incremental import Reader
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
@@ -38,13 +40,19 @@ from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
 from gpuetl.run.account import Account, report_failure, shown_parameters
+from gpuetl.run.checkpoints import Checkpoints, remove_oldest, with_checkpoints
 from gpuetl.run.column_statistics import column_statistics, with_column_statistics
+from gpuetl.run.incremental.source_run import SourceRun
 from gpuetl.run.kept_results import keep_results, run_label
+from gpuetl.run.left_behind import what_is_left
+from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
 from gpuetl.run.run_state import RunState
+from gpuetl.run.selection import Selection
 from gpuetl.run.upsert import MergeRun, Upserts, merge_and_commit
-from gpuetl.signals import noted
+from gpuetl.run.window_run import WindowRun, going_on
+from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.origin import Origin
@@ -55,13 +63,15 @@ from gpuetl.user_kernels.kernel_options import kernel_options
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
+    from gpuetl.spec.model import PipelineSpec
 
 
 # A run held to what is expected of its stages: whether sinks may change, and the rows for which they may not.
 
 
-def accepted(plan: Plan, counts: Mapping[str, pa.Table]) -> bool:
-    """Return whether no rule of the plan has failed."""
+def accepted(plan: Plan, windows: WindowRun, recorder: Recorder, counts: Mapping[str, pa.Table]) -> bool:
+    """Return whether no rule of the plan has failed; raise `RunFailed` for a row that comes too late for a window."""
+    windows.check_late_rows(counts, recorder)
     return all(report.verdict != "failed" for report in check_reports(plan.rules, counts))
 
 
@@ -79,8 +89,10 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     }
     if not shown:
         return checks
-    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
-    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state, deferred=None)
+    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=(), checkpoints={})
+    execution = replace(
+        execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None, deferred=None
+    )
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
@@ -130,12 +142,17 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
+    `part` restricts the run to a part of the pipeline, and `resume` has it read checkpoints.
     """
 
     keep: Iterable[str] | None = None
     write: bool = True
     unused: bool = False
     fills_cache: bool = False
+    observed: bool = False
+    part: Selection = Selection()
+    resume: bool = False
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -146,8 +163,11 @@ class RunRequest(NamedTuple):
         if self.fills_cache:
             keep_results(plan, label, results, warnings)
 
-    def of(self, plan: Plan) -> Plan:
+    def of(self, plan: Plan, spec: PipelineSpec | None = None) -> Plan:
         """Restrict a plan to this request; without sinks and stages, it keeps the sources."""
+        if self.part.is_partial:
+            assert spec is not None
+            return self.part.of(plan, spec, self.keep, self.write)
         if self.write:
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
@@ -179,49 +199,68 @@ def run_pipeline(
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
-    with noted(recorder.outcome):
+    if request.observed:
+        account.observers = observers_of(account)
+        recorder.progress = account.observers.watched(account, recorder.progress)
+    with noted(recorder.outcome), left_behind(partial(what_is_left, account)):
         try:
+            account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
                 done = traced_run(params, request, account, trace)
         except BaseException as error:
             report_failure(account, error)
             raise
-    report = replace(done.report, warnings=(*done.report.warnings, *lost))
-    return replace(done, report=written_report(report, options.report))
+        report = replace(done.report, warnings=(*done.report.warnings, *lost))
+        report = account.observers.ended(account, report)
+        return replace(done, report=written_report(report, options.report))
+
+
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
+    """Plan a run, and choose what it reads of incremental sources."""
+    options, recorder = account.options, account.recorder
+    with timed(account.seconds, "plan"):
+        plan = plan_of(params, request, account)
+        account.bind(plan)
+        with plan.pointing():
+            reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
+            sources = SourceRun.begin(plan, reader, recorder)
+    note_plan(recorder, request, plan)
+    return sources
 
 
 def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
     """Run a pipeline after its trace, if any, has started."""
-    pipeline, choice, options, recorder = account.pipeline, account.choice, account.options, account.recorder
+    choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
-    with timed(seconds, "plan"):
-        plan = request.of(pipeline.plan(params, run_id=run_id))
-        with plan.pointing():
-            has_changed = recovered(plan, recorder)
-        if has_changed:  # so may have the files of its sources
-            plan = request.of(pipeline.plan(params, run_id=run_id))
-        if options.column_stats:
-            plan = with_column_statistics(plan, recorder)
-    upserts = Upserts.prepared(plan, recorder, run_id)
-    account.plan = plan = upserts.first_plan
-    for warning in request.warnings(plan):
-        recorder.warn(str(warning))
-    for note in plan.notes:
-        recorder.note(note)
+    sources = chosen_sources(params, request, account)
+    account.plan = plan = sources.plan
+    if sources.has_nothing_new:
+        return nothing_new(account, sources)
     with timed(seconds, "load"):
         backend = load_driver_backend(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
+            asking = Execution(choice.name, backend, placed, recorder, run_id, seconds, capacity.addresses)
+            account.plan = plan = sources.completed(asking, capacity)
+            if sources.has_nothing_new:
+                return nothing_new(account, sources)
+            plan, windows = going_on(plan, recorder, options.full_refresh)
+            plan, account.checkpointing = checkpointed(plan, account, request)
+            upserts = Upserts.prepared(plan, recorder, run_id)
+            plan = upserts.first_plan
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
             check_sinks(upserts.plan)
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
+        account.observers.planned(account)
         add_memory_notes(recorder, fit, options)
-        state = RunState(plan, RunIdentity(run_id, plan.name, options.sync))
+        identity = RunIdentity(run_id, plan.name, options.sync)
+        state = RunState(plan, identity, dict(sources.entries), begins_anew=options.full_refresh)
+        windows.left_in(state, recorder)
         running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
@@ -231,9 +270,10 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             run_id,
             seconds,
             workers,
-            partial(accepted, plan),
+            partial(accepted, plan, windows, recorder),
             plan.name,
             state.stage,
+            account.checkpointing,
             upserts.deferred(),
         )
         with (
@@ -246,15 +286,10 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
             physical, outputs = executed(account, fit, upserts, MergeRun(execution, placed, capacity))
             checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
-    for check in checks:
-        if check.verdict == "warned":
-            recorder.warn(coded("GE1601", str(check)))
-    for remark in account.funnel(finished=True).grown_joins():
-        recorder.note(remark)
-    add_notes(recorder, options, load_limits(capabilities_of(choice.name).device), seconds)
+    add_notes(account, checks)
     report = replace(
         account.report(finished=True), sinks=outputs.sinks, checks=checks, head=outputs.heads,
-        columns=column_statistics(plan, outputs.checks),
+        columns=column_statistics(plan, outputs.checks), incremental=sources.selections,
     )  # fmt: skip
     if report.broken:
         error = ContractBroken(failure(checks))
@@ -264,6 +299,7 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         error.report = replace(report, error=str(error), failure=ended)
         raise error
     state.clean()
+    remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
@@ -279,6 +315,43 @@ def executed(account: Account, fit: FittedPlan, upserts: Upserts, run: MergeRun)
     return physical, merge_and_commit(upserts, outputs, run)
 
 
+def nothing_new(account: Account, sources: SourceRun) -> Run:
+    """End a run whose incremental sources have nothing new: no sink changes, and the state stays."""
+    account.fingerprint = sources.plan.fingerprint
+    report = replace(account.report(finished=True), incremental=sources.selections, nothing_new=True)
+    return Run(report, {})
+
+
+def plan_of(params: Mapping[str, Any], request: RunRequest, account: Account) -> Plan:
+    """Return the plan of a run, after dead runs are recovered, with statistics if they are asked for."""
+    pipeline, recorder, run_id = account.pipeline, account.recorder, account.run_id
+    plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    with plan.pointing():
+        has_changed = recovered(plan, recorder)
+    if has_changed:  # so may have the files of its sources
+        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    return with_column_statistics(plan, recorder) if account.options.column_stats else plan
+
+
+def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Plan, Checkpointing | None]:
+    """Return the plan with checkpoints that it reads and writes; trial runs on the first rows have none."""
+    spec = account.pipeline.spec
+    if plan.state is None or request.part.limit is not None:
+        return plan, None
+    if not request.resume and not any(stage.checkpoint for stage in spec.stages.values()):
+        return plan, None
+    checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
+    return with_checkpoints(checkpoints, request.resume, request.write)
+
+
+def note_plan(recorder: Recorder, request: RunRequest, plan: Plan) -> None:
+    """Record the warnings and notes of a plan."""
+    for warning in request.warnings(plan):
+        recorder.warn(str(warning))
+    for note in plan.notes:
+        recorder.note(note)
+
+
 def stage_of_rules(broken: Sequence[CheckReport]) -> str:
     """Return the stage of the rules that failed; nothing where they are of several."""
     stages = {check.stage for check in broken}
@@ -287,7 +360,7 @@ def stage_of_rules(broken: Sequence[CheckReport]) -> str:
 
 def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -> None:
     """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
-    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    warning = "" if options.memory_bytes is None else limit_warning(fit, options.memory_bytes)
     for line in cut_lines(fit) if warning else chunk_lines(fit):
         recorder.note(line)
     if warning:
@@ -298,9 +371,9 @@ def add_memory_notes(recorder: Recorder, fit: FittedPlan, options: RunOptions) -
 def measured(backend: Backend, account: Account, clustered: bool) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say; sample it over time where frames are here."""
     options, recorder = account.options, account.recorder
-    if options.memory or options.profile:
+    if options.memory_bytes or options.profile:
         starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    limit = backend.limited(options.memory_bytes) if options.memory_bytes else nullcontext()
     if not clustered:
         use = host_growth() if backend.device == "CPU" else backend.memory_use
         account.sampler = MemorySampler(use, account.timeline.start_s)
@@ -317,10 +390,16 @@ def host_growth() -> Callable[[], MemoryUse]:
     return lambda: MemoryUse(max(0, resident_set() - before), 0)
 
 
-def add_notes(recorder: Recorder, options: RunOptions, limits: Any, seconds: dict[str, float]) -> None:
-    """Leave what the user should know of the run as a whole."""
-    recorder.note_compilation(seconds)
-    if options.profile and limits is None:
+def add_notes(account: Account, checks: Iterable[CheckReport]) -> None:
+    """Leave what the user should know of the run as a whole, and of rules that it did not keep."""
+    recorder, options = account.recorder, account.options
+    for check in checks:
+        if check.verdict == "warned":
+            recorder.warn(coded("GE1601", str(check)))
+    for remark in account.funnel(finished=True).grown_joins():
+        recorder.note(remark)
+    recorder.note_compilation(account.seconds)
+    if options.profile and load_limits(capabilities_of(account.choice.name).device) is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
         recorder.note(spill_note(recorder))

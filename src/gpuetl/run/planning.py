@@ -17,6 +17,7 @@ from gpuetl.engines.registry import (
     load_backend,
 )
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
+from gpuetl.formats.checkpoint_rows import CheckpointRows
 from gpuetl.formats.csv import CsvFormat
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.frames import FrameDataset
@@ -203,7 +204,7 @@ def exchanged_bytes(engine: str) -> Callable[[], int] | None:
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     """Explain what an engine would run; with `options.memory` also one that cannot run here."""
-    memory = options.memory
+    memory = options.memory_bytes
     if memory is None or engine not in ENGINES:
         try:
             engine = choose_engine(engine).name
@@ -226,7 +227,7 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
 def unread_data_warnings(plan: Plan) -> Iterator[str]:
     """Yield the warnings of what sources have and do not read, files and columns."""
     for node in plan.nodes:
-        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
+        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows | CheckpointRows):
             continue
         for warning in overlooked_warnings(node.dataset):
             yield recoded(f"{node.origin}: {warning}", warning)
@@ -235,7 +236,7 @@ def unread_data_warnings(plan: Plan) -> Iterator[str]:
 def check_sinks(plan: Plan) -> None:
     """Raise `RunFailed` for a sink that would change files of a source under another name, or mix formats."""
     datasets = {node.dataset.path: node.dataset for node in plan.nodes if isinstance(node, Read)}
-    files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows)]
+    files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows | CheckpointRows)]
     for sink in plan.sinks.values():
         assert isinstance(sink, Write)
         check_format(sink)

@@ -32,23 +32,26 @@ class Result:
     Arrow's C stream, such as Polars, DuckDB and pyarrow, take a result itself: `polars.DataFrame(result)`.
 
     `table` is an Arrow table of all rows, if there is one; then `frame` may be None.  `warnings` are those of the run
-    that computed the rows of a table.
+    that computed the rows of a table.  `notes` say what they have of incremental sources: what the
+    next run reads.
     """
 
     frame: Any
     backend: Backend = field(repr=False)
     table: pa.Table | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         from gpuetl.report.text_tables import rows_text
 
-        return "\n".join([rows_text(*self._beginning()), *(f"Warning: {warning}" for warning in self.warnings)])
+        warnings = (f"Warning: {warning}" for warning in self.warnings)
+        return "\n".join([rows_text(*self._beginning()), *(f"Next run, {note}" for note in self.notes), *warnings])
 
     def _repr_html_(self) -> str:
         from gpuetl.report.notebook_pages import rows_page
 
-        return rows_page(*self._beginning(), self.warnings)
+        return rows_page(*self._beginning(), (*(f"Next run, {note}" for note in self.notes), *self.warnings))
 
     def _beginning(self) -> tuple[pa.Table, int]:
         """Return the first rows, which the engine alone copies, and the number of all."""

@@ -26,7 +26,8 @@ MakeEntry = Callable[[RunStore, Mapping[str, pa.Table]], Entry]
 class RunState:
     """The state of a run's pipeline.
 
-    `sources` and `windows` make the entries that change, by their names in the state.
+    `sources` and `windows` make the entries that change, by their names in the state.  Other sources stay, unless the
+    state `begins_anew`.  A run computes the states of all windows of a pipeline, so entries of others are dropped.
     """
 
     plan: Plan
@@ -34,6 +35,7 @@ class RunState:
     sources: dict[str, MakeEntry] = field(default_factory=dict)
     windows: dict[str, MakeEntry] = field(default_factory=dict)
     new: PipelineState | None = None
+    begins_anew: bool = False
 
     @property
     def store(self) -> RunStore:
@@ -52,14 +54,14 @@ class RunState:
     def stage(self, counts: Mapping[str, pa.Table]) -> Sequence[StagedSink]:
         """Stage the state after this run, for the commit of its sinks.
 
-        A run without sinks, such as `run(write=False)`, leaves the state as it is.
+        A run without sinks, such as `run(write=False)`, and one of a part of the pipeline leave the state as it is.
         """
         old = self.plan.remembered
-        if old is None or not self.plan.sinks:
+        if old is None or not self.plan.sinks or not self.plan.moves_state:
             return ()
-        store = self.store
-        sources = {**old.sources, **{name: make(store, counts) for name, make in self.sources.items()}}
-        windows = {**old.windows, **{name: make(store, counts) for name, make in self.windows.items()}}
+        store, kept = self.store, PipelineState() if self.begins_anew else old
+        sources = {**kept.sources, **{name: make(store, counts) for name, make in self.sources.items()}}
+        windows = {name: make(store, counts) for name, make in self.windows.items()}
         self.new = old.after(self.run.run_id, time.strftime("%Y-%m-%dT%H:%M:%S%z"), sources, windows)
         return [store.stage(old, self.new, self.run)]
 

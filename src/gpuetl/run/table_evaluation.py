@@ -17,10 +17,12 @@ from gpuetl.formats.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.options import RunOptions
 from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
+from gpuetl.plan.incremental import Selection
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode, Filter, Join, Kernel, Limit, Project, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
+from gpuetl.report.notebook_progress import shown_progress
 from gpuetl.run.kept_results import rule_keys, run_label
 from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.run.planning import explained
@@ -36,7 +38,7 @@ from gpuetl.spec.values import Formula, Text
 from gpuetl.types.schema import Schema
 
 if TYPE_CHECKING:
-    from gpuetl.telemetry.recorder import Progress
+    from gpuetl.telemetry.recorder import WantedProgress
 
 FIRST_READ = 16
 """How many times the rows that are wanted a first look reads, where a filter may drop most of them."""
@@ -70,7 +72,7 @@ class TableQuery:
     stage: StageSpec | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     options: RunOptions | None = None
-    progress: Progress | None = None
+    progress: WantedProgress = None
     problems: Problems = field(default_factory=Problems, repr=False)
 
     def then(self, *steps: Step) -> TableQuery:
@@ -96,13 +98,11 @@ class TableQuery:
         needed = set(ancestors(stages, without_rejected(self.name)))
         sources = {name: source for name, source in self.spec.sources.items() if name in needed}
         stages = {name: stage for name, stage in stages.items() if name in needed}
-        readers = {f"{name}_rejected_rows": StageSpec(Text(name), ()) for name in quarantines_of(sources, stages)}
         parameters = {
             name: parameter
             for name, parameter in self.spec.parameters.items()
             if not parameter.required or name in self.params or may_name(name, (sources, stages, self.spec.storage))
         }
-        stages = {**readers, **stages}
         return replace(self.spec, parameters=parameters, sources=sources, stages=stages, sinks={}, tests=())
 
     @property
@@ -119,7 +119,7 @@ def may_name(name: str, parts: object) -> bool:
 def quarantines_of(
     sources: Mapping[str, SourceSpec | FrameSpec], stages: Mapping[str, StageSpec]
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the quarantines, which something must read: a notebook may come to that later."""
+    """Yield the quarantines, which something must read."""
     for name, source in sources.items():
         if not isinstance(source, FrameSpec) and source.options.quarantines:
             yield f"{name}{REJECTED}"
@@ -146,14 +146,28 @@ def chosen_engine(query: TableQuery, engine: str) -> Choice:
     return choose_engine(wanted or "auto")
 
 
-class QueryPipeline(PipelineDefinition):
+class TableDefinition(PipelineDefinition):
+    """A pipeline with nothing but what a table reads."""
+
+    def completed(self, spec: PipelineSpec) -> PipelineSpec:
+        """Return the model with a reader of each quarantine: a notebook may read it later.
+
+        Parameters have values here, such as that of `on_bad_row: $mode`.
+        """
+        names = quarantines_of(spec.sources, spec.stages)
+        readers = {f"{name}_rows": StageSpec(Text(name), ()) for name in names}
+        return replace(spec, stages={**readers, **spec.stages})
+
+
+class QueryPipeline(TableDefinition):
     """The pipeline of a query on an engine, whose plan begins with rows that are kept.
 
     With `checks`, the plan has the contracts of stages, without the rules that held when kept rows were computed.
     `read_rows` limits the rows that are read of the source of the first rows.
 
     Binding a plan sets `key`, the key of its rows, and `rules`, the keys of all rules.  `unchecked` says whether a rule
-    is still to be checked.  `warnings` are those of the runs that computed kept rows.
+    is still to be checked.  `warnings` are those of the runs that computed kept rows.  `selections` are what is read of
+    incremental sources.
     """
 
     def __init__(self, query: TableQuery, engine: str, checks: bool, read_rows: int | None = None) -> None:
@@ -165,6 +179,7 @@ class QueryPipeline(PipelineDefinition):
         self.rules: frozenset[str] = frozenset()
         self.unchecked = False
         self.warnings: tuple[str, ...] = ()
+        self.selections: tuple[Selection, ...] = ()
 
     def plan(
         self,
@@ -175,11 +190,15 @@ class QueryPipeline(PipelineDefinition):
         files: bool = True,
     ) -> Plan:
         """Return the plan of the table's rows."""
-        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files)
-        plan = plan.keeping([self.name])
+        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files).keeping([self.name])
+        coming = plan if unbound or not files or not plan.incremental else next_run(plan, self.root)
+        is_known = all(one.is_known for one in coming.selections.values())
+        plan = coming if is_known else plan  # else the run asks the engine
+        self.selections = tuple(plan.selections.values())
         if not self._checks:
             plan = replace(plan, checks={}, rules=())
-        keys = {identity: self._label + key for identity, key in result_keys(plan.roots).items()}
+        found = result_keys(plan.roots) if is_known else {}
+        keys = {identity: self._label + key for identity, key in found.items()}
         self.key = keys.get(id(plan.kept[self.name]))
         plan = self._with_kept_rows(plan, keys)
         if self._read_rows is not None:
@@ -201,17 +220,7 @@ class QueryPipeline(PipelineDefinition):
         dropped = {rule.counts for rule in plan.rules} - {rule.counts for rule in rules}
         checks = {name: node for name, node in plan.checks.items() if name not in dropped}
         plan = replace(plan, rules=rules, checks=checks)
-        return replace_nodes(plan, {identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
-
-
-def replace_nodes(plan: Plan, replaced: Mapping[int, Node]) -> Plan:
-    """Return the plan with some nodes replaced."""
-    if not replaced:
-        return plan
-    done: dict[int, Node] = {}
-    for node in plan.nodes:
-        done[id(node)] = replaced.get(id(node)) or node.with_inputs([done[id(child)] for child in node.inputs])
-    return plan.with_roots(done[id(root)] for root in plan.roots)
+        return plan.replacing({identity: read_of(node, rows) for identity, (node, rows) in kept.items()})
 
 
 def read_of(node: Node, rows: KeptRows) -> Node:
@@ -226,7 +235,7 @@ def read_of(node: Node, rows: KeptRows) -> Node:
 def reading_first(plan: Plan, rows: int) -> Plan:
     """Return the plan that reads the source of the first rows up to a number of rows."""
     source = source_of_first_rows(plan)
-    return replace_nodes(plan, {id(source): replace(source, limit=rows)}) if source else plan
+    return plan.replacing({id(source): replace(source, limit=rows)}) if source else plan
 
 
 def source_of_first_rows(plan: Plan) -> Read | None:
@@ -315,7 +324,7 @@ def whole_answer(query: TableQuery, engine: str, checks: bool) -> Result:
     pipeline.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(pipeline.key)
     if found and found.is_whole and not pipeline.unchecked:
-        return kept_result(found, choice)
+        return kept_result(found, choice, pipeline)
     result = computed(query, choice, pipeline)
     result_cache.keep(pipeline.key, KeptRows(result.to_arrow(), True, pipeline.rules, result.warnings))
     return result
@@ -328,7 +337,7 @@ def first_rows(query: TableQuery, count: int, engine: str) -> Result:
     plan = whole.plan(query.params, run_id=uuid.uuid4().hex)
     found = result_cache.find(whole.key)
     if found and (rows := found.first(count)) is not None:
-        return kept_result(replace(found, table=rows), choice)
+        return kept_result(replace(found, table=rows), choice, whole)
     result = computed_first(query.then(LimitStep(count)), count, choice, parts_to_read(plan, count))
     table = result.to_arrow()
     result_cache.keep(whole.key, KeptRows(table, table.num_rows < count, warnings=result.warnings))
@@ -347,15 +356,26 @@ def computed_first(query: TableQuery, count: int, choice: Choice, parts: Iterato
 def computed(query: TableQuery, choice: Choice, pipeline: QueryPipeline) -> Result:
     """Run the plan of a query."""
     request = RunRequest((pipeline.name,), write=False)
-    run = run_pipeline(pipeline, query.params, choice, request, query.options, query.progress)
+    with shown_progress(query.progress, f"rows of {query.origin}") as shown:
+        run = run_pipeline(pipeline, query.params, choice, request, query.options, shown)
     result = run[pipeline.name]
     warnings = tuple(dict.fromkeys((*pipeline.warnings, *run.report.warnings)))
-    return replace(result, table=result.to_arrow(), warnings=warnings)
+    return replace(
+        result, table=result.to_arrow(), warnings=warnings, notes=tuple(one.note for one in run.report.incremental)
+    )
 
 
-def kept_result(rows: KeptRows, choice: Choice) -> Result:
+def next_run(plan: Plan, root: FilePath) -> Plan:
+    """Return the plan of what the next run reads of incremental sources."""
+    from gpuetl.run.incremental import sources
+
+    return sources.next_run(plan, root)
+
+
+def kept_result(rows: KeptRows, choice: Choice, pipeline: QueryPipeline) -> Result:
     """Return rows that are kept as a result of an engine."""
-    return Result(None, load_driver_backend(choice.name), rows.table, rows.warnings)
+    notes = tuple(one.note for one in pipeline.selections)
+    return Result(None, load_driver_backend(choice.name), rows.table, rows.warnings, notes)
 
 
 def kept_rows(query: TableQuery, engine: str = "auto") -> KeptRows | None:
@@ -367,7 +387,7 @@ def kept_rows(query: TableQuery, engine: str = "auto") -> KeptRows | None:
 
 def schema_of(query: TableQuery) -> Schema:
     """Return the columns of a table: metadata of files is read, and no rows.  Parameters may be left out."""
-    plan = PipelineDefinition.from_spec(query.alone, query.root, query.problems).plan(query.params, unbound=True)
+    plan = TableDefinition.from_spec(query.alone, query.root, query.problems).plan(query.params, unbound=True)
     return {**plan.sources, **plan.stages, **plan.rejected}[query.name].schema
 
 

@@ -103,7 +103,13 @@ class MergeRun(NamedTuple):
         """Execute one plan; its seconds are those of a phase of the run."""
         own = dict[str, float]()
         execution = replace(
-            self.execution, recorder=recorder, seconds=own, accepts=accept_all, deferred=deferred, stage_state=no_state
+            self.execution,
+            recorder=recorder,
+            seconds=own,
+            accepts=accept_all,
+            deferred=deferred,
+            stage_state=no_state,
+            checkpointing=None,
         )
         with recording(recorder), timed(self.execution.seconds, phase), plan.pointing():
             fit = planned(plan, self.options, execution.engine, self.capacity).fit
@@ -131,7 +137,7 @@ def merge_and_commit(upserts: Upserts, first: Outputs, run: MergeRun) -> Outputs
     looked_at = look(upserts, spools, run, inner)
     sinks = {name: one.plans.merged for name, one in looked_at.items()}
     counts = {name: one.plans.replaced for name, one in looked_at.items() if one.rows and one.plans.old.files}
-    plan = replace(upserts.plan, sinks=sinks, kept={}, checks=counts, rules=())
+    plan = replace(upserts.plan, sinks=sinks, kept={}, checks=counts, rules=(), checkpoints={})
     found = run.run(plan, inner, "merge", deferred)
     changes = {
         name: row_changes(one, deferred.writers[name], found.checks.get(name), recorder)
@@ -177,7 +183,7 @@ def look(upserts: Upserts, spools: Mapping[str, SinkWriter], run: MergeRun, reco
     asked = {f"{kind} of {name}": node for (name, kind), node in checks.items()}
     tables: Mapping[str, pa.Table] = {}
     if asked:
-        plan = replace(upserts.plan, sinks={}, kept={}, checks=asked, rules=())
+        plan = replace(upserts.plan, sinks={}, kept={}, checks=asked, rules=(), checkpoints={})
         tables = run.run(plan, recorder, "find keys").checks
     looked_at = {}
     for name, own in plans.items():

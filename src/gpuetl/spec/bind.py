@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gpuetl.errors import Place, Problems, have_hint, listing
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Expr, Literal, Parameter, walk
 from gpuetl.expressions.syntax import names_in
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.frames import FrameDataset
@@ -24,14 +24,16 @@ from gpuetl.places.paths import FilePath, ImpossiblePath, StorePath, check_sandb
 from gpuetl.places.registry import check_store, local_path, path_of, scheme_problem
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.incremental import Incremental
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
+from gpuetl.plan.nodes import Filter, KeptWindow, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Check, Plan, digests_of
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.files.based import base_of, joined
 from gpuetl.spec.forms import InferredSchema
+from gpuetl.spec.incremental import bound_incremental
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.places import node_in, place_of
@@ -135,6 +137,7 @@ class _Binder:
     rules: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    incremental: dict[str, Incremental] = field(default_factory=dict)
     remembers: bool = False
     """Whether a source or step asked for `remembered`: then the run changes the state."""
 
@@ -153,10 +156,14 @@ class _Binder:
             self.relations[name] = self.stage(name)
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
+        self.check_replaced_rows(sinks)
         self.distinct_targets()
         self.report_unknown()
         self.quarantines_are_read()
         unread = unused(self.spec, self.parameters.used)
+        if self.looks_at_files and any(isinstance(node, KeptWindow) for node in walk_graph(*stages.values())):
+            _ = self.remembered
+        self.runs_have_new_rows(stages)
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -169,8 +176,9 @@ class _Binder:
             unused=tuple(unread),
             notes=tuple(self.notes),
             state=self.state(),
-            remembered=self.remembered if self.remembers else None,
+            remembered=self.remembered if self.remembers and self.looks_at_files else None,
             place_of=partial(place_of, self.spec),
+            incremental=self.with_sinks(sinks),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -357,7 +365,7 @@ class _Binder:
         self.no_lists("source", name, spec, spec.schema)
         self.only_held("source", name, spec, spec.schema)
         self.one_choice(name, spec)
-        filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
+        filtered = own_columns(spec)
         in_paths = {**spec.partitions, **({str(spec.filename): STRING} if spec.filename else {})}
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema or {}, in_paths,
@@ -380,7 +388,48 @@ class _Binder:
         if schema is None:
             return _Unread(origin=origin)
         self.datasets.append(dataset)
+        self.bind_incremental(name, spec, schema)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
+
+    def check_replaced_rows(self, sinks: Mapping[str, Write]) -> None:
+        """Report sinks that would replace rows of an incremental source, which no run reads again."""
+        for name, node in sinks.items():
+            spec, read = self.spec.sinks[name], sources_below(node).intersection(self.incremental)
+            if not read or not (spec.run_key or spec.mode == "replace_partitions"):
+                continue
+            what = f"source '{min(read)}' gives each run only what is new"
+            if spec.run_key:
+                message = f"{what}: a second run with the same run_key would replace rows that no run reads again"
+                hint = "Take run_key out: with incremental sources, a run that is started again doubles no row."
+                self.add(coded("GE1546", message), hint, spec.run_key[0], "sink", name)
+            else:
+                message = f"{what}: where a partition is there already, its rows are replaced by the new ones alone"
+                hint = "Take mode: append, unless each run gets whole partitions."
+                self.problems.warn(coded("GE1546", message), hint, self.place_of(spec.path), f"sink '{name}'")
+
+    def with_sinks(self, sinks: Mapping[str, Write]) -> dict[str, Incremental]:
+        """Return the incremental sources, each with the sinks that read it, or its quarantine."""
+        read = {name: sources_below(node) for name, node in sinks.items() if self.incremental}
+        return {
+            name: replace(one, sinks=frozenset(sink for sink, names in read.items() if name in names))
+            for name, one in self.incremental.items()
+        }
+
+    def bind_incremental(self, name: str, spec: SourceSpec, schema: Schema) -> None:
+        """Keep what each run reads of a source; report a watermark that no run can go by."""
+        wanted = spec.incremental
+        if wanted is None or (
+            wanted.watermark and not self.context(Origin("source", name)).known([wanted.watermark], schema)
+        ):
+            return
+        if wanted.watermark and spec.options.quarantines:
+            message = coded("GE1548", "a watermark does not go together with on_bad_row: quarantine")
+            hint = "Bad rows have no watermark, so each run would reject them again. Take new_files: true."
+            self.add(message, hint, wanted.watermark, "source", name)
+            return
+        report = partial(self.add, kind="source", of=name)
+        if (found := bound_incremental(wanted, str(spec.path), schema, report)) is not None:
+            self.incremental[name], self.remembers = found, True
 
     def one_choice(self, name: str, spec: SourceSpec) -> None:
         """Report a source that chooses its columns in two ways, or has two columns of one name."""
@@ -471,6 +520,25 @@ class _Binder:
         if found.rejected is not None or None in rules:  # of a rule that cannot be read
             self.relations[name + REJECTED] = _Unread() if found.rejected is None else found.rejected
         return found.rows
+
+    def runs_have_new_rows(self, stages: Mapping[str, Node]) -> None:
+        """Warn of a window that keeps its state, and whose sources give each run the same rows: they would count twice.
+
+        What tells runs apart is a source that is incremental or in memory, a path with a value in it, or a parameter
+        in a step above.
+        """
+        for node in walk_graph(*stages.values()):
+            if not isinstance(node, KeptWindow):
+                continue
+            above = [*walk_graph(node.source)]
+            names = {one.dataset.name for one in above if isinstance(one, Read)}
+            sources = [self.spec.sources[name] for name in names if name in self.spec.sources]
+            varies = any(isinstance(one, FrameSpec) or "$" in one.path or differs_by_run(one) for one in sources)
+            if sources and not varies and not any(map(has_parameter, above)):
+                listed = listing([f"'{name}'" for name in sorted(names)])
+                message = f"{node.origin} keeps its state, and each run reads the same rows of source {listed}"
+                hint = "Make a source incremental, or put a parameter into its path or filter: rows would count twice."
+                self.problems.warn(coded("GE1556", message), hint, place_of(self.spec, node.origin))
 
     def quarantines_are_read(self) -> None:
         """Report a quarantine that no stage and no sink reads: its rows would be lost."""
@@ -606,6 +674,29 @@ class _Binder:
             for message in conflicts(target, *near, self.folder, locations):
                 written = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+
+
+def sources_below(node: Node) -> frozenset[str]:
+    """Return the sources whose rows, or rows in quarantine, a node is made of."""
+    return frozenset(without_rejected(one.dataset.name) for one in walk_graph(node) if isinstance(one, Read))
+
+
+def own_columns(spec: SourceSpec) -> frozenset[str]:
+    """Return the columns that a source itself looks at, by its filter and its watermark."""
+    filtered = frozenset(names_in(spec.filter.syntax)) if spec.filter else frozenset[str]()
+    watermark = spec.incremental.watermark if spec.incremental else ""
+    return filtered | {str(watermark)} if watermark else filtered
+
+
+def differs_by_run(source: SourceSpec) -> bool:
+    """Return whether a source gives each run other rows."""
+    return source.incremental is not None
+
+
+def has_parameter(node: Node) -> bool:
+    """Return whether a step has a parameter in one of its expressions."""
+    parts = (part for expr in node.expressions for part in walk(expr))
+    return any(isinstance(part, Parameter) or (isinstance(part, Literal) and part.declared) for part in parts)
 
 
 def suffix_of(spec: SinkSpec) -> str:

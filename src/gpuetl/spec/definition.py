@@ -75,8 +75,12 @@ class PipelineDefinition:
         parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
         problems = Problems(list(self._problems.found))
         noted = NotedParameters(parameters)
-        spec = with_values(self.spec, noted, problems)
+        spec = self.completed(with_values(self.spec, noted, problems))
         return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files))
+
+    def completed(self, spec: PipelineSpec) -> PipelineSpec:
+        """Return the model to plan, in which parameters have values; a part of a pipeline adds what it lacks."""
+        return spec
 
     @property
     def fingerprint(self) -> str:

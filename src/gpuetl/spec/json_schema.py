@@ -33,6 +33,7 @@ from gpuetl.spec.read import KEYS, STAGE_KEYS
 from gpuetl.spec.state import STATE
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.step import Step
+from gpuetl.spec.telemetry import TELEMETRY
 from gpuetl.spec.tests import EXPECT_KEYS, given_keys
 from gpuetl.types.data_types import NAMED
 
@@ -51,6 +52,7 @@ SECTION_DOCS = {
     "storage": "Options of object stores, which sources and sinks name by `storage`.",
     "profiles": "What differs between places where the pipeline runs; `--profile NAME` applies one.",
     "state": "The folder of what the pipeline remembers between its runs, or a prefix of an object store.",
+    "telemetry": "Where runs report to: traces, metrics and lineage.",
     "sources": "Where rows come from.",
     "stages": "Named sequences of steps. A stage begins with a source or another stage.",
     "sinks": "Where rows go. All sinks of a run are written, or none changes.",
@@ -60,6 +62,7 @@ STAGE_DOCS = {
     "from": "The source or stage that the stage begins with.",
     "steps": "The steps, in order.",
     "expect": "Rules for the rows of the stage. A run writes no sink if a rule with `on_fail: fail` is broken.",
+    "checkpoint": "Keep the rows of the stage in the state folder, so that `gpuetl run --resume` reads them.",
 }
 ANY_MAP: JsonSchema = {"type": ["object", "null"]}
 
@@ -76,6 +79,7 @@ def pipeline_schema() -> dict[str, Any]:
         "storage": named({"$ref": "#/definitions/storage_options"}),
         "profiles": named(profile()),
         "state": STATE.schema or {},
+        "telemetry": {**(TELEMETRY.schema or {}), "type": ["object", "null"]},
         "sources": named({"$ref": "#/definitions/source"}),
         "stages": named({"$ref": "#/definitions/stage"}),
         "sinks": named({"$ref": "#/definitions/sink"}),
@@ -281,6 +285,7 @@ def stage() -> dict[str, Any]:
         "from": {"type": "string"},
         "steps": {"type": "array", "items": {"$ref": "#/definitions/step"}},
         "expect": {"type": ["array", "null"], "items": {"$ref": "#/definitions/rule"}},
+        "checkpoint": {"type": "boolean"},
     }
     assert tuple(keys) == STAGE_KEYS, "a key of stages is missing"
     return closed({name: described(STAGE_DOCS[name], schema) for name, schema in keys.items()}, ["from", "steps"])

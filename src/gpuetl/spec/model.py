@@ -27,10 +27,12 @@ from gpuetl.spec.forms import (
     SOME_NAMES,
     choice,
 )
+from gpuetl.spec.incremental import INCREMENTAL, IncrementalSpec
 from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
+from gpuetl.spec.telemetry import Telemetry
 from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Located, Order, Text, node_of
 from gpuetl.types.data_types import DataType
@@ -71,6 +73,9 @@ class SourceSpec:
     missing_columns: MissingColumns = key(
         MISSING_COLUMNS, "error", doc="what to do where a file lacks a column: stop, or read null"
     )
+    incremental: IncrementalSpec | None = key(
+        INCREMENTAL, None, doc="read only what no successful run has read: new files, or rows beyond a watermark"
+    )
     storage: str = key(NAME, "", doc="the name of options of a store, declared under `storage`")
     storage_options: StorageOptions = key(STORAGE_OPTIONS, (), doc="options of the store that has the files")
     options: FormatOptions = NO_OPTIONS
@@ -99,13 +104,14 @@ class StageSpec:
     """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None.
 
     `expect` are rules for the rows that the steps give; one that cannot be read is None.
-    `nodes` say where the steps stand.
+    `nodes` say where the steps stand.  With `checkpoint` a run keeps the rows in its state folder, for a later one.
     """
 
     from_: Text
     steps: tuple[Step | None, ...]
     expect: tuple[Rule | None, ...] = ()
     nodes: tuple[Located | None, ...] = field(default=(), compare=False, repr=False)
+    checkpoint: bool = False
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -152,6 +158,7 @@ class PipelineSpec:
 
     `storage` are the options of object stores that sources and sinks name.
     `profiles` are what differs between places where it runs; `profile` is the one that is applied.
+    `telemetry` says where runs report to.
     `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
     `state` is the folder of what the pipeline remembers between its runs.  By default it is a hidden one next to the
@@ -171,6 +178,7 @@ class PipelineSpec:
     places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
     profiles: Mapping[str, ProfileSpec] = field(default_factory=dict)
     profile: ProfileSpec = ProfileSpec()
+    telemetry: Telemetry = Telemetry()
     environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
     included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)
     state: StateSpec | None = None

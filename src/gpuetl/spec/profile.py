@@ -25,6 +25,7 @@ from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.state import STATE, StateSpec
 from gpuetl.spec.storage import StorageOptions
 from gpuetl.spec.synonyms import keys_hint
+from gpuetl.spec.telemetry import TELEMETRY, Telemetry
 from gpuetl.spec.values import BadValue
 from gpuetl.units import read_size
 
@@ -72,7 +73,9 @@ class ProfileSpec:
     workers: int | None = key(COUNT_FROM_1, None, doc="workers of a cluster that the run starts, as --workers")
     worker_memory: int | None = key(SIZE, None, doc="memory from which a worker spills, as --worker-memory")
     cluster: str = key(WORD, "", doc="the address of a scheduler, as --cluster")
+    checkpoint_limit: int | None = key(SIZE, None, doc="the most room of all checkpoints, as --checkpoint-limit")
     state: StateSpec | None = key(STATE, None, doc="the folder of what the pipeline remembers between its runs")
+    telemetry: Telemetry = key(TELEMETRY, Telemetry(), doc="where runs report to, before the pipeline's `telemetry`")
     params: Mapping[str, Any] = field(default_factory=dict)
     storage: Mapping[str, StorageOptions] = field(default_factory=dict)
 
@@ -145,15 +148,17 @@ def chosen_profile(name: str | None, spec: PipelineSpec) -> str:
 
 
 def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
-    """Return a pipeline with a profile's storage, and its values of parameters as their defaults."""
+    """Return a pipeline with a profile's storage and telemetry, and its values of parameters as their defaults."""
     profile = spec.profiles[name]
     parameters = {
         one: replace(parameter, required=False, default=profile.params[one]) if one in profile.params else parameter
         for one, parameter in spec.parameters.items()
     }
-    state = profile.state or spec.state
+    state, telemetry = profile.state or spec.state, profile.telemetry.over(spec.telemetry)
     storage = {**spec.storage, **profile.storage}
-    return replace(spec, parameters=parameters, storage=storage, state=state, profile=profile)
+    return replace(
+        spec, parameters=parameters, storage=storage, state=state, profile=profile, telemetry=telemetry
+    )  # fmt: skip
 
 
 def no_environment() -> Mapping[str, str]:

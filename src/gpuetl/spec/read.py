@@ -25,6 +25,7 @@ from gpuetl.spec.state import read_state
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
+from gpuetl.spec.telemetry import TELEMETRY, Telemetry
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 from gpuetl.types.data_types import NULL
@@ -33,15 +34,14 @@ from gpuetl.types.nested_types import is_nested
 T = TypeVar("T")
 VERSION = 1
 KEYS = (
-    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state",
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state", "telemetry",
     "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
 """What the entries of the sections that an included file brings are called."""
-STAGE_KEYS = ("from", "steps", "expect")
+STAGE_KEYS = ("from", "steps", "expect", "checkpoint")
 UNNAMED = Text("")
 """Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
-LATER = {"checkpoint": "checkpoints"}
 
 
 MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
@@ -114,6 +114,7 @@ class _Reader:
             sinks=self.entries(root, "sinks", "sink", self.sink),
             tests=read_tests(root.value.get("tests"), self.problems),
             state=self.guarded(read_state, root.value["state"], "state") if "state" in root.value else None,
+            telemetry=self.telemetry(root.value.get("telemetry")),
         )
         self.unique_names(root, spec)
         written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
@@ -127,6 +128,11 @@ class _Reader:
     def description(self, root: Node) -> str:
         node = root.value.get("description")
         return (self.guarded(read_strings, node, "description") or ("",))[0] if node else ""
+
+    def telemetry(self, node: Node | None) -> Telemetry:
+        if node is None or node.value is None:
+            return Telemetry()
+        return self.guarded(TELEMETRY.read, node, "telemetry") or Telemetry()
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""
@@ -145,10 +151,7 @@ class _Reader:
 
     def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
         for name in node.value:
-            if name in LATER:
-                message = coded("GE1006", f"{LATER[name]} ('{name}') are not supported in this version")
-                self.problems.add(message, "Take the key out.", node.keys[name], within)
-            elif name not in keys:
+            if name not in keys:
                 message = coded("GE1006", f"unknown key '{name}'")
                 self.problems.add(message, keys_hint(name, keys), node.keys[name], within)
 
@@ -258,7 +261,7 @@ class _Reader:
         within = f"stage '{name}'"
         if not isinstance(node.value, dict):
             message = coded("GE1008", f"takes a map, got {node.kind}")
-            self.problems.add(message, "Keys: from, steps, expect.", node.place(), within)
+            self.problems.add(message, "Keys: from, steps, expect, checkpoint.", node.place(), within)
             return None
         self.known_keys(node, STAGE_KEYS, within)
         origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
@@ -274,7 +277,10 @@ class _Reader:
                 self.problems.add(message, hint, (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
-        return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
+        checkpoint = node.value.get("checkpoint")
+        is_kept = self.guarded(BOOLEAN.read, checkpoint, within) if checkpoint is not None else False
+        verbs = tuple(map(verb_of, steps.value))
+        return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), verbs, bool(is_kept))
 
     def rules(self, stage: Node, within: str) -> tuple[Rule | None, ...]:
         node = stage.value.get("expect")

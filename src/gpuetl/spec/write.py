@@ -79,6 +79,7 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
         "storage": {name: write_storage_options(options) for name, options in spec.storage.items()},
         "profiles": {name: _profile(profile) for name, profile in spec.profiles.items()},
+        "telemetry": write_keys(spec.telemetry),
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},
@@ -153,4 +154,5 @@ def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:
 
 def _stage(stage: StageSpec) -> dict[str, Any]:
     written = {"from": str(stage.from_), "steps": [{step.verb: step.written()} for step in stage.steps if step]}
-    return {**written, **({"expect": [rule.written() for rule in stage.expect if rule]} if stage.expect else {})}
+    written |= {"expect": [rule.written() for rule in stage.expect if rule]} if stage.expect else {}
+    return {**written, **({"checkpoint": True} if stage.checkpoint else {})}

@@ -62,7 +62,7 @@ class RunStore:
             raise self.failed(coded("GE1573", why)) from error
         except UnreadableState as error:
             why = f"cannot use {self.files.at(STATE)}: {error}"
-            fix = "Use the gpuetl that wrote it, or begin anew with gpuetl run --full-refresh"
+            fix = "Use the gpuetl that wrote it, or restore it from a copy.  Without it, the next run begins anew"
             raise self.failed(coded("GE1573", f"{why}.  {fix}")) from None
 
     def new_file(self, folder: str, label: str, run_id: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
+from functools import cache
 from threading import RLock, current_thread, get_ident
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from gpuetl import messages
 from gpuetl.messages import one_line, printable, redacted
@@ -19,6 +20,7 @@ from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.telemetry.memory_meter import MemoryMeter
 from gpuetl.telemetry.memory_samples import MemoryCurve
 from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.run_totals import PlannedWork, RunTotals
 from gpuetl.telemetry.timeline import Timeline, Track
 from gpuetl.telemetry.trace import span
 
@@ -38,6 +40,18 @@ class Progress(Protocol):
         """
 
 
+WantedProgress: TypeAlias = Progress | Literal[False] | None
+"""What a user wants to receive the progress: None is the default of the place, False is nothing."""
+
+
+@runtime_checkable
+class FollowsTotals(Protocol):
+    """A receiver of progress that also asks how far the whole run is, as often as it shows that."""
+
+    def follow(self, totals: Callable[[], RunTotals]) -> None:
+        """Ask `totals` from now on, from any thread; called when a plan begins to run, again where it begins anew."""
+
+
 def silent(origin: Origin, done: int, of: int) -> None:
     """Show nothing."""
 
@@ -49,7 +63,8 @@ class Work:
     `device` is where the engine ran it, GPU or CPU.  It is empty for sinks, and for operations that only move rows.
     `waited` is the part of `seconds` that the run waited for.  The rest passed in a thread, in parallel with other
     work.  `peak_bytes` is the most memory in use meanwhile, if measured.  `moved` has the bytes that crossed each link.
-    `exchanged_bytes` are those of rows that an exchange has brought to their partition.
+    `exchanged_bytes` are those of rows that an exchange has brought to their partition.  `began_unix` and `ended_unix`
+    are when it was at work first and last, in seconds since 1970; 0 where it was not.
     """
 
     name: str
@@ -64,6 +79,8 @@ class Work:
     peak_bytes: int | None = None
     moved: Counter[Link] = field(default_factory=Counter)
     exchanged_bytes: int = 0
+    began_unix: float = 0.0
+    ended_unix: float = 0.0
 
     def add(self, other: Work) -> None:
         """Add the work of the same operation elsewhere."""
@@ -71,6 +88,9 @@ class Work:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.device = other.device or self.device
         self.moved.update(other.moved)
+        if other.began_unix:
+            self.began_unix = min(self.began_unix or other.began_unix, other.began_unix)
+            self.ended_unix = max(self.ended_unix, other.ended_unix)
         if other.peak_bytes is not None:
             self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
 
@@ -100,7 +120,7 @@ class Recorder:
     `spilled` has the bytes that crossed each link when frames were spilled, and when they came back.  `compiled` counts
     the kernels that were in no cache, for which the run waited `compile_seconds`.  Threads that read ahead add to work
     under `lock`.  `timeline` has when what was at work.  `workers` and `memory_curves` are those of a cluster, by
-    address.
+    address.  `reported` has what workers have reported so far: it joins `work` when all have ended.
     """
 
     progress: Progress = silent
@@ -110,6 +130,7 @@ class Recorder:
     warnings: list[str] = field(default_factory=list)
     spilled: Counter[Link] = field(default_factory=Counter)
     peaks: dict[str, int] = field(default_factory=dict)
+    committing: bool = False
     committed: bool = False
     thread: int = field(default_factory=get_ident)
     lock: RLock = field(default_factory=RLock)
@@ -118,6 +139,30 @@ class Recorder:
     timeline: Timeline = field(default_factory=Timeline)
     workers: dict[str, WorkerWork] = field(default_factory=dict)
     memory_curves: dict[str, MemoryCurve] = field(default_factory=dict)
+    reported: dict[int, Work] = field(default_factory=dict)
+    follower: FollowsTotals | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.progress, FollowsTotals):
+            self.follower = self.progress
+
+    def begin_plan(self, planned: Callable[[], PlannedWork]) -> None:
+        """Let who shows the progress ask for the totals; `planned` is called once, at the first question."""
+        self.reported.clear()
+        if self.follower is not None:
+            work = cache(planned)
+            self.follower.follow(lambda: work().totals(self.recorded()))
+
+    def report_work(self, key: object, work: Work) -> None:
+        """Take note of an operation's work elsewhere, where somebody follows the run."""
+        if self.follower is not None:
+            with self.lock:
+                self.reported.setdefault(id(key), Work(work.name, work.origin)).add(work)
+
+    def recorded(self) -> dict[int, Work]:
+        """Return the work until now, on a cluster what workers have reported."""
+        with self.lock:
+            return dict(self.reported or self.work)
 
     def of(self, key: object, origin: Origin) -> Work:
         """Return the record of an operation; the first call begins it."""
@@ -149,6 +194,8 @@ class Recorder:
             end = time.perf_counter()
             with self.lock:
                 work.seconds += end - start
+                work.began_unix = work.began_unix or self.timeline.unix(start)
+                work.ended_unix = self.timeline.unix(end)
             self.timeline.add(Track(*work.origin.relation), start, end)
             if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
@@ -156,9 +203,14 @@ class Recorder:
     def begin_again(self, reason: str) -> None:
         """Forget what was done, which was in vain, and note why."""
         self.work.clear()
+        self.reported.clear()
         self.spilled.clear()
         self.workers.clear()
         self.note(reason)
+
+    def begin_commit(self) -> None:
+        """Keep that sinks may change from now on."""
+        self.committing = True
 
     def commit(self) -> None:
         """Keep that all sinks are in place."""

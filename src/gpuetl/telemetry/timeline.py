@@ -118,6 +118,10 @@ class Timeline:
         finally:
             _TIMELINE.reset(token)
 
+    def unix(self, seconds: float) -> float:
+        """Return a time of `time.perf_counter` in seconds since 1970."""
+        return self.start_unix + seconds - self.start_s
+
     def now(self) -> float:
         """Return the seconds since the start."""
         return time.perf_counter() - self.start_s

@@ -268,8 +268,7 @@ def local_cluster(engine: str, options: Cluster) -> Any:
     """Start workers on this machine, which only this run can use: one a GPU, or a process of one thread a processor."""
     shared: dict[str, Any] = {
         "threads_per_worker": 1,
-        "memory_limit": options.worker_memory
-        or 0,  # 0 is none; what `distributed` takes by itself is a share of the host
+        "memory_limit": options.worker_memory_bytes or 0,  # 0 is none; `distributed` itself takes a share of the host
         "scheduler_kwargs": pages(options.dashboard),
         "silence_logs": False,  # `quiet` does that, for other libraries too
         "security": RunKey(),

@@ -15,6 +15,7 @@ import pyarrow as pa
 from gpuetl.engines.registry import computing_engine
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.cluster import workers_have_gpus
+from gpuetl.executors.dask.cluster_checkpoints import ClusterCheckpoints
 from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
 from gpuetl.executors.dask.fetching import LostPieces, fit_in_memory, has_many_pieces
 from gpuetl.executors.dask.job import Job
@@ -77,7 +78,8 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
             watch.jobs.add(job.name)
         graph = TaskGraph(physical, nodes, job, fetches)
         reports = ReportCollector(physical, nodes, recorder)
-        return Attempt(graph, reports, computed(client, workers.addresses, graph, reports))
+        with ClusterCheckpoints(physical, graph, run).closing() as checkpoints:
+            return Attempt(graph, reports, computed(client, workers.addresses, graph, reports, checkpoints))
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
@@ -93,13 +95,13 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
                 raise with_row(error, nodes)  # noqa: B904  the same error
             for warning in watch.warnings() if watch else ():
                 recorder.warn(warning)
-            for name, keys in graph.writes.items():
-                writers[name].take([results[key] for key in keys])
+            for name, writer in writers.items():
+                writer.take([results[key] for key in graph.writes[name]])
             reports.close()
         checks = {name: results[key] for name, key in graph.checks.items()}
         sinks = ended(run, writers, pending, threads, checks)
     kept = {name: results[key] for name, key in graph.kept_stages.items()}
-    heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
+    heads = {name: first_rows([results[key].head for key in graph.writes[name]], options) for name in writers}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
     return Outputs(sinks, heads, kept, checks)
 
@@ -175,14 +177,16 @@ def with_row(error: RunFailed, nodes: Sequence[AnyNode]) -> RunFailed:
     return error.with_problem(replace(error.problem, row=": ".join(filter(None, (where, values))))) if where else error
 
 
-def computed(client: Any, workers: frozenset[str], graph: TaskGraph, reports: ReportCollector) -> dict[Any, Any]:
+def computed(
+    client: Any, workers: frozenset[str], graph: TaskGraph, reports: ReportCollector, checkpoints: ClusterCheckpoints
+) -> dict[Any, Any]:
     """Run the tasks; return the results of those that the driver wants, by key."""
     written = (key for keys in graph.writes.values() for key in keys)
     result_keys = list(dict.fromkeys([*written, *graph.kept_stages.values(), *graph.checks.values()]))
     if not result_keys:
         return {}
     try:
-        results = run_tasks(client, workers, graph, result_keys, reports.add)
+        results = run_tasks(client, workers, graph, result_keys, reports.add, checkpoints)
     except BaseException:
         reports.close()  # what was done until then
         raise

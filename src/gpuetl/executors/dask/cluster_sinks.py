@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.interface import Backend
+from gpuetl.errors import OutOfMemory, RunFailed
+from gpuetl.executors.checkpointing import CheckpointWriter, reason_of
 from gpuetl.executors.dask.spill_registry import SPILL_REGISTRY
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.run_memory import Guard
@@ -20,6 +22,7 @@ from gpuetl.places.publishing import RunIdentity, StagedSink, WrittenFile
 from gpuetl.places.registry import publisher_of
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
+from gpuetl.state.checkpoint_files import CheckpointTarget
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
@@ -32,12 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WrittenPartition:
-    """What became of one partition: its files, below the attempt's folder, and its first rows."""
+    """What became of one partition: its files, below the attempt's folder, and its first rows.
+
+    `problem` says why a partition of a checkpoint was not written.
+    """
 
     attempt: str
     files: tuple[WrittenFile, ...]
     rows: int
     head: Any
+    problem: str = ""
 
 
 @dataclass
@@ -63,6 +70,8 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
     OutOfMemory
         Where there is no memory for what is written, either.
     """
+    if isinstance(write.target, CheckpointTarget):
+        return write_checkpoint(job, runner, write, results)
     runner.slot.write()
     (frame,), backend, attempt = runner.opened(write.origin, results), job.backend, uuid.uuid4().hex
     results.clear()
@@ -80,6 +89,31 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
     writer.close()
     note_files(work, writer, backend)
     return WrittenPartition(attempt, tuple(writer.files), writer.rows, head)
+
+
+def write_checkpoint(job: OpenJob, runner: TaskRunner, write: Write, results: list[Any]) -> WrittenPartition:
+    """Write one partition of a checkpoint; one that cannot be written says why, and the run goes on without it."""
+    runner.slot.write()
+    (frame,), backend, attempt = runner.opened(write.origin, results), job.backend, uuid.uuid4().hex
+    results.clear()
+    in_threads = Guard(backend, SPILL_REGISTRY.spill_all)
+    with ThreadPoolExecutor(files_at_once(backend), "gpuetl-writer", backend.thread_setup()) as threads:
+        files = file_writer(backend, write.target.name, write, write.source.schema, in_threads)
+        writer = CheckpointWriter(write.target, job.job.run_id, files, threads, job.job.sync, name=attempt)
+        work = runner.recorder.of(write, write.origin)
+        try:
+            write_frame(runner, work, frame, write.source.schema, writer)
+            runner.finish(work, frame, 1)
+            del frame
+            writer.finish()
+        except OutOfMemory:
+            raise
+        except RunFailed as error:
+            return WrittenPartition(attempt, (), 0, None, reason_of(error))
+        finally:
+            writer.close()
+    note_files(work, writer, backend)
+    return WrittenPartition(attempt, tuple(writer.files), writer.rows, None)
 
 
 def files_at_once(backend: Backend) -> int:

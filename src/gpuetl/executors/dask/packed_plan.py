@@ -28,7 +28,7 @@ Reduced = tuple[Any, ...]
 def nodes_of(plan: PhysicalPlan) -> list[AnyNode]:
     """Return the nodes in the order in which they get their numbers: logical ones, then physical ones, inputs first."""
     physical = list(walk_graph(*plan.roots))
-    writes = [write for write, _ in plan.sinks.values()]
+    writes = [write for write, _ in plan.written.values()]
     operations = [operation_of(node) for node in physical if not isinstance(node, Exchange)]
     return [*walk_graph(*operations, *writes), *physical]
 

@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 import dask
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import KilledWorker
 
-from gpuetl.errors import RunFailed
+from gpuetl.errors import OutOfMemory, RunFailed
+from gpuetl.executors.dask.fetching import LostPieces
 from gpuetl.executors.dask.liveness import Watch, ask, watch_of
 from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.executors.dask.task_reports import TaskReport, listen, stop_listening
@@ -61,8 +62,11 @@ def run_tasks(
     graph: TaskGraph,
     result_keys: Sequence[Any],
     receive: Callable[[TaskReport], None],
+    early: EarlyResults,
 ) -> list[Any]:
     """Run the tasks on the workers of a client; return the results of those that are wanted.
+
+    `early` gets results as they come; its tasks are waited for although another one has failed.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def run_tasks(
         futures, pinned = submit(client, workers, graph, result_keys)
         for future in futures:
             future.add_done_callback(events.put)
-        results = wait(client, graph, {str(future.key) for future in futures}, events, receive)
+        results = wait(client, graph, {str(future.key) for future in futures}, events, receive, early)
         missing = [future for future in futures if str(future.key) not in results]
         results |= zip((str(future.key) for future in missing), gather(client, graph, missing), strict=True)
         return [results[str(future.key)] for future in futures]
@@ -100,14 +104,29 @@ def submit(
         return list(futures[: len(result_keys)]), list(futures[len(result_keys) :])
 
 
+class EarlyResults(Protocol):
+    """What takes the results of some tasks before all are done: checkpoints, which are complete before the run is."""
+
+    tasks: frozenset[str]
+
+    def add(self, task: str, result: Any) -> None:
+        """Take the result of a task."""
+
+
 def wait(
-    client: Any, graph: TaskGraph, waiting: set[str], events: SimpleQueue[Any], receive: Callable[[TaskReport], None]
+    client: Any,
+    graph: TaskGraph,
+    waiting: set[str],
+    events: SimpleQueue[Any],
+    receive: Callable[[TaskReport], None],
+    early: EarlyResults,
 ) -> dict[str, Any]:
     """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile.
 
     Return the results that came in reports, by task.  If a task ran twice, its last result counts.
     """
     results: dict[str, Any] = {}
+    failed: RunFailed | None = None
     hopeless_at = monotonic() + PATIENCE_S
     while waiting:
         try:
@@ -115,18 +134,36 @@ def wait(
         except Empty:
             hopeless_at = monotonic() + PATIENCE_S if has_workers(client) else hopeless_at
             if monotonic() > hopeless_at:
-                raise no_workers(client) from None
+                raise failed or no_workers(client) from None
             continue
         hopeless_at = monotonic() + PATIENCE_S
         if isinstance(event, TaskReport):
             receive(event)
             if event.result is not None:
                 results[event.task] = event.result
+                early.add(event.task, event.result)
                 waiting.discard(event.task)
-        else:
+            continue
+        task = str(event.key)
+        try:
             check(event, graph)
-            waiting.discard(str(event.key))
+            if task in early.tasks and task not in results:
+                (results[task],) = gather(client, graph, [event])
+                early.add(task, results[task])
+        except RunFailed as error:
+            if is_final(error) or not waiting & early.tasks:
+                raise failed or error from None
+            failed = failed or error
+            waiting &= early.tasks
+        waiting.discard(task)
+    if failed is not None:
+        raise failed
     return results
+
+
+def is_final(error: RunFailed) -> bool:
+    """Tell whether to wait for nothing else after an error: the run begins again, or the cluster is lost."""
+    return isinstance(error, OutOfMemory | LostPieces) or (error.problem is None and error.origin is None)
 
 
 def gather(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:

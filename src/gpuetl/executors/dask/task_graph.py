@@ -58,7 +58,7 @@ class TaskGraph:
         self.shares: dict[Key, float] = {}
         self.pinned: list[Key] = []
         self.pending: list[Callable[[], None]] = []
-        self.writes = {name: self.write_tasks(write, source) for name, (write, source) in plan.sinks.items()}
+        self.writes = {name: self.write_tasks(write, source) for name, (write, source) in plan.written.items()}
         self.kept_stages = {name: self.whole(node) for name, node in plan.kept.items()}
         self.checks = {name: self.whole(node) for name, node in plan.checks.items()}
         while self.pending:

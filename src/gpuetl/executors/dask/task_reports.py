@@ -129,15 +129,17 @@ class ReportCollector:
         self.reports: dict[str, TaskReport] = {}
         self.partitions_done: Counter[int] = Counter()
         self.partitions = {id(operation_of(node)): node.partitions for node in nodes if not isinstance(node, Node)}
-        self.partitions |= {id(write): source.partitions for write, source in plan.sinks.values()}
+        self.partitions |= {id(write): source.partitions for write, source in plan.written.values()}
 
     def add(self, report: TaskReport) -> None:
         """Keep the report of a task, and show the progress."""
         if report.task not in self.reports:
             for number, work in report.work.items():
+                operation = operation_of(self.nodes[number])
+                self.recorder.report_work(operation, work)
                 self.partitions_done[number] += work.partitions
                 if work.partitions:
-                    of = self.partitions[id(operation_of(self.nodes[number]))]
+                    of = self.partitions[id(operation)]
                     self.recorder.progress(work.origin, self.partitions_done[number], of)
         self.reports[report.task] = report
 

@@ -222,3 +222,6 @@ SKIPPING = frozenset(
 
 TIE_FREE = frozenset(["rank", "dense_rank", "percent_rank", "cume_dist", "session_id"])
 """Those that give the same whatever the order of rows that tie."""
+
+NEEDS_LATER_ROWS = frozenset(["lead", "bfill", "last", "percent_rank", "cume_dist", "ntile"])
+"""Those that need later rows of the group, or all of them, as `first` with `ignore_nulls` or FILTER does."""

@@ -3,14 +3,14 @@
 from gpuetl.plan.nodes.aggregate import Aggregate
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
-from gpuetl.plan.nodes.filter import Filter
+from gpuetl.plan.nodes.filter import Filter, NewRows
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
-from gpuetl.plan.nodes.union import Union
-from gpuetl.plan.nodes.window import STATE, Grouped, Window
+from gpuetl.plan.nodes.union import StateUnion, Union
+from gpuetl.plan.nodes.window import STATE, Grouped, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
@@ -27,12 +27,16 @@ __all__ = [
     "Filter",
     "Grouped",
     "Join",
+    "KeptWindow",
     "Kernel",
     "KernelReduction",
+    "LateRows",
     "Limit",
+    "NewRows",
     "Project",
     "Read",
     "Sort",
+    "StateUnion",
     "Union",
     "Window",
     "Write",

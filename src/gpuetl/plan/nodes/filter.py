@@ -38,3 +38,8 @@ class Filter(SingleInput):
     def describe(self) -> str:
         """Return the predicate."""
         return f"Filter {to_sql(self.predicate)}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NewRows(Filter):
+    """Keep the rows of an incremental source that this run reads: those beyond the last run's watermark."""

@@ -25,3 +25,7 @@ class Union(Node):
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return the wanted columns, of both."""
         return wanted, wanted
+
+
+class StateUnion(Union):
+    """The rows of a window's stored state, and those of a run, which reports count as what came in."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import timedelta
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
@@ -15,6 +16,9 @@ from gpuetl.types.schema import Schema
 
 STATE = ":carried"
 """Stands in the name of a column that a stateful window makes of an argument."""
+
+LateRows = Literal["error", "drop"]
+"""What a window that keeps its state does with a row that comes before the last row of its group's state."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,3 +121,24 @@ class Window(Grouped):
         """Return the calls and the order."""
         calls = ", ".join(f"{name} = {to_sql(call)}" for name, call in self.calls.items())
         return f"Window {calls}{self.describe_order()}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KeptWindow(Window):
+    """A window whose groups go on from the last run: a run puts operations over the stored state in its place.
+
+    Where there is no stored state, as in an explained plan, it is a window over the rows that there are.  Groups whose
+    last row is more than `forget` before the newest row are dropped from the state.
+    """
+
+    late_rows: LateRows = "error"
+    forget: timedelta | None = None
+
+    @property
+    def plain(self) -> Window:
+        """The same window, which keeps no state."""
+        return Window(**{one.name: getattr(self, one.name) for one in fields(Window)})
+
+    def describe(self) -> str:
+        """Return the calls and the order, and that its state is kept."""
+        return f"{super().describe()}, state kept"

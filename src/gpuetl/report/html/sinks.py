@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from markupsafe import Markup
@@ -37,12 +38,15 @@ def sinks_section(report: RunReport) -> Markup:
         ]
         for sink in report.sinks
     ]  # fmt: skip
-    title = "Output" if report.sinks else "Results"
+    unwritten = (
+        set() if report.sinks or not report.error else {one.name for one in report.declared if one.kind == "sink"}
+    )
+    title = "Output" if report.sinks else "Rows that were not written" if unwritten else "Results"
     return section(
         title,
         table("What was written", COLUMNS, rows) if rows else None,
         joined(statistics(name, columns) for name, columns in report.columns.items()),
-        joined(first_rows(name, head) for name, head in report.head.items()),
+        joined(first_rows(name, head, name in unwritten) for name, head in report.head.items()),
     )
 
 
@@ -52,15 +56,16 @@ def path_and_changes(sink: SinkReport) -> str:
     return f"{sink.path} ({changes})" if changes else sink.path
 
 
-def first_rows(name: str, head: Any) -> Markup:
-    """Return the first rows of a sink or stage."""
+def first_rows(name: str, head: Any, is_unwritten: bool = False) -> Markup:
+    """Return the first rows of a sink or stage, and whether they were not written."""
     if not head.num_columns:
         return EMPTY
     columns = [
         Column(column, "right" if is_number(head.schema.field(column).type) else "left") for column in head.column_names
     ]
     cells = zip(*(map(shown, values_of(column)) for column in head.columns), strict=True)
-    return details(f"First rows of {name}", table(f"First rows of {name}", columns, list(cells)))
+    title = f"First rows for {name}, which has not changed" if is_unwritten else f"First rows of {name}"
+    return details(title, table(f"First rows of {name}", columns, list(cells)))
 
 
 def is_number(dtype: Any) -> bool:
@@ -72,7 +77,9 @@ def shown(value: Any) -> str:
     """Return a value as a cell."""
     if value is None:
         return "null"
-    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return f"{value:,}" if type(value) in (int, Decimal) else str(value)
 
 
 def statistics(name: str, columns: tuple[ColumnStatistics, ...]) -> Markup:
@@ -102,6 +109,8 @@ def number(value: str, dtype: str) -> str:
     """Return a number as people read it: `1,234`, and a float in six digits; other values as they are."""
     if value and "int" in dtype:
         return count(int(value))
+    if value and dtype.startswith("decimal"):
+        return f"{Decimal(value):,}"
     return f"{float(value):,.6g}" if value and dtype.startswith("float") else value
 
 

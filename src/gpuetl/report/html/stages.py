@@ -9,7 +9,7 @@ from markupsafe import Markup
 from gpuetl.report.funnel_lines import rows_in, rows_out
 from gpuetl.report.html.elements import EMPTY, Column, bar, details, joined, section, table, tag
 from gpuetl.report.limits import Limit
-from gpuetl.report.run_report import RunReport, StageReport
+from gpuetl.report.run_report import RunReport, StageReport, place_of
 from gpuetl.telemetry.hardware_limits import Link
 from gpuetl.units import duration, rate, rounded_percent, size
 
@@ -52,7 +52,7 @@ def stage_row(stage: StageReport, whole_s: float, sizes: dict[str, int], mixed: 
         size(file_bytes) if file_bytes else "",
         "" if stage.waited is None else duration(stage.waited),
         "" if stage.peak_bytes is None else size(stage.peak_bytes),
-        stage.device if mixed else "",
+        place_of(stage.device) if mixed else "",
     ]
 
 

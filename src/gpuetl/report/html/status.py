@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from gpuetl.report.html.elements import EMPTY, Child, facts, joined, preformatted, tag
-from gpuetl.report.run_report import RunReport, StageReport
+from gpuetl.report.run_report import RunReport, StageReport, place_of
 from gpuetl.units import count, duration, size, timestamp
 
 SIGNS = {"done": "✓", "interrupted": "■"}
@@ -35,7 +35,7 @@ def outcome(report: RunReport) -> str:
     """Return in a few words what the run took and gave."""
     parts = [f"in {duration(report.duration_s or sum(report.seconds.values()))}"]
     if report.device:
-        parts.append(f"on {report.device}")
+        parts.append(f"on {place_of(report.device)}")
     if report.sinks:
         rows = sum(sink.rows for sink in report.sinks)
         sinks = f"{len(report.sinks)} sink{'s' * (len(report.sinks) != 1)}"

@@ -81,6 +81,16 @@ the file and the column ([GE1404](errors/GE1404.md), [GE1405](errors/GE1405.md))
 - With `add`, types widen as in expressions. Two types that cannot widen to one are an error that names both files
   ([GE1406](errors/GE1406.md)). Added columns of CSV files are strings.
 
+### Only what is new
+
+```yaml
+landing: {csv: landing, schema: {id: int64}, incremental: {new_files: true}}
+clicks: {parquet: clicks, incremental: {watermark: ts, lateness: interval '2 hours'}}
+```
+
+An incremental source gives each run only what no successful run has read: the files that are new, or the rows beyond a
+watermark. [Incremental sources](incremental.md) has all keys, with examples.
+
 ### Parquet files
 
 ```yaml

@@ -69,6 +69,7 @@ A stage has these keys:
 | from | a name | required | a source or stage to begin with |
 | steps | a list of [steps](#steps) | required | what to do with the rows, in order |
 | expect | a list of [rules](#expectations) | none | what must be true of the resulting rows |
+| checkpoint | true or false | false | [keep the rows](resume.md), so that `gpuetl run --resume` reads them |
 
 gpuetl reads YAML by the core rules of YAML 1.2: `NO` is a string. It refuses anchors, merge keys, tags and duplicate
 keys ([GE1004](errors/GE1004.md), [GE1005](errors/GE1005.md)). In `{ }`, put an expression that has a comma in quotes

@@ -57,7 +57,7 @@ STEP_EXAMPLES = {
     "window": Example(
         "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent)}\n",
         {"events": EVENTS},
-        ("GE1204",),
+        ("GE1204", "GE1550", "GE1551", "GE1555", "GE1556"),
     ),
     "kernel": Example(
         "- kernel:\n    body: y = x * scale;\n    inputs: x\n    outputs: {y: float64}\n    args: {scale: 2.0}\n"

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import ClassVar
 
-from gpuetl.expressions.ir import Call, calls_of
+from gpuetl.expressions.functions.aggregates import edge_arguments
+from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
+from gpuetl.expressions.ir import Call, Literal, Parameter, calls_of
 from gpuetl.expressions.resolve import WINDOWS
+from gpuetl.expressions.syntax import Apply, parts
+from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
+from gpuetl.spec.forms import EXPRESSION, EXPRESSIONS, NAMES, ORDER, choice
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
-from gpuetl.types.data_types import DURATION, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_temporal, type_name
 from gpuetl.types.schema import Schema
+
+STATES = choice("none", "keep")
+LATE_ROWS = choice("error", "drop")
 
 
 @dataclass(frozen=True)
@@ -26,12 +34,18 @@ class Window(Step):
 
     Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Without
     `by`, all rows are one group. A frame is the current row and rows before it.
+
+    With `state: keep` groups go on from the last run: feeding days one after another gives what one run over all days
+    gives, at the cost of a day. See [window state](window-state.md).
     """
 
     verb: ClassVar[str] = "window"
     columns: Mapping[str, Formula] = key(EXPRESSIONS, doc="the columns to compute, by window functions")
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
     order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in a group")
+    state: str = key(STATES, "none", doc="`keep`: go on from the last run, and store the state for the next one")
+    late_rows: str = key(LATE_ROWS, "error", doc="with `state: keep`: rows that come before those of earlier runs")
+    forget: Formula | None = key(EXPRESSION, None, doc="with `state: keep`: the age at which the state drops a group")
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, compute the windows, project the expressions over windows."""
@@ -41,18 +55,66 @@ class Window(Step):
             str(name): context.expression(formula, schema, WINDOWS, SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()
         }
-        parts = split_calls("window", outputs, schema, schema)
+        split = split_calls("window", outputs, schema, schema)
         for call in calls_of("window", outputs.values()):
             self.check_order(context, call, order, schema)
-        if parts.before:
+        if split.before:
             source = nodes.Project(
-                source=source, columns={**nodes.passing(schema), **parts.before}, origin=context.origin
+                source=source, columns={**nodes.passing(schema), **split.before}, origin=context.origin
             )
-        windowed = nodes.Window(source=source, by=by, order_by=order, calls=parts.calls, origin=context.origin)
-        results = {**nodes.passing(schema), **parts.after}
+        windowed = self.windowed(context, nodes.Window(
+            source=source, by=by, order_by=order, calls=split.calls, origin=context.origin
+        ))  # fmt: skip
+        results = {**nodes.passing(schema), **split.after}
         if nodes.passing(windowed.schema) == results:
             return windowed
         return nodes.Project(source=windowed, columns=results, origin=context.origin)
+
+    def windowed(self, context: Context, window: nodes.Window) -> nodes.Window:
+        """Return the window, as one that keeps its state where that is asked for and can be."""
+        if self.state != "keep":
+            for name, given in (("late_rows", self.late_rows != "error"), ("forget", self.forget is not None)):
+                if given:
+                    message = coded("GE1551", f"{name} is for a window with state: keep")
+                    context.problem(message, f"Add state: keep, or leave {name} out.", getattr(self, name))
+            return window
+        for call in window.calls.values():
+            if needed := later_rows(call):
+                message = coded(
+                    "GE1551", f"state: keep: {call.function.name} needs {needed}, which later runs may have"
+                )
+                hint = "Compute it in a window step of its own, without state: keep."
+                context.problem(message, hint, self.place_of(call))
+        forget = self.forgotten(context, window)
+        return nodes.KeptWindow(
+            source=window.source, by=window.by, order_by=window.order_by, calls=window.calls, origin=window.origin,
+            late_rows="drop" if self.late_rows == "drop" else "error", forget=forget,
+        )  # fmt: skip
+
+    def place_of(self, call: Call) -> object:
+        """Return the first expression that has a call of the function, or else the first column's name."""
+        written = (formula for formula in self.columns.values() if call.function.name in names_of_calls(formula))
+        return next(written, next(iter(self.columns)))
+
+    def forgotten(self, context: Context, window: nodes.Window) -> timedelta | None:
+        """Return the age at which groups are dropped from the state; problems where it is no interval of a time."""
+        if self.forget is None:
+            return None
+        age = context.expression(self.forget, Schema())
+        schema = window.source.schema
+        dtype = schema[window.order_by[0].column] if window.order_by else UNKNOWN
+        by_time = is_temporal(dtype) and not window.order_by[0].descending
+        if window.order_by and not (by_time or schema.open):
+            message = coded("GE1551", "forget needs order_by to begin with an ascending date or timestamp")
+            context.problem(message, "Put the time first in order_by, or leave forget out.", self.forget)
+        if isinstance(age, Parameter):
+            return None
+        if not isinstance(age, Literal) or age.dtype != DURATION or not age.value or age.value <= timedelta(0):
+            if age.dtype != UNKNOWN:
+                message = coded("GE1551", f"forget takes an interval above zero, got {shown_sql(age)}")
+                context.problem(message, "Write forget: interval '90 days'.", self.forget)
+            return None
+        return age.value if isinstance(age.value, timedelta) else None
 
     def check_order(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
         """Every window needs an order; one over an interval needs it to begin with an ascending time."""
@@ -73,6 +135,22 @@ class Window(Step):
             needed = "order_by to begin with an ascending date or timestamp"
             message = coded("GE1204", f"{call.function.name} over an interval needs {needed}, not {found}")
             context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
+
+
+def later_rows(call: Call) -> str:
+    """Return what a window function needs of later rows; nothing where it needs none."""
+    if call.function.name in NEEDS_LATER_ROWS:
+        return "rows that come later in its group"
+    if call.function.name == "first":
+        _, ignore_nulls, only = edge_arguments(call)
+        if ignore_nulls or only != Literal(True, BOOL):
+            return "the first row that fits, also where it comes later"
+    return ""
+
+
+def names_of_calls(formula: Formula) -> set[str]:
+    """Return the names of the functions that an expression calls."""
+    return {part.function for part in parts(formula.syntax) if isinstance(part, Apply)}
 
 
 def _takes_interval(call: Call) -> bool:

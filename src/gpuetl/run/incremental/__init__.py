@@ -1,0 +1,1 @@
+"""What a run reads of incremental sources, and what it leaves for the next one."""
