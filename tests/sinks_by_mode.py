@@ -1,23 +1,28 @@
-"""Four sinks of small files, one for each mode, which are written and committed in a few milliseconds."""
+"""Five sinks of small files, one for each mode, which are written and committed in a few milliseconds."""
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
+from gpuetl.places.publishing import FilesRead
 from gpuetl.places.target import Target
 
-OLD_RUN, NEW_RUN = "20260101T000000-00000001", "20260102T000000-00000002"
-PARTITIONS = {OLD_RUN: ("a", "b", "c"), NEW_RUN: ("a", "b", "d")}
+OLD_RUN, NEW_RUN, RETRY = (f"2026010{day}T000000-0000000{day}" for day in (1, 2, 3))
+PARTITIONS = {OLD_RUN: ("a", "b", "c"), NEW_RUN: ("a", "b", "d"), RETRY: ("a", "b", "d")}
 OLD = {
     "deep/file.csv": "old", "whole": ["old 0", "old 1"], "parts/k=a": ["old"], "parts/k=b": ["old"],
     "parts/k=c": ["old"], "facts": ["old 0", "old 1"],
+    "rows/k=a": ["old"], "rows/k=b": ["old"], "rows/k=c": ["old"],
 }  # fmt: skip
 NEW = {
     "deep/file.csv": "new", "whole": ["new 0", "new 1"], "parts/k=a": ["new"], "parts/k=b": ["new"],
     "parts/k=c": ["old"], "parts/k=d": ["new"], "facts": ["new 0", "new 1"],
+    "rows/k=a": ["old"], "rows/k=b": ["new"], "rows/k=d": ["new"],
 }  # fmt: skip
-SINKS = ("deep/file.csv", "whole", "parts", "facts")
+SINKS = ("deep/file.csv", "whole", "parts", "facts", "rows")
+READ_BY_UPSERT = frozenset(("k=b", "k=c", "k=d"))
+"""The partitions that the new run rewrites: one, another one that becomes empty, and a new one."""
 
 
 def targets(folder: Path) -> list[Target]:
@@ -26,6 +31,7 @@ def targets(folder: Path) -> list[Target]:
         Target("whole", "csv", folder / "whole", mode="overwrite"),
         Target("parts", "csv", folder / "parts", ("k",), "replace_partitions"),
         Target("facts", "csv", folder / "facts", mode="append", run_key=("day",), mark="0123456789ab"),
+        Target("rows", "csv", folder / "rows", ("k",), "upsert", on=("id",)),
     ]
 
 
@@ -43,13 +49,15 @@ def rows_of(target: Target, run_id: str) -> str | list[str] | list[tuple[str, st
     word = "old" if run_id == OLD_RUN else "new"
     if target.is_file:
         return word
+    if target.mode == "upsert" and run_id != OLD_RUN:
+        return [("k=b", word), ("k=d", word)]
     if target.partition_by:
         return [(f"k={name}", word) for name in PARTITIONS[run_id]]
     return [f"{word} 0", f"{word} 1"]
 
 
 def write(folder: Path, run_id: str, sync: bool = False) -> None:
-    """Write and commit all four sinks, as a run does."""
+    """Write and commit all five sinks, as a run does."""
     threads = ThreadPoolExecutor(1)
     writers = [writer_of(target, run_id, threads, sync) for target in targets(folder)]
     try:
@@ -57,6 +65,9 @@ def write(folder: Path, run_id: str, sync: bool = False) -> None:
             writer.prepare()
             writer.write(rows_of(writer.target, run_id), 1)
             writer.finish()
+            if writer.target.mode == "upsert":
+                folders = READ_BY_UPSERT if run_id != OLD_RUN else frozenset(("k=a", "k=b", "k=c"))
+                writer.staged.files_read = FilesRead(writer.staged.current_versions(), folders)
         commit_sinks(writers)
     finally:
         close_writers(writers, threads)

@@ -229,7 +229,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         check_entry_names(SinkSpec, format, keys, within)
         if "sort_by" in keys:
             keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
-        for several in ("partition_by", "run_key"):
+        for several in ("partition_by", "run_key", "on"):
             if several in keys:
                 keys[several] = read_plain(NAMES, as_names(keys[several]), within)
         keys |= _storage_values(keys, within)

@@ -30,7 +30,8 @@ class SinkMethods:
         *,
         partition_by: Names | None = None,
         sort_by: Names | None = None,
-        mode: Literal["error", "overwrite", "append", "replace_partitions"] | None = None,
+        mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
+        on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
         run_key: Names | None = None,
         keep_foreign: bool | None = None,
@@ -54,6 +55,8 @@ class SinkMethods:
             The order of the rows in the files.
         mode
             What happens if the target exists.
+        on
+            The columns of `mode: upsert` by which a row replaces the one that is there.
         on_empty
             What happens if there are no rows.
         run_key
@@ -81,6 +84,7 @@ class SinkMethods:
             "partition_by": partition_by,
             "sort_by": sort_by,
             "mode": mode,
+            "on": on,
             "on_empty": on_empty,
             "run_key": run_key,
             "keep_foreign": keep_foreign,
@@ -103,7 +107,8 @@ class SinkMethods:
         *,
         partition_by: Names | None = None,
         sort_by: Names | None = None,
-        mode: Literal["error", "overwrite", "append", "replace_partitions"] | None = None,
+        mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
+        on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
         run_key: Names | None = None,
         keep_foreign: bool | None = None,
@@ -122,6 +127,8 @@ class SinkMethods:
             The order of the rows in the files.
         mode
             What happens if the target exists.
+        on
+            The columns of `mode: upsert` by which a row replaces the one that is there.
         on_empty
             What happens if there are no rows.
         run_key
@@ -139,6 +146,7 @@ class SinkMethods:
             "partition_by": partition_by,
             "sort_by": sort_by,
             "mode": mode,
+            "on": on,
             "on_empty": on_empty,
             "run_key": run_key,
             "keep_foreign": keep_foreign,
@@ -156,7 +164,8 @@ class SinkMethods:
         *,
         partition_by: Names | None = None,
         sort_by: Names | None = None,
-        mode: Literal["error", "overwrite", "append", "replace_partitions"] | None = None,
+        mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
+        on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
         run_key: Names | None = None,
         keep_foreign: bool | None = None,
@@ -175,6 +184,8 @@ class SinkMethods:
             The order of the rows in the files.
         mode
             What happens if the target exists.
+        on
+            The columns of `mode: upsert` by which a row replaces the one that is there.
         on_empty
             What happens if there are no rows.
         run_key
@@ -192,6 +203,7 @@ class SinkMethods:
             "partition_by": partition_by,
             "sort_by": sort_by,
             "mode": mode,
+            "on": on,
             "on_empty": on_empty,
             "run_key": run_key,
             "keep_foreign": keep_foreign,
@@ -209,7 +221,8 @@ class SinkMethods:
         *,
         partition_by: Names | None = None,
         sort_by: Names | None = None,
-        mode: Literal["error", "overwrite", "append", "replace_partitions"] | None = None,
+        mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
+        on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
         run_key: Names | None = None,
         keep_foreign: bool | None = None,
@@ -228,6 +241,8 @@ class SinkMethods:
             The order of the rows in the files.
         mode
             What happens if the target exists.
+        on
+            The columns of `mode: upsert` by which a row replaces the one that is there.
         on_empty
             What happens if there are no rows.
         run_key
@@ -245,6 +260,7 @@ class SinkMethods:
             "partition_by": partition_by,
             "sort_by": sort_by,
             "mode": mode,
+            "on": on,
             "on_empty": on_empty,
             "run_key": run_key,
             "keep_foreign": keep_foreign,
@@ -262,7 +278,8 @@ class SinkMethods:
         *,
         partition_by: Names | None = None,
         sort_by: Names | None = None,
-        mode: Literal["error", "overwrite", "append", "replace_partitions"] | None = None,
+        mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
+        on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
         run_key: Names | None = None,
         keep_foreign: bool | None = None,
@@ -281,6 +298,8 @@ class SinkMethods:
             The order of the rows in the files.
         mode
             What happens if the target exists.
+        on
+            The columns of `mode: upsert` by which a row replaces the one that is there.
         on_empty
             What happens if there are no rows.
         run_key
@@ -298,6 +317,7 @@ class SinkMethods:
             "partition_by": partition_by,
             "sort_by": sort_by,
             "mode": mode,
+            "on": on,
             "on_empty": on_empty,
             "run_key": run_key,
             "keep_foreign": keep_foreign,

@@ -30,6 +30,7 @@ from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
 from render_summary import summary
 from render_text import measured, newest, table
+from render_upsert import upsert_section
 from render_window_state import window_state_section
 
 HERE = Path(__file__).parent
@@ -79,9 +80,10 @@ def page() -> str:
     """Return the page."""
     results = {name: newest(name) for name in BENCHMARKS}
     checkpoints = [one for engine in ("pandas", "cudf") for one in measured(f"checkpoints-{engine}")]
+    upserts = [one for engine in ("cudf", "pandas") for one in measured(f"upsert-{engine}")]
     gpu, first_runs = results["gpu"], results["first-runs"]
     states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
-    named = [(one["benchmark"], one) for one in (*checkpoints, *states)]
+    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts)]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -112,6 +114,7 @@ def page() -> str:
         "## Expectations and commits", "",
         *expectations_section(results["expectations"]),
         *sync_section(results["sync"]),
+        *upsert_section(upserts),
         *checkpoints_section(checkpoints),
         *window_state_section(states),
         METHOD,

@@ -259,7 +259,9 @@ def test_a_file_that_comes_while_a_folder_is_replaced_goes_to_the_new_one(tmp_pa
     ("path", "keys"), [("out.parquet", {"mode": "overwrite"}), ("out", {"mode": "append"}), ("out", {})]
 )
 def test_keep_foreign_is_for_folders_that_are_replaced(tmp_path, path, keys):
-    with pytest.raises(InvalidPipeline, match="keep_foreign is for a folder with mode overwrite or replace_partitions"):
+    with pytest.raises(
+        InvalidPipeline, match="keep_foreign is for a folder with mode overwrite, replace_partitions or upsert"
+    ):
         run(tmp_path, path=path, keep_foreign=True, **keys)
 
 

@@ -10,7 +10,7 @@ from gpuetl import RunFailed
 from gpuetl.places.local.commit import moves, recovery
 from gpuetl.places.local.commit.commit_sinks import finish_dead_runs
 from sink_files import leftovers, refuse_moves
-from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, SINKS, state, write
+from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, RETRY, SINKS, state, write
 
 pytestmark = pytest.mark.slow
 
@@ -176,3 +176,21 @@ def test_an_undo_that_is_killed_goes_on_from_there(tmp_path, exchanges, monkeypa
 def fail_to_write(folder: Path) -> None:
     with pytest.raises(RunFailed, match="No sink has changed"):
         write(folder, NEW_RUN)
+
+
+def test_the_same_run_again_after_one_that_was_killed_doubles_nothing(tmp_path):
+    """The dead run is finished or undone first, as each run does; then all sinks have the rows once."""
+    at = 1
+    while True:
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        write(folder, OLD_RUN)
+        died = killed(lambda folder=folder: write(folder, NEW_RUN), at)
+        for name in SINKS:
+            recover_at(folder, name)
+        write(folder, RETRY)
+        assert state(folder) == NEW
+        assert not leftovers(folder)
+        if not died:
+            return
+        at += EVERY

@@ -104,7 +104,7 @@ def test_the_next_run_removes_what_a_dead_one_left_before_its_commit(tmp_path):
         == f"removed {removed(report)} that run {NEW_RUN}, which died, left beside {tmp_path}/deep/file.csv"
     )
     assert sorted(path.name for path in leftovers(tmp_path)) == [
-        f".{name}.{NEW_RUN}" for name in ("facts", "parts", "whole")
+        f".{name}.{NEW_RUN}" for name in ("facts", "parts", "rows", "whole")
     ]
 
 
@@ -118,7 +118,7 @@ def test_the_next_run_finishes_the_commit_of_a_dead_one_in_all_sinks(tmp_path, e
     assert state(tmp_path) not in (OLD, NEW)
     report = daily(tmp_path, "whole", mode="append").run(engine=engine, keep=[]).report
     warning = report.warnings[0]
-    sinks = ", ".join(f"{tmp_path}/{name}" for name in ("deep/file.csv", "whole", "parts", "facts"))
+    sinks = ", ".join(f"{tmp_path}/{name}" for name in ("deep/file.csv", "whole", "parts", "facts", "rows"))
     assert warning == (
         f"run {NEW_RUN} died while it changed its sinks.  Its commit was finished: {sinks} have that run's rows now"
     )
@@ -147,7 +147,7 @@ def test_a_live_run_and_one_of_another_host_are_left_alone(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     done = gpuetl("clean", tmp_path)
     assert f"left {tmp_path}/.whole.{NEW_RUN}: process {process.pid} is writing there.\n" in done.stdout
-    assert done.stdout.endswith("removed 0 B of 0 dead runs; left 4\n")
+    assert done.stdout.endswith("removed 0 B of 0 dead runs; left 5\n")
     end(process)
     of_another_host(tmp_path)
     done = gpuetl("clean", tmp_path)
@@ -155,7 +155,7 @@ def test_a_live_run_and_one_of_another_host_are_left_alone(tmp_path):
         done.stdout.count(
             f"it belongs to process {process.pid} of host node7, which may be alive.  If it is dead: --host node7"
         )
-        == 4
+        == 5
     )
     assert sorted(tmp_path.rglob("*")) == before
     done = gpuetl("clean", tmp_path, "--host", "node7")
@@ -195,7 +195,7 @@ def test_recover_says_what_it_did_and_clean_does_it_too(tmp_path):
 def test_recover_names_what_removes_the_folders_of_a_run_that_died_before_its_commit(tmp_path):
     dead(tmp_path, BEFORE_THE_COMMIT)
     done = gpuetl("recover", tmp_path)
-    hint = f"Dead runs left 4 folders, which this removes: gpuetl clean {tmp_path}"
+    hint = f"Dead runs left 5 folders, which this removes: gpuetl clean {tmp_path}"
     assert (done.exit_code, done.stdout) == (0, f"no commit is unfinished.  {hint}\n")
 
 

@@ -23,7 +23,7 @@ from gpuetl.places.objects.commit.leases import LockedTooLong, ObjectLease, lock
 from gpuetl.places.objects.commit.readers import visible_objects
 from gpuetl.places.objects.commit.staged_sink import ObjectStagedSink
 from gpuetl.places.paths import StorePath, is_hidden
-from gpuetl.places.publishing import RunIdentity, WrittenFile
+from gpuetl.places.publishing import FilesRead, RunIdentity, WrittenFile
 from gpuetl.places.target import Target
 
 FIRST, SECOND, THIRD = (f"20260101T00000{number}-0000000{number}" for number in range(3))
@@ -100,20 +100,41 @@ def snapshots(bucket, monkeypatch):
 
 
 OLD = {
-    "out/a": {"x=1/part-1.csv": "a1", "x=2/part-1.csv": "a2"},
-    "out/b": {"part-1.csv": "b1"},
+    "out/a": {"x=1/part-1.csv": "a1", "x=2/part-key-1.csv": "a2"},
+    "out/b": {"part-key-1.csv": "b1"},
     "out/c.csv": {"c.csv": "c1"},
 }
 NEW = {
-    "out/a": {"x=2/part-2.csv": "A2", "x=3/part-2.csv": "A3"},
-    "out/b": {"part-2.csv": "B1"},
+    "out/a": {"x=2/part-key-2.csv": "A2", "x=3/part-key-2.csv": "A3"},
+    "out/b": {"part-key-2.csv": "B1"},
     "out/c.csv": {"c.csv": "C1"},
 }
 AFTER = {
     "overwrite": [NEW["out/a"], NEW["out/b"], b"C1"],
     "replace_partitions": [{"x=1/part-1.csv": "a1", **NEW["out/a"]}, NEW["out/b"]],
     "append": [{**OLD["out/a"], **NEW["out/a"]}, {**OLD["out/b"], **NEW["out/b"]}],
+    "run_key": [{"x=1/part-1.csv": "a1", **NEW["out/a"]}, NEW["out/b"]],
+    "upsert": [NEW["out/a"], NEW["out/b"]],
 }
+READ_BY_UPSERT = {"out/a": frozenset(("x=1", "x=2", "x=3")), "out/b": frozenset(("",))}
+"""The partitions that the second run rewrites; x=1 becomes empty."""
+
+
+def write_second(bucket, mode, run_id=SECOND, new=None):
+    """Make the second run, in a mode."""
+    sinks = sinks_of(mode, new or NEW)
+    if mode == "run_key":
+        options = {"mode": "append", "run_key": ("day",), "mark": "key"}
+    else:
+        options = {"mode": mode, **({"on": ("id",), "partition_by": ("x",)} if mode == "upsert" else {})}
+    made = [staged(bucket, key, run_id, files, **options) for key, files in sinks.items()]
+    for sink in made if mode == "upsert" else ():
+        sink.files_read = FilesRead(sink.current_versions(), READ_BY_UPSERT[sink.keys.target])
+    try:
+        commit_sinks(made, lambda: None)
+    finally:
+        for sink in reversed(made):
+            sink.close()
 
 
 def sinks_of(mode, run):
@@ -130,7 +151,7 @@ def seen(bucket, mode, lists=True):
 @pytest.mark.parametrize("mode", AFTER)
 def test_a_commit_changes_all_sinks(bucket, mode):
     run(bucket, FIRST, OLD)
-    run(bucket, SECOND, sinks_of(mode, NEW), mode=mode)
+    write_second(bucket, mode)
     assert seen(bucket, mode) == seen(bucket, mode, lists=False) == AFTER[mode]
     assert [one.key for one in bucket.objects_below("out/.gpuetl-runs")] == []
 
@@ -141,7 +162,7 @@ def test_a_run_that_dies_at_any_request_leaves_old_sinks_or_new_ones(bucket, sna
     run(bucket, FIRST, OLD)
     before, after = seen(bucket, mode), AFTER[mode]
     snapshots.clear()
-    run(bucket, SECOND, sinks_of(mode, NEW), mode=mode)
+    write_second(bucket, mode)
     stopped = list(snapshots)
     monkeypatch.setattr(ObjectLease, "is_over", True)
     results = []
@@ -157,6 +178,28 @@ def test_a_run_that_dies_at_any_request_leaves_old_sinks_or_new_ones(bucket, sna
     assert results[-1] == after
     changes = [one != other for one, other in pairwise(results)]
     assert changes.count(True) == 1  # once, by the record
+
+
+@pytest.mark.parametrize("mode", [mode for mode in AFTER if mode != "append"])
+def test_the_same_run_again_after_one_that_died_doubles_nothing(bucket, snapshots, monkeypatch, mode):
+    """The dead run is finished or undone first, as each run does; the files of the second one have other names."""
+    run(bucket, FIRST, OLD)
+    snapshots.clear()
+    write_second(bucket, mode)
+    stopped = list(snapshots)
+    monkeypatch.setattr(ObjectLease, "is_over", True)
+    again = {key: renamed(files) for key, files in NEW.items()} | {"out/c.csv": NEW["out/c.csv"]}
+    expected = [renamed(files) if isinstance(files, dict) else files for files in AFTER[mode]]
+    for one in stopped:
+        for key in sinks_of(mode, NEW):
+            finish_dead_runs(path(key), one, RunFailed)
+        write_second(one, mode, THIRD, again)
+        assert seen(one, mode) == seen(one, mode, lists=False) == expected
+
+
+def renamed(files):
+    """Return files as a third run calls them."""
+    return {name.replace("-2.", "-3."): text for name, text in files.items()}
 
 
 @pytest.mark.parametrize("mode", AFTER)
@@ -181,7 +224,7 @@ def test_a_request_that_fails_leaves_old_sinks_or_a_commit_that_goes_on(bucket, 
             for change in CHANGES:
                 patch.setattr(requests.obstore, change, refusing(change))
             with suppress(RunFailed, OSError):
-                run(one, SECOND, sinks_of(mode, NEW), mode=mode)
+                write_second(one, mode)
         for key in sinks_of(mode, NEW):
             finish_dead_runs(path(key), one, RunFailed)
         assert seen(one, mode) == seen(one, mode, lists=False)
@@ -258,7 +301,7 @@ def test_a_target_that_stays_as_it_is(bucket):
     sink.unchanged = True
     commit_sinks([sink], lambda: None)
     sink.close()
-    assert read(bucket, "out/b") == {"part-1.csv": b"b1"}
+    assert read(bucket, "out/b") == {"part-key-1.csv": b"b1"}
 
 
 def test_a_lock_of_a_live_run_is_waited_for(bucket, monkeypatch):

@@ -23,7 +23,7 @@ from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
 COMMANDS = (
-    "run", "runs", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel", "recover",
+    "run", "runs", "backfill", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel", "recover",
     "clean", "bench", "doctor", "explain", "completion",
 )  # fmt: skip
 """The commands, each a module of its name."""
@@ -71,6 +71,8 @@ def execute(arguments: Sequence[str] | None = None) -> None:
             from gpuetl.spec.files.params_file import read_params_files
 
             given["params"] = (*read_params_files(files).items(), *given["params"])
+        if "words" in given:
+            given["words"] = words[1:]
         with in_sandbox(given.pop("sandbox", None)):
             given.pop("command")(**given)
 

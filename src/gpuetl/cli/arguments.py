@@ -43,14 +43,19 @@ class UniqueNames(Action):
         setattr(namespace, self.dest, (*before, (name, value)))
 
 
-def add_command(commands: Commands, function: Callable[..., None], name: str = "") -> ArgumentParser:
-    """Add a command, by default of the function's name, which its doc describes, with the arguments that all have."""
+def add_command(
+    commands: Commands, function: Callable[..., None], name: str = "", pair: Callable[[str], object] | None = None
+) -> ArgumentParser:
+    """Add a command, by default of the function's name, which its doc describes, with the arguments that all have.
+
+    `pair` reads what `--param` is given, by default a name and a value.
+    """
     text = function.__doc__ or ""
     head = text.partition(".")[0]
     command = commands.add_parser(name or function.__name__, description=text, help=head, allow_abbrev=False)
     command.set_defaults(command=function)
     command.add_argument("file", type=pipeline_file, help="the pipeline's YAML file; may be s3://… or https://…")
-    add_pipeline(command)
+    add_pipeline(command, pair)
     return command
 
 
@@ -69,11 +74,11 @@ def pipeline_file(text: str) -> FilePath:
     return pipeline_path(text)
 
 
-def add_pipeline(command: ArgumentParser) -> None:
+def add_pipeline(command: ArgumentParser, pair: Callable[[str], object] | None = None) -> None:
     """Add the arguments that say how to read a pipeline's file."""
     command.add_argument(
-        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=UniqueNames, default=(),
-        help="a parameter's value; may be repeated",
+        "-p", "--param", dest="params", metavar="NAME=VALUE", type=pair or name_and_value, action=UniqueNames,
+        default=(), help="a parameter's value; may be repeated",
     )  # fmt: skip
     command.add_argument(
         "--params-file", dest="params_files", metavar="FILE", action="append", default=[],

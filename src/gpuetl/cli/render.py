@@ -104,7 +104,8 @@ def sink_line(sink: SinkReport) -> str:
         return f"left {sink.name} unchanged: {one_line(sink.path)}"
     rows = f"{sink.rows:,} row{'s' * (sink.rows != 1)}"
     files = f"{sink.files:,} file{'s' * (sink.files != 1)}"
-    return f"wrote {sink.name}: {rows}, {size(sink.file_bytes)} in {files}: {one_line(sink.path)}"
+    changes = f" ({sink.changes})" if sink.changes else ""
+    return f"wrote {sink.name}: {rows}{changes}, {size(sink.file_bytes)} in {files}: {one_line(sink.path)}"
 
 
 def head_table(head: Any, width: int = TABLE_WIDTH) -> Table:

@@ -45,7 +45,11 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    command = add_command(commands, run)
+    add_run_arguments(add_command(commands, run))
+
+
+def add_run_arguments(command: ArgumentParser) -> None:
+    """Add the arguments that say how to run a pipeline."""
     command.add_argument(
         "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
     )

@@ -48,7 +48,7 @@ Readers of Parquet would not read those.  Write CSV, or give the sink a differen
         kind="pipeline",
         example=SOURCES + OUT.replace("overwrite", "overwrite, keep_foreign: true"),
         message="""\
-example.yaml:6:31: sink 'out': keep_foreign is for a folder with mode overwrite or replace_partitions  [GE1510]
+example.yaml:6:31: sink 'out': keep_foreign is for a folder with mode overwrite, replace_partitions or upsert  [GE1510]
     out: {from: sales, parquet: out.parquet, mode: overwrite, keep_foreign: true}
                                 ^^^^^^^^^^^
 Leave it out: nothing else is removed.""",

@@ -94,7 +94,7 @@ The first is on line 10.""",
 example.yaml:6:44: sink 'out': unknown key 'if_exists'  [GE1006]
     out: {from: sales, parquet: out.parquet, if_exists: overwrite}
                                              ^^^^^^^^^
-Keys: from, partition_by, sort_by, mode, on_empty, run_key, keep_foreign, storage, storage_options, compression, row_group_rows, statistics, page_index, bloom_filters, dictionary.""",
+Keys: from, partition_by, sort_by, mode, on, on_empty, run_key, keep_foreign, storage, storage_options, compression, row_group_rows, statistics, page_index, bloom_filters, dictionary.""",
         fixed=SOURCES + OUT,
     ),
     ErrorPage(

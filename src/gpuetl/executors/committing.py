@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from gpuetl.errors import RunFailed
+from gpuetl.executors.row_changes import RowChanges
 from gpuetl.formats.added_columns import added_beside
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.io.commit import commit_sinks
@@ -126,6 +127,8 @@ def warn_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
         recorder.warn(
             coded("GE1703", f"{head}: no partition of {target.path} has changed.  Set on_empty: error to stop the run")
         )
+    elif target.mode == "upsert" and writer.staged.exists():
+        recorder.warn(coded("GE1703", f"{head}: {target.path} has not changed.  {OTHER_CHOICES}"))
     elif target.mode == "append":
         recorder.warn(coded("GE1703", f"{head}: none were added to {target.path}.  {OTHER_CHOICES}"))
     else:
@@ -153,7 +156,10 @@ def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
 
 @dataclass(frozen=True)
 class SinkReport:
-    """What a sink wrote; `written` is false where it got no rows and did not change its target."""
+    """What a sink wrote; `written` is false where it got no rows and did not change its target.
+
+    `changes` are those of rows, in mode `upsert`.
+    """
 
     name: str
     path: str
@@ -161,3 +167,4 @@ class SinkReport:
     files: int
     file_bytes: int
     written: bool = True
+    changes: RowChanges | None = None

@@ -11,6 +11,7 @@ from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
 from gpuetl.executors.checkpointing import Checkpointing
+from gpuetl.executors.deferred import DeferredSinks
 from gpuetl.executors.outputs import Accepts, Outputs, StageState, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
@@ -60,6 +61,7 @@ class Execution:
 
     `workers` are the addresses of those on a cluster.  `accepts` looks at what was counted, before sinks change.
     `stage_state` stages what the pipeline remembers, which changes with the sinks.
+    `deferred` takes over what was written where a later plan of the run commits it.
     """
 
     engine: str
@@ -73,6 +75,7 @@ class Execution:
     pipeline: str = ""
     stage_state: StageState = no_state
     checkpointing: Checkpointing | None = None
+    deferred: DeferredSinks | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""

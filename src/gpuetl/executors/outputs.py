@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from gpuetl.executors.runner import Runner, write_traffic
 from gpuetl.executors.store import Store
 from gpuetl.formats.registry import format_named
 from gpuetl.io.spill_space import SpillSpace
-from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
+from gpuetl.io.staging import Closable, FileWriter, SinkWriter, close_writers
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan, checkpoint_name
@@ -98,7 +98,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     if budget:
         settled = (partial(is_settled, writer) for writer in writers.values())
         budget.frees += [trimmed, *settled, partial(spilled_and_trimmed, store)]
-    head_rows, state = options.head_rows, list[StagedSink]()
+    head_rows, pending = options.head_rows, list[Closable](sinks_first(writers))
     try:
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
@@ -138,15 +138,36 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
         for name, frame in kept.items():
             heads[name], table = runner.step(physical.kept[name], 0, partial(shown_rows, backend, frame, head_rows))
             tables |= {} if table is None else {name: table}
-        if accepted := run.accepts(checks):
-            with timed(seconds, "commit"):
-                state += run.stage_state(checks)
-                reports = commit({name: writers[name] for name in physical.sinks}, recorder, state)
+        reports = ended(run, {name: writers[name] for name in physical.sinks}, pending, threads, checks)
     finally:
-        close_writers([*sinks_first(writers), *state], threads)
+        close_writers(pending, threads)
     if budget:
         warn_of_excess(budget, recorder)
-    return Outputs(reports if accepted else (), heads, kept, checks, tables)
+    return Outputs(reports, heads, kept, checks, tables)
+
+
+def ended(
+    run: Execution,
+    writers: Mapping[str, SinkWriter],
+    pending: list[Closable],
+    threads: Executor,
+    checks: Mapping[str, pa.Table],
+) -> tuple[SinkReport, ...]:
+    """Commit sinks whose counts are accepted, or leave them to a later plan of the run; return reports.
+
+    What is staged then is `pending`, to be closed by the caller, unless it is left to a later plan.
+    """
+    if not run.accepts(checks):
+        return ()
+    if run.deferred is not None:
+        run.deferred.take(writers, run.stage_state(checks), threads)
+        taken = {id(writer) for writer in writers.values()}
+        pending[:] = [one for one in pending if id(one) not in taken]
+        return ()
+    with timed(run.seconds, "commit"):
+        state = run.stage_state(checks)
+        pending += state
+        return commit(writers, run.recorder, state)
 
 
 def checkpoint_outputs(

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, wait
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from gpuetl.errors import GpuetlError, RunFailed, StoreFailure, first_line, system_reason
 from gpuetl.io.partition_folders import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
@@ -104,7 +104,7 @@ class SinkWriter:
         """
         if self.rows:
             return False
-        no_partition = self.target.mode == "replace_partitions" and self.staged.exists()
+        no_partition = self.target.mode in ("replace_partitions", "upsert") and self.staged.exists()
         return self.target.on_empty == "keep" or no_partition
 
     def prepare(self) -> None:
@@ -182,7 +182,11 @@ class SinkWriter:
         return self.staged.close(keep)
 
 
-def close_writers(writers: Sequence[SinkWriter | StagedSink], threads: Executor) -> None:
+Closable: TypeAlias = SinkWriter | StagedSink
+"""What a run has staged, and removes at its end."""
+
+
+def close_writers(writers: Sequence[Closable], threads: Executor) -> None:
     """End the threads, and close all writers whatever signal comes meanwhile.
 
     One that comes before signals are held breaks off the first attempt: it is raised after the second.

@@ -7,11 +7,12 @@ stores copy staged objects and decide with one object (`places/objects/commit`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gpuetl.errors import RunFailed
+from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
@@ -27,6 +28,55 @@ class WrittenFile(NamedTuple):
     size: int
     seconds: float
     checksum: str = ""
+
+
+class FilesRead(NamedTuple):
+    """The files at a target that a run has read, and that its commit replaces: mode `upsert`.
+
+    `versions` has what tells each file apart from a later one, by its name below the target.  `folders` are the
+    partitions that the commit replaces.  Only in them must no file have changed, where `in_folders_only`.
+    """
+
+    versions: Mapping[str, str]
+    folders: frozenset[str] = frozenset()
+    in_folders_only: bool = False
+
+    def relevant(self, versions: Mapping[str, str]) -> dict[str, str]:
+        """Return those versions that must not have changed."""
+        if not self.in_folders_only:
+            return dict(versions)
+        return {name: version for name, version in versions.items() if folder_of(name) in self.folders}
+
+    def changed(self, now: Mapping[str, str]) -> list[str]:
+        """Return the names of files that are new, gone or other ones than those that were read."""
+        before, after = self.relevant(self.versions), self.relevant(now)
+        return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+    def check(self, now: Mapping[str, str], staged: Iterable[str], failed: Callable[[str], RunFailed]) -> None:
+        """Refuse to replace what the run has not read.
+
+        Raises
+        ------
+        RunFailed
+            Where another run has changed the target since this one read it, with its files.
+        """
+        if names := self.changed(now):
+            shown = ", ".join(names[:SHOWN_FILES]) + ", …" * (len(names) > SHOWN_FILES)
+            what = f"another run has changed the target since this run read it: {shown}"
+            raise failed(coded("GE1567", f"{what}.  No sink has changed.  Run again"))
+        unread = sorted({folder_of(name) for name in staged} - self.folders) if self.folders else []
+        if unread := [one for one in unread if any(folder_of(name) == one for name in now)]:
+            raise failed(
+                coded("GE1567", f"the run has not read {unread[0]}, and would replace it.  No sink has changed")
+            )
+
+
+SHOWN_FILES = 3
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a file, both below the target; empty for one right below it."""
+    return name.rpartition("/")[0]
 
 
 class RecoveryRemarks(NamedTuple):
@@ -58,6 +108,8 @@ class StagedSink(Protocol):
         Whether the commit leaves the target as it is.
     foreign_kept
         Files that gpuetl did not write and that stay in a folder which is replaced, relative to the target.
+    files_read
+        In mode `upsert`, what the commit replaces; None in other modes.
     before_change
         Called by `prepare`, and again by the commit while no other run changes the target.  They may raise `RunFailed`:
         then no sink changes.
@@ -68,6 +120,7 @@ class StagedSink(Protocol):
     files: list[WrittenFile]
     unchanged: bool
     foreign_kept: list[Path]
+    files_read: FilesRead | None
     before_change: list[Callable[[], None]]
 
     def prepare(self) -> None:
@@ -80,6 +133,9 @@ class StagedSink(Protocol):
         RunFailed
             Where the target is not of the sink's kind, holds files of others, or cannot be written.
         """
+
+    def check_target(self) -> None:
+        """Refuse a target that the sink must not replace: see `prepare`."""
 
     def exists(self) -> bool:
         """Tell whether there is a file, or a folder, at the target."""
@@ -109,6 +165,19 @@ class StagedSink(Protocol):
 
     def earlier_files(self) -> Sequence[FilePath]:
         """Return the files at the target with its mark, which equal runs appended, in the order of their paths."""
+
+    def current_versions(self) -> dict[str, str]:
+        """Return the files of gpuetl at the target, by their names below it; a single file has the target's own name.
+
+        The text of each is another one where the file has changed.
+
+        Raises
+        ------
+        RunFailed
+            Where readers of the target would read files of others, too.
+        OSError
+            Where the target cannot be looked at.
+        """
 
     def staying_files(self) -> Iterator[FilePath]:
         """Yield the files at the target that the commit will not replace."""

@@ -10,7 +10,7 @@ from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 
-Mode = Literal["error", "overwrite", "append", "replace_partitions"]
+Mode = Literal["error", "overwrite", "append", "replace_partitions", "upsert"]
 OnEmpty = Literal["write", "keep", "error"]
 
 
@@ -23,8 +23,8 @@ class Target:
 
     `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
     runs apart in mode `append`.  `mark` is a digest in the names of appended files: runs whose rows must not be there
-    twice have the same one.  `options` are those that the format declares for its sinks.  The state of a pipeline
-    is a target of another `kind`.
+    twice have the same one.  `options` are those that the format declares for its sinks.  `on` are the columns by which
+    mode `upsert` finds the rows that it replaces.  The state of a pipeline is a target of another `kind`.
     """
 
     name: str
@@ -38,12 +38,23 @@ class Target:
     keep_foreign: bool = False
     file_suffix: str = ""
     options: FormatOptions = NO_OPTIONS
+    on: tuple[str, ...] = ()
     kind: Literal["sink", "state", "checkpoint"] = "sink"
 
     @property
     def origin(self) -> Origin:
         """What messages call the target."""
         return Origin(self.kind, self.name)
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether the commit replaces all that is at the target."""
+        return self.mode == "overwrite" or (self.mode == "upsert" and not self.partition_by)
+
+    @property
+    def replaces_partitions(self) -> bool:
+        """Whether the commit replaces whole folders of partitions, and leaves others."""
+        return self.mode == "replace_partitions" or (self.mode == "upsert" and bool(self.partition_by))
 
     @property
     def suffix(self) -> str:

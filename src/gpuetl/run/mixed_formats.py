@@ -18,7 +18,7 @@ PART = "part-"
 def check_format(sink: Write) -> None:
     """Raise `RunFailed` for a sink that adds files to a folder in which some files are of another format."""
     target = sink.target
-    if target.is_file or target.mode not in ("append", "replace_partitions"):
+    if target.is_file or target.mode not in ("append", "replace_partitions", "upsert"):
         return
     if found := part_of_another_format(target):
         file, title = found

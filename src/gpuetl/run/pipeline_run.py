@@ -27,6 +27,7 @@ from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_physical import chunk_lines, cut_lines, limit_warning
 from gpuetl.physical.fit import FittedPlan
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
 from gpuetl.plan.incremental import Reader
@@ -48,6 +49,7 @@ from gpuetl.run.results import Result
 from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
 from gpuetl.run.run_state import RunState
 from gpuetl.run.selection import Selection
+from gpuetl.run.upsert import MergeRun, Upserts, merge_and_commit
 from gpuetl.run.window_run import WindowRun, going_on
 from gpuetl.signals import left_behind, noted
 from gpuetl.telemetry.memory_meter import MemoryUse, resident_set
@@ -87,7 +89,9 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     if not shown:
         return checks
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=(), checkpoints={})
-    execution = replace(execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None)
+    execution = replace(
+        execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None, deferred=None
+    )
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
             fit = planned(plan, execution.options, execution.engine, capacity).fit
@@ -260,9 +264,11 @@ def traced_run(
                 return nothing_new(account, sources)
             plan, windows = going_on(plan, recorder, options.full_refresh)
             plan, account.checkpointing = checkpointed(plan, account, request)
+            upserts = Upserts.prepared(plan, recorder, run_id)
+            plan = upserts.first_plan
             fit, account.passes, account.fingerprint = planned(plan, placed, choice.name, capacity)
             account.fit, account.physical = fit, fit.plan
-            check_sinks(plan)
+            check_sinks(upserts.plan)
             for unread in unread_data_warnings(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
@@ -284,17 +290,16 @@ def traced_run(
             plan.name,
             state.stage,
             account.checkpointing,
+            upserts.deferred(),
         )
         with (
+            execution.deferred or nullcontext(),
             measured(backend, account, clustered=is_clustered(choice.name)),
             recording(recorder),
             skipping(options.skipped_choices),
             kernel_options(options.kernels),
         ):
-            execution.compile_ahead(fit.plan, account.fingerprint)
-            physical, outputs = execution.run_to_fit(
-                fit.plan, partial(account.lowered_again, plan, options), fit.partitions_ahead
-            )
+            physical, outputs = executed(account, fit, upserts, MergeRun(execution, placed, capacity))
             checks = with_samples(plan, outputs, replace(execution, options=placed, recorder=Recorder()), capacity)
     account.physical = physical
     add_notes(account, checks)
@@ -319,6 +324,16 @@ def broken_contract(report: RunReport, outcome: str) -> ContractBroken:
     ended = replace(failure_of(error, outcome), relation="stage" if stage else "", name=stage, problems=problems)
     error.report = replace(report, error=str(error), failure=ended, exit_code=error.exit_code)
     return error
+
+
+def executed(account: Account, fit: FittedPlan, upserts: Upserts, run: MergeRun) -> tuple[PhysicalPlan, Outputs]:
+    """Execute the plan of a run, and what follows for upserts; return the plan that fitted memory, and the outputs."""
+    run.execution.compile_ahead(fit.plan, account.fingerprint)
+    again = partial(account.lowered_again, upserts.first_plan, account.options)
+    physical, outputs = run.execution.run_to_fit(fit.plan, again, fit.partitions_ahead)
+    if upserts.writes:
+        account.fingerprint = upserts.plan.fingerprint
+    return physical, merge_and_commit(upserts, outputs, run)
 
 
 def nothing_new(account: Account, sources: SourceRun) -> Run:

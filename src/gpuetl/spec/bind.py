@@ -42,6 +42,7 @@ from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.storage import StorageBinder, StorageOptions, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
+from gpuetl.spec.upsert import upsert_keys
 from gpuetl.spec.values import node_of
 from gpuetl.state.pipeline_state import PipelineState
 from gpuetl.state.run_store import RunStore, default_state
@@ -591,17 +592,19 @@ class _Binder:
         suffix = self.sink_suffix(name, spec)
         target = Target(
             name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign,
-            file_suffix=suffix, options=spec.options,
+            file_suffix=suffix, options=spec.options, on=upsert_keys(context, spec, source.schema),
         )  # fmt: skip
         if spec.keep_foreign and (target.is_file or spec.mode in ("error", "append")):
-            message = coded("GE1510", "keep_foreign is for a folder with mode overwrite or replace_partitions")
+            message = coded("GE1510", "keep_foreign is for a folder with mode overwrite, replace_partitions or upsert")
             context.problem(message, "Leave it out: nothing else is removed.", spec.path)
         if spec.mode == "append" and target.is_file:
             message = coded("GE1503", "mode append needs a folder, and this path is one file")
             context.problem(message, "Leave out the suffix.", spec.path)
-        if spec.sort_by:
-            source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
-        return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+        order = sort_keys(context, spec.sort_by, source.schema) if spec.sort_by else ()
+        if order and spec.mode != "upsert":  # there the rows that stay are sorted, too
+            source = Sort(source=source, by=order, origin=origin)
+        target = self.marked(context, target, spec, source)
+        return Write(source=source, target=target, order=order if spec.mode == "upsert" else (), origin=origin)
 
     def sink_suffix(self, name: str, spec: SinkSpec) -> str:
         """Return how names of a sink's files end; a problem where a single file's path ends in another way."""

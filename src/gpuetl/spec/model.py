@@ -134,7 +134,12 @@ class SinkSpec:
     partition_by: tuple[str, ...] = key(NAMES, (), doc="columns whose values become folders, such as `month=3`")
     sort_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in the files")
     mode: Mode = key(
-        choice("error", "overwrite", "append", "replace_partitions"), "error", doc="what happens if the target exists"
+        choice("error", "overwrite", "append", "replace_partitions", "upsert"),
+        "error",
+        doc="what happens if the target exists",
+    )
+    on: tuple[str, ...] = key(
+        NAMES, (), doc="the columns of `mode: upsert` by which a row replaces the one that is there"
     )
     on_empty: OnEmpty = key(choice("write", "keep", "error"), "write", doc="what happens if there are no rows")
     run_key: tuple[str, ...] = key(

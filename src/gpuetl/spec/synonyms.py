@@ -23,6 +23,7 @@ SYNONYMS = {
     "one_to_one": "1:1", "many_to_one": "m:1 n:1", "one_to_many": "1:m 1:n", "many_to_many": "m:m n:n m:n",
     # modes of sinks
     "overwrite": "replace truncate", "error": "errorifexists fail", "replace_partitions": "overwritepartitions",
+    "upsert": "merge mergeinto update",
     # keys
     "on": "using subset keys", "how": "type kind", "by": "groupby partitionby over keys",
     "order_by": "sort sortby order", "columns": "agg aggs aggregates select", "with": "right other",

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from gpuetl.errors import RunFailed
 from gpuetl.places.paths import FilePath
-from gpuetl.places.publishing import RunIdentity, StagedSink, WrittenFile
+from gpuetl.places.publishing import FilesRead, RunIdentity, StagedSink, WrittenFile
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 from gpuetl.state.checkpoints import checksum_of, folder_of, remove_empty_folders
@@ -50,6 +50,7 @@ class CheckpointFiles:
     checksums: dict[str, str] = field(default_factory=dict)
     is_published: bool = False
     before_change: list[Callable[[], None]] = field(default_factory=list)
+    files_read: FilesRead | None = None
 
     @property
     def checkpoint(self) -> CheckpointTarget:
@@ -78,6 +79,13 @@ class CheckpointFiles:
 
     def prepare(self) -> None:
         """Do nothing: folders are made with the first file."""
+
+    def check_target(self) -> None:
+        """Do nothing: there is nothing that a checkpoint replaces."""
+
+    def current_versions(self) -> dict[str, str]:
+        """Return nothing: a checkpoint reads no files of an earlier one."""
+        return {}
 
     def exists(self) -> bool:
         """Return False: a checkpoint never replaces another one's files."""

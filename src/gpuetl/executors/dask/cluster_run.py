@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from gpuetl.engines.registry import computing_engine
 from gpuetl.errors import RunFailed
-from gpuetl.executors.committing import commit
 from gpuetl.executors.dask.cluster import workers_have_gpus
 from gpuetl.executors.dask.cluster_checkpoints import ClusterCheckpoints
 from gpuetl.executors.dask.cluster_sinks import SharedSinkWriter
@@ -27,14 +26,13 @@ from gpuetl.executors.dask.task_graph import TaskGraph
 from gpuetl.executors.dask.task_reports import ReportCollector
 from gpuetl.executors.dask.warm_up import warm
 from gpuetl.executors.failures import row_in_source
-from gpuetl.executors.outputs import Outputs
+from gpuetl.executors.outputs import Outputs, ended
 from gpuetl.formats.registry import format_named
-from gpuetl.io.staging import close_writers
+from gpuetl.io.staging import Closable, close_writers
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Map
-from gpuetl.places.publishing import StagedSink
 from gpuetl.telemetry.recorder import Recorder
 from gpuetl.telemetry.trace import timed
 
@@ -85,8 +83,7 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    state: list[StagedSink] = []
-    with sink_writers(physical, run, state) as writers:
+    with sink_writers(physical, run) as (writers, pending, threads):
         if workers_have_gpus(engine):
             warm(client, computing_engine(engine), workers.addresses)
         with timed(seconds, "run"):
@@ -102,14 +99,11 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
                 writer.take([results[key] for key in graph.writes[name]])
             reports.close()
         checks = {name: results[key] for name, key in graph.checks.items()}
-        if accepted := run.accepts(checks):
-            with timed(seconds, "commit"):
-                state += run.stage_state(checks)
-                sinks = commit(writers, recorder, state)
+        sinks = ended(run, writers, pending, threads, checks)
     kept = {name: results[key] for name, key in graph.kept_stages.items()}
     heads = {name: first_rows([results[key].head for key in graph.writes[name]], options) for name in writers}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
-    return Outputs(sinks if accepted else (), heads, kept, checks)
+    return Outputs(sinks, heads, kept, checks)
 
 
 def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions, reads_ahead: bool = False) -> Job:
@@ -124,9 +118,12 @@ def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOpt
 
 @contextmanager
 def sink_writers(
-    physical: PhysicalPlan, run: Execution, also: Sequence[StagedSink]
-) -> Iterator[dict[str, SharedSinkWriter]]:
-    """Give the driver's side of each sink; at the end what is not committed is removed, with what is `also` staged."""
+    physical: PhysicalPlan, run: Execution
+) -> Iterator[tuple[dict[str, SharedSinkWriter], list[Closable], ThreadPoolExecutor]]:
+    """Give the driver's side of each sink, what is to be closed at the end, and the writers' threads.
+
+    What was staged and not committed is removed then.
+    """
     threads = ThreadPoolExecutor(1)  # workers write
     writers = {
         name: SharedSinkWriter(
@@ -139,10 +136,11 @@ def sink_writers(
         )
         for name, (write, _) in physical.sinks.items()
     }
+    pending = list[Closable](writers.values())
     try:
-        yield writers
+        yield writers, pending, threads
     finally:
-        close_writers([*writers.values(), *also], threads)
+        close_writers(pending, threads)
 
 
 def run_until_complete(attempt: Callable[[], Attempt], recorder: Recorder) -> Attempt:

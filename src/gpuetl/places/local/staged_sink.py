@@ -18,8 +18,8 @@ from gpuetl.places.local.commit.manifest import Entry, Manifest, entries_below, 
 from gpuetl.places.local.commit.moves import Unclear, staging_folder, sync
 from gpuetl.places.local.commit.recovery import remove_staging
 from gpuetl.places.local.folders import MAX_NAME_BYTES, make_folders, remove_folder
-from gpuetl.places.paths import is_hidden
-from gpuetl.places.publishing import RunIdentity, WrittenFile
+from gpuetl.places.paths import LISTS, is_hidden
+from gpuetl.places.publishing import FilesRead, RunIdentity, WrittenFile
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 from gpuetl.signals import held_signals
@@ -44,6 +44,7 @@ class LocalStagedSink:
     unchanged: bool = False
     before_change: list[Callable[[], None]] = field(default_factory=list)
     foreign_kept: list[Path] = field(default_factory=list)
+    files_read: FilesRead | None = None
     made: list[Path] = field(default_factory=list)
     lease: int | None = None
     decided: bool = False
@@ -127,7 +128,7 @@ class LocalStagedSink:
         if path.exists() and path.is_dir() == self.target.is_file:
             kinds = ("a folder", "a file") if self.target.is_file else ("a file", "a folder")
             raise self.failed(coded("GE1508", f"{path} is {kinds[0]}, and the sink writes {kinds[1]}"))
-        if self.target.mode == "overwrite" and path.is_dir():
+        if self.target.replaces_all and path.is_dir():
             self.refuse_foreign(path, Manifest.read(path))
         if self.target.run_key and path.is_dir():
             self.files_of_run_key(Manifest.read(path))
@@ -202,9 +203,30 @@ class LocalStagedSink:
             return []
         return sorted(self._visible_files(f"part-{self.target.mark}-*{self.target.suffix}"))
 
+    def current_versions(self) -> dict[str, str]:
+        """Return the files of gpuetl at the target, with their sizes; of a single file, with its inode and time."""
+        if self.target.is_file:
+            try:
+                found = self.path.stat()
+            except FileNotFoundError:
+                return {}
+            return {self.path.name: f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"}
+        if not self.path.is_dir():
+            return {}
+        known = Manifest.read(self.path)
+        entries = [one for one in entries_below(self.path) if not one.is_folder and one.name.parts[0] != LISTS]
+        others = foreign(known, (one for one in entries if self._is_read(one.name)))
+        if others and not self.target.keep_foreign:
+            why = f"{self.holds_foreign(others)}.  An upsert would not see their rows.  Move them away"
+            raise self.failed(coded("GE1511", why))
+        return {str(entry.name): str(entry.status.st_size) for entry in entries if known.has(entry)}
+
+    def _is_read(self, name: Path) -> bool:
+        return name.name.endswith(self.target.suffix) and not is_hidden(name.parts)
+
     def staying_files(self) -> Iterator[Path]:
         """Yield the files at the target that the commit will not replace."""
-        replaces = self.target.mode == "replace_partitions"
+        replaces = self.target.replaces_partitions
         replaced_folders = {(self.path / file.name).parent for file in self.files if replaces}
         replaced_files = set(self.earlier_files() if self.target.run_key else ())
         if self.path.is_dir():

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from gpuetl.executors.committing import SinkReport
 from gpuetl.report.column_statistics import ColumnStatistics
 from gpuetl.report.html.charts import histogram
 from gpuetl.report.html.elements import EMPTY, Column, bar, details, joined, section, table, tag
@@ -33,7 +34,7 @@ def sinks_section(report: RunReport) -> Markup:
     rows = [
         [
             sink.name, count(sink.rows), count(sink.files), size(sink.file_bytes),
-            sink.path if sink.written else f"{sink.path} (unchanged)",
+            path_and_changes(sink),
         ]
         for sink in report.sinks
     ]  # fmt: skip
@@ -47,6 +48,12 @@ def sinks_section(report: RunReport) -> Markup:
         joined(statistics(name, columns) for name, columns in report.columns.items()),
         joined(first_rows(name, head, name in unwritten) for name, head in report.head.items()),
     )
+
+
+def path_and_changes(sink: SinkReport) -> str:
+    """Return the path of a sink, and what became of its rows where it says so."""
+    changes = str(sink.changes or "") if sink.written else "unchanged"
+    return f"{sink.path} ({changes})" if changes else sink.path
 
 
 def first_rows(name: str, head: Any, is_unwritten: bool = False) -> Markup:

@@ -26,7 +26,7 @@ KEYS = ("sources", "sinks", "expect")
 RULE_KEYS = ("on_fail",)
 ENTRIES: Mapping[str, Entry] = {"sources": SourceSpec, "sinks": SinkSpec}
 NO_DEFAULTS = (
-    "from", "schema", "columns", "filename", "partitions", "partition_by", "sort_by", "run_key", "filter",
+    "from", "schema", "columns", "filename", "partitions", "partition_by", "sort_by", "run_key", "on", "filter",
     "incremental",
 )  # fmt: skip
 """Keys that belong to one source or sink: the names of its columns."""

@@ -42,6 +42,9 @@ SINK_RULES = """\
 | `overwrite` | the new files replace all files that are there |
 | `append` | the new files are added to the folder |
 | `replace_partitions` | the folders of `partition_by` that get rows are replaced; the others stay |
+| `upsert` | rows replace those with the same values in `on`; all other rows stay |
+
+[Which mode for what](commits.md#which-mode-for-what) says what a second run does in each mode, and a late row.
 
 gpuetl only removes files that it wrote. If a folder to replace holds other files, even hidden ones, the run stops and
 names them ([GE1511](errors/GE1511.md)). `keep_foreign: true` keeps such files in place:
@@ -82,8 +85,33 @@ The key includes the names of the pipeline and of the sink, so other pipelines c
 digest in the names of files: `part-<key>-<run>-00000.parquet`. Without `run_key`, a run warns if the same pipeline
 has already appended files with the same parameters ([GE1704](errors/GE1704.md)).
 
+### Rows that replace others
+
+```yaml
+orders: {from: changes, parquet: out/orders, mode: upsert, on: [id], partition_by: [month]}
+```
+
+A new row replaces the row with the same `id`. All other rows stay. Only the partitions that change are written again;
+without `partition_by`, these are all files. A path with a suffix, one file, works too.
+
+If a row comes with another `month` than before, it leaves its old partition. To find it, gpuetl reads the columns of
+`on` of the whole target. If `on` includes all columns of `partition_by`, such as `on: [id, month]`, equal keys are always
+in one partition. Then gpuetl reads and compares only the partitions of new rows.
+
+| case | outcome |
+|---|---|
+| several new rows have one key | the run fails, and names keys ([GE1568](errors/GE1568.md)) |
+| a key has a null | the run fails ([GE1569](errors/GE1569.md)) |
+| the target has other columns or types | the run fails ([GE1570](errors/GE1570.md)) |
+| another run changes the target meanwhile | the run fails, and nothing is lost ([GE1567](errors/GE1567.md)) |
+| a partition loses its last row | its folder is removed |
+| the format is not Parquet or Arrow | an error: other formats do not keep all types ([GE1566](errors/GE1566.md)) |
+
+[Upserts](commits.md#upserts) shows an example, and what it costs.
+
 | error | reason |
 |---|---|
+| [GE1564](errors/GE1564.md), [GE1565](errors/GE1565.md) | `on` and `mode: upsert` belong together |
 | [GE1503](errors/GE1503.md), [GE1507](errors/GE1507.md), [GE1510](errors/GE1510.md) | keys do not fit the mode or the path |
 | [GE1504](errors/GE1504.md) | `partition_by` cannot be used here |
 | [GE1505](errors/GE1505.md) | the format cannot hold a column |

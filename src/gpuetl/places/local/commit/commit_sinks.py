@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from gpuetl.errors import RunFailed
 from gpuetl.messages import coded
-from gpuetl.places.local.commit.commit_steps import journal_of
+from gpuetl.places.local.commit.commit_steps import journal_of, remove_emptied
 from gpuetl.places.local.commit.journal import Journal, begin, decide, undo_all
 from gpuetl.places.local.commit.locks import LockedTooLong, holder_of, locked
 from gpuetl.places.local.commit.moves import Unclear, folders_below, sync_all
@@ -169,6 +169,7 @@ def commit_locked(sinks: Sequence[LocalStagedSink], held: Held) -> None:
         raise
     for sink in sinks:
         sink.decided = False
+        remove_emptied(sink)
 
 
 def commit_alone(sinks: Sequence[LocalStagedSink], held: Held, committed: Callable[[], None]) -> bool:

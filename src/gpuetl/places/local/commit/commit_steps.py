@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ def changes_of(sink: LocalStagedSink) -> Changes:
         if path.exists():
             keep_ownership(path.stat(), staged)
         return Changes([put(sink, staged, path, 0)], [])
-    if path.exists() and sink.target.mode != "overwrite":
+    if path.exists() and not sink.target.replaces_all:
         return changes_inside(sink, Manifest.read(path))
     write_manifest(sink, {})
     replaced = replace_folder(sink, path, sink.new, Manifest.read(path)) if path.exists() else []
@@ -75,8 +76,8 @@ def changes_inside(sink: LocalStagedSink, known: Manifest) -> Changes:
     """
     path, names = sink.path, [Path(file.name) for file in sink.files]
     replaced: list[Path] = []
-    if sink.target.mode == "replace_partitions":
-        names = sorted({name.parent for name in names})
+    if sink.target.replaces_partitions:
+        names = sorted({*(name.parent for name in names), *emptied_partitions(sink)})
         for name in names:
             if (path / name).is_dir():
                 replaced += replace_folder(sink, path / name, sink.new / name, known)
@@ -95,6 +96,25 @@ def changes_inside(sink: LocalStagedSink, known: Manifest) -> Changes:
         found = old if os.path.lexists(old) else sink.new / old.relative_to(path)  # a first list comes with the run
         steps.append(Remove(old, os.lstat(found).st_ino, sink.old / str(len(steps))))
     return Changes(steps, replaced)
+
+
+def emptied_partitions(sink: LocalStagedSink) -> list[Path]:
+    """Return the partitions that the run has read and gives no rows: an empty folder is staged for each."""
+    if sink.files_read is None:
+        return []
+    filled = {Path(file.name).parent for file in sink.files}
+    emptied = [Path(name) for name in sink.files_read.folders if Path(name) not in filled]
+    emptied = [name for name in emptied if (sink.path / name).is_dir()]
+    for name in emptied:
+        (sink.new / name).mkdir(parents=True, exist_ok=True)
+    return emptied
+
+
+def remove_emptied(sink: LocalStagedSink) -> None:
+    """Remove the folders of partitions that have no file any more, after the commit; readers do not mind them."""
+    for name in sink.files_read.folders if sink.files_read else ():
+        with suppress(OSError):  # it has files, or is not there
+            (sink.path / name).rmdir()
 
 
 def refuse_links(sink: LocalStagedSink) -> None:

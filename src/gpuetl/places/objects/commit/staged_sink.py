@@ -23,7 +23,7 @@ from gpuetl.places.objects.commit.bucket import Bucket
 from gpuetl.places.objects.commit.leases import Heartbeat, ObjectLease
 from gpuetl.places.objects.commit.manifests import ObjectManifest
 from gpuetl.places.paths import StorePath, is_hidden
-from gpuetl.places.publishing import RunIdentity, WrittenFile
+from gpuetl.places.publishing import FilesRead, RunIdentity, WrittenFile, folder_of
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 
@@ -81,6 +81,7 @@ class ObjectStagedSink:
     unchanged: bool = False
     before_change: list[Callable[[], None]] = field(default_factory=list)
     foreign_kept: list[Path] = field(default_factory=list)
+    files_read: FilesRead | None = None
     staged: dict[str, tuple[str, int]] = field(default_factory=dict)
     decided: bool = False
     heartbeat: Heartbeat | None = None
@@ -183,11 +184,11 @@ class ObjectStagedSink:
     def replaced_names(self, manifest: ObjectManifest) -> list[str]:
         """Return the names of visible objects below the target that the commit would replace, foreign ones too."""
         names, target = sorted(name for name in manifest.objects if not is_hidden(name.split("/"))), self.target
-        if target.mode == "overwrite":
+        if target.replaces_all:
             return names
-        if target.mode == "replace_partitions":
-            folders = {PurePosixPath(file.name).parent for file in self.files}
-            return [name for name in names if PurePosixPath(name).parent in folders]
+        if target.replaces_partitions:
+            folders = {folder_of(file.name) for file in self.files} | (self.files_read or FilesRead({})).folders
+            return [name for name in names if folder_of(name) in folders]
         return [name for name in names if self.is_marked(name)] if target.run_key else []
 
     def is_marked(self, name: str) -> bool:
@@ -235,6 +236,21 @@ class ObjectStagedSink:
             return []
         found = (one.key for one in self.bucket.objects_below(self.keys.target))
         return [self.at(key) for key in sorted(found) if self.is_marked(key) and not self._is_hidden(key)]
+
+    def current_versions(self) -> dict[str, str]:
+        """Return the files of gpuetl at the target, with their sizes; of a single object, with its ETag and time."""
+        key = self.keys.target
+        if self.target.is_file:
+            found = self.bucket.head(key)
+            return {} if found is None else {self.keys.name: f"{found.size} {found.e_tag} {found.time}"}
+        manifest = ObjectManifest.read(self.bucket, key)
+        visible = [name for name in manifest.objects if not is_hidden(name.split("/"))]
+        others = manifest.foreign(name for name in visible if name.endswith(self.target.suffix))
+        if others and not self.target.keep_foreign:
+            why = f"{self.holds_foreign(others)}.  An upsert would not see their rows.  Move them away"
+            raise self.failed(coded("GE1511", why))
+        foreign = set(others)
+        return {name: str(manifest.files[name]) for name in manifest.files if name not in foreign}
 
     def staying_files(self) -> Iterator[StorePath]:
         """Yield the files at the target that the commit will not replace."""
