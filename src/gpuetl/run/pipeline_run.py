@@ -305,7 +305,8 @@ def traced_run(
     if report.broken:
         raise broken_contract(report, recorder.outcome())
     state.clean()
-    remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
+    removed = remove_oldest(account.checkpointing, options.checkpoint_limit)
+    report = replace(report, notes=(*report.notes, *removed))
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
@@ -343,7 +344,7 @@ def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Pla
     spec = account.pipeline.spec
     if plan.state is None or request.part.limit is not None:
         return plan, None
-    if not request.resume and not any(stage.checkpoint for stage in spec.stages.values()):
+    if not request.resume and not (request.write and any(stage.checkpoint for stage in spec.stages.values())):
         return plan, None
     checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
     return with_checkpoints(checkpoints, request.resume, request.write)

@@ -286,7 +286,7 @@ class _Reader:
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
         checkpoint = node.value.get("checkpoint")
-        is_kept = self.guarded(BOOLEAN.read, checkpoint, within) if checkpoint is not None else False
+        is_kept = self.guarded(BOOLEAN.read, checkpoint, f"{within}, checkpoint") if checkpoint is not None else False
         verbs = tuple(map(verb_of, steps.value))
         return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), verbs, bool(is_kept))
 
