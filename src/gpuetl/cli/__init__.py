@@ -23,8 +23,8 @@ from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
 COMMANDS = (
-    "run", "runs", "backfill", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel", "recover",
-    "clean", "bench", "doctor", "explain", "completion",
+    "run", "runs", "backfill", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel",
+    "recover", "clean", "bench", "doctor", "explain", "completion",
 )  # fmt: skip
 """The commands, each a module of its name."""
 
