@@ -198,8 +198,8 @@ def test_first_rows_fit_100_columns():
     wide = pa.table({"text": ["w" * 60], **{f"column_{place}": [place] for place in range(9)}})
     lines = head_table(wide).plain().splitlines()
     assert max(map(len, lines)) <= TABLE_WIDTH
-    assert lines[1].split() == ["text", "column_0", "column_1", "column_2", "column_3", "+5", "columns"]
-    assert "w" * 39 + "…" in lines[3]
+    assert lines[1].split() == ["text", "column_0", "column_1", "column_2", "column_3", "column_4", "+4", "columns"]
+    assert "w" * 23 + "…" in lines[3]
 
 
 def test_a_single_column_that_is_left_out_is_one_column():
@@ -229,3 +229,12 @@ def test_a_run_that_broke_a_rule_shows_no_rows_of_sinks(made):
     page = (made.root / "r.html").read_text()
     assert "Rows that were not written" in page
     assert "First rows for more, which has not changed" in page
+
+
+def test_texts_are_cut_once_more_so_that_the_reason_of_a_rejected_row_is_shown():
+    names = ("file", "line", "text", "_rule", "_run")
+    row = ("a.csv", 52, "w" * 60, "km: 'n/a' is not a valid float64", "r" * 24)
+    wide = pa.table({name: [value] for name, value in zip(names, row, strict=True)})
+    lines = head_table(wide).plain().splitlines()
+    assert lines[1].split() == list(names)
+    assert "w" * 23 + "…" in lines[3]

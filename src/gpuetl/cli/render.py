@@ -20,8 +20,8 @@ from gpuetl.value_texts import values_of
 # What a run looks like on a terminal: the engine, progress, the tables of the report.
 
 
-MOST_CHARACTERS = 40
-"""Of a text in the first rows, where there is no room for all columns."""
+MOST_CHARACTERS = 40, 24
+"""Of a text in the first rows, where there is no room for all columns, and where there still is none."""
 LEAST_COLUMN = 4
 """The width of the narrowest column, with the spaces behind it."""
 
@@ -114,8 +114,9 @@ def head_table(head: Any, width: int = TABLE_WIDTH) -> Table:
     Where there is no room for all, long texts are cut, and then the last columns are left out and counted.
     """
     columns = [[name, *map(_cell, values_of(head.column(name)))] for name in head.column_names[: width // LEAST_COLUMN]]
-    if len(columns) < head.num_columns or cells_width(columns) > width:
-        columns = [[cut(cell, MOST_CHARACTERS) for cell in column] for column in columns]
+    for most in MOST_CHARACTERS:
+        if len(columns) < head.num_columns or cells_width(columns) > width:
+            columns = [[cut(cell, most) for cell in column] for column in columns]
     while len(columns) > 1 and cells_width([*columns, *left_out(head, len(columns))]) > width:
         columns.pop()
     names, *rows = zip(*columns, *left_out(head, len(columns)), strict=True)

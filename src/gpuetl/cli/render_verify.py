@@ -7,12 +7,13 @@ from typing import Any
 
 from gpuetl.cli.console import Console
 from gpuetl.cli.tables import Table, new_table
+from gpuetl.report.run_report import place_of
 from gpuetl.verify.verification import StageVerdict, VerifyReport
 
 
 def show_report(report: VerifyReport, console: Console) -> None:
     """Print the verdicts, the differences, and what was taken of the sources."""
-    console.print(f"engine: {report.engine} ({report.reason}), on {report.device}, against {report.oracle}")
+    console.print(f"engine: {report.engine} ({report.reason}), on {place_of(report.device)}, against {report.oracle}")
     for line in report.sample:
         console.print(f"sample: {line}")
     console.print(verdict_table(report))
