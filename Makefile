@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help browser demo demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
+.PHONY: help browser demo demo-daily demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -46,6 +46,9 @@ demo-gpu: $(VENV)/.base ## the same on a GPU: installs the GPU engine and builds
 	$(BIN)/gpuetl kernel build pipelines/flights.yaml
 	$(BIN)/gpuetl test pipelines/flights.yaml --engine cudf
 	$(BIN)/gpuetl run pipelines/flights.yaml --engine cudf
+
+demo-daily: $(VENV)/.base ## seven days of flights: a late file, a killed run, a resume, a backfill; compared with one run
+	$(BIN)/python examples/daily/demo.py
 
 lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/ruff check
@@ -105,6 +108,7 @@ docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md, docs/errors/, the Py
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python tools/generate_language.py
 	$(BIN)/python -m gpuetl.spec.json_schema src/gpuetl/schema/pipeline.schema.json
+	$(BIN)/python -m gpuetl.report.manifest_schema src/gpuetl/schema/manifest.schema.json
 	$(BIN)/python tools/generate_plugin_schema.py
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors
 	$(BIN)/python tests/benchmarks/render.py

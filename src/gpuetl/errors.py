@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl import messages
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import (
     CONTROLS,
     SHOWN_CHARACTERS,
@@ -121,7 +122,7 @@ def shown(text: str) -> str:
 class GpuetlError(Exception):
     """The base of all errors that gpuetl raises on purpose; `exit_code` is the command line's."""
 
-    exit_code = 1
+    exit_code: int = ExitCode.FAILED
     report: RunReport | None = None
     """What a run that ended with this error had done until then; None if none had begun."""
 
@@ -141,7 +142,7 @@ class GpuetlError(Exception):
 class InvalidPipeline(GpuetlError):
     """A pipeline that cannot run as it is written; carries all of its problems."""
 
-    exit_code = 2
+    exit_code = ExitCode.INVALID
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
@@ -162,7 +163,7 @@ class InvalidPipeline(GpuetlError):
 class InvalidExpression(GpuetlError):
     """An expression that does not parse or has no type; `span` points into its text."""
 
-    exit_code = 2
+    exit_code = ExitCode.INVALID
 
     def __init__(self, message: str, span: Span | None = None, hint: str = "") -> None:
         self.message, self.span, self.hint = message, span, hint
@@ -208,7 +209,7 @@ class UnknownColumn(InvalidExpression):
 class UnknownMethod(GpuetlError, AttributeError):
     """A table or an expression has no method of a name; `hint` says what to write."""
 
-    exit_code = 2
+    exit_code = ExitCode.INVALID
 
     def __init__(self, of: str, name: str, hint: str = "") -> None:
         super().__init__(coded("GE1214", f"{of} has no method '{name}'" + f"\n{hint}" * bool(hint)))
@@ -350,19 +351,19 @@ class ContractBroken(GpuetlError):
     `report` is that of the run, whose `checks` have every rule and the first rows that break it.
     """
 
-    exit_code = 4
+    exit_code = ExitCode.CONTRACT_BROKEN
 
 
 class EngineUnavailable(GpuetlError):
     """An engine that this machine or this version cannot run."""
 
-    exit_code = 2
+    exit_code = ExitCode.INVALID
 
 
 class PackageMissing(GpuetlError):
     """A package that something needs which is asked for, and that is not installed."""
 
-    exit_code = 2
+    exit_code = ExitCode.INVALID
 
 
 @dataclass

@@ -160,3 +160,8 @@ def without_secrets(line: str) -> str:
     """Return a line of a file or script with signs of the same width in place of secrets of object stores."""
     line = _lines.get(line, line)
     return SECRET_VALUE.sub(lambda found: found[1] + "*" * len(found[2]), line)
+
+
+def without_secrets_in(text: str) -> str:
+    """Return the text of a file without secrets: those of object stores, and values of environment variables."""
+    return redacted("\n".join(map(without_secrets, text.split("\n"))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -20,6 +20,7 @@ from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, ImpossiblePath
 from gpuetl.places.registry import folder_of, path_of
 from gpuetl.source_methods import SourceMethods
+from gpuetl.spec.alerts import alert_of, with_alert
 from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import pipeline_path, plain_node
 from gpuetl.spec.expect.rules import Rule
@@ -163,6 +164,24 @@ class Pipeline(PipelineDefinition, SourceMethods):
         within = f"storage '{name}'"
         self._declare("storage", name, read_plain(STORAGE_OPTIONS, options, within))
 
+    def on_failure(self, *, command: Sequence[str] | None = None, webhook: str | None = None) -> None:
+        """Tell somebody of each run that fails: a command gets the manifest on stdin, a webhook by POST.
+
+        Parameters
+        ----------
+        command
+            A program and its arguments, which no shell reads.
+        webhook
+            A URL; write a secret one as `${env.HOOK_URL}`.
+        """
+        alert = alert_of(command, webhook, "on_failure")
+        self.spec = replace(self.spec, on_failure=with_alert(self.spec.on_failure, alert), files=())
+
+    def on_success(self, *, command: Sequence[str] | None = None, webhook: str | None = None) -> None:
+        """Tell somebody of each run that succeeds, as `on_failure` does of others."""
+        alert = alert_of(command, webhook, "on_success")
+        self.spec = replace(self.spec, on_success=with_alert(self.spec.on_success, alert), files=())
+
     def from_frame(self, name: str, frame: Any) -> Table:
         """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
 
@@ -254,6 +273,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
         differs = name in before and not is_same(before[name], value)
         if differs and name not in self._unnamed:
             note_replaced(section, name)
+        self.spec = replace(self.spec, files=())  # no file has all of it any more
         if section == "stages":
             self._unnamed.pop(name, None)
         changed: dict[str, Any] = {section: {**before, name: value}}
@@ -261,6 +281,7 @@ class Pipeline(PipelineDefinition, SourceMethods):
 
     def _remove(self, section: str, name: str) -> None:
         self._unnamed.pop(name, None)
+        self.spec = replace(self.spec, files=())
         self.spec = with_unnamed(without(self.spec, section, name), self._unnamed, prunes=True)
 
     def engine_for(self, engine: str = "auto") -> str:
@@ -403,7 +424,9 @@ class Pipeline(PipelineDefinition, SourceMethods):
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
         place = None if write_to is None else path_of(os.fspath(write_to), Path())
         part = Selection(as_names(select), until, limit, place)
-        request = RunRequest(names, write, False, in_notebook(), True, part, resume)
+        request = RunRequest(
+            names, write, False, in_notebook(), True, part, resume, self.spec.state is not None, has_alerts=True
+        )
         with shown_progress(progress, f"run of {self.spec.name}") as shown:
             return run_pipeline(self, params or {}, choice, request, options, shown)
 

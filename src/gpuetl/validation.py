@@ -53,6 +53,7 @@ def validate_pipeline(pipeline: PipelineDefinition, params: Mapping[str, Any], f
         plan = pipeline.plan(params, unbound=True, files=files)
     except InvalidPipeline as error:
         problems.found += error.problems
+    pipeline.alerts(params, "", problems)
     if pipeline.spec.tests:
         from gpuetl.file_tests.case import prepared_cases
 

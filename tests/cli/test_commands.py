@@ -97,7 +97,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
     failed = gpuetl("run", file, "-q")
     assert failed.exit_code == 1
     assert "stage 'kept', step 2: column 'y': x * 9223372036854775807 has no result, for 2" in failed.stderr
-    assert sorted(path.name for path in file.parent.iterdir()) == ["rows.parquet", "small.yaml"]
+    assert sorted(path.name for path in file.parent.iterdir()) == [".gpuetl", "rows.parquet", "small.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_a_sandbox_is_a_folder_that_exists(file: Path):
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ("plan small.yaml --json", "unrecognized arguments: --json", "What it takes: gpuetl plan --help"),
+        ("plan small.yaml --yaml", "unrecognized arguments: --yaml", "What it takes: gpuetl plan --help"),
         ("explain", "the following arguments are required: code", "What it takes: gpuetl explain --help"),
         (
             "explain small.yaml",

@@ -52,7 +52,7 @@ def test_the_command_shows_first_rows_of_all_stages(file):
     assert done.exit_code == 0
     assert "first rows of kept" in done.stdout
     assert "first rows of other" in done.stdout
-    assert sorted(path.name for path in file.parent.iterdir()) == ["dry.yaml", "rows.csv"]
+    assert sorted(path.name for path in file.parent.iterdir()) == [".gpuetl", "dry.yaml", "rows.csv"]
 
 
 def test_steps_are_shown_when_asked_for_and_always_in_reports(file):

@@ -89,7 +89,7 @@ def test_a_run_in_python_writes_where_its_options_say(pipeline, source, tmp_path
     report = pipeline.run(engine="pandas", options=RunOptions(report=tmp_path / "r.json")).report
     assert report.path == str(tmp_path / "r.json")
     data = json.loads((tmp_path / "r.json").read_text())
-    assert data["schema_version"] == 2
+    assert data["schema_version"] == 3
     assert data["status"] == "done"
     assert data["duration_s"] > 0
     assert [(one["kind"], one["name"], one["reads"]) for one in data["declared"]] == [

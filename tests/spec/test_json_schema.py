@@ -161,7 +161,7 @@ def test_every_key_has_documentation():
 def test_the_command_prints_the_schema_and_its_path():
     assert json.loads(gpuetl("schema", "--pipeline").stdout) == SCHEMA
     assert json.loads(Path(gpuetl("schema", "--pipeline-path").stdout.strip()).read_text()) == SCHEMA
-    assert "give FILE, --pipeline or --pipeline-path" in gpuetl("schema").stderr
+    assert "give FILE, --pipeline, --pipeline-path or --manifest" in gpuetl("schema").stderr
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "pipelines").glob("*.yaml")), ids=lambda path: path.name)

@@ -155,13 +155,9 @@ def test_a_wrong_section_is_reported(text, head):
     assert problem.split("\n")[0] == head
 
 
-@pytest.mark.parametrize(("key", "what"), [("checkpoint", "checkpoints")])
-def test_keys_of_later_versions_are_refused_politely(key, what):
-    (problem,) = problems_after_head(f"stages:\n  clean: {{from: txns, steps: [], {key}: []}}\n")
-    assert (
-        problem.split("\n")[0] == f"daily.yaml:10:34: stage 'clean': {what} ('{key}') are not supported in this version"
-    )
-    assert problem.endswith("\nTake the key out.")
+def test_a_checkpoint_is_true_or_false():
+    (problem,) = problems_after_head("stages:\n  clean: {from: txns, steps: [], checkpoint: []}\n")
+    assert problem.split("\n")[0] == "daily.yaml:10:46: stage 'clean', checkpoint: takes true or false, got a list"
 
 
 def test_a_join_with_an_unknown_table_is_reported():

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, loads
+from gpuetl.run.result_keys import result_keys
 from gpuetl.testing import assert_tables_equal
 from stateful_windows import START
 from tables import table
@@ -259,6 +260,28 @@ def test_sources_that_give_each_run_the_same_rows(days, tmp_path):
     )
     assert not loads(text.replace("x < 1000", "x < $day"), tmp_path).plan({"day": 0}).warnings
     assert not loads(pipeline_text(), tmp_path).plan({"day": 0}).warnings
+
+
+def test_rows_of_a_window_are_not_kept_under_a_key(days, tmp_path):
+    """Of its plan and its files: the state decides, too."""
+    plan = loads(pipeline_text(), tmp_path).plan({"day": 0})
+    keys = result_keys(plan.stages.values())
+    window = plan.stages["totals"]
+    assert id(window) not in keys
+    assert id(window.inputs[0]) in keys or not keys  # files that are new have no keys yet
+
+
+def test_a_checkpoint_is_of_one_state(days, tmp_path):
+    """A run that failed after it is resumed from it; a later run does not take it for its own."""
+    text = pipeline_text().replace("    from: events", "    checkpoint: true\n    from: events")
+    run(tmp_path, 0, text)
+    held = text.replace("sinks:", "    expect:\n      - that: total < 3\nsinks:")
+    with pytest.raises(Exception, match="total < 3"):
+        run(tmp_path, 1, held)
+    done = run(tmp_path, 1, text, resume=True)
+    assert [one.state for one in done.report.checkpoints] == ["reused"]
+    run(tmp_path, 2, text, resume=True)
+    assert_tables_equal(written(tmp_path), expected(days[:3]))
 
 
 NEW_FILES = "incremental: {new_files: true}"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
-from gpuetl import InvalidPipeline, Pipeline, RunOptions, loads
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, loads
 from gpuetl.run.pipeline_run import Run
 
 PIPELINE = """\
@@ -150,3 +150,64 @@ def test_on_the_command_line(shop: Pipeline, tmp_path: Path) -> None:
     done = gpuetl("run", file, "--select", "claen")
     assert done.exit_code == 2
     assert "Did you mean 'clean'?" in done.stderr
+
+
+INCREMENTAL = """\
+gpuetl: 1
+name: shop
+sources:
+  sales: {parquet: sales, incremental: {new_files: true}}
+stages:
+  clean: {from: sales, steps: [{filter: amount > 1}], checkpoint: true}
+  typed: {from: clean, steps: [{with_columns: {n: CAST(CAST(amount AS string) AS int64)}}]}
+sinks:
+  out: {from: typed, parquet: out, mode: append}
+"""
+
+
+def amounts(folder: Path) -> list[int]:
+    """Return what is in the sink."""
+    return sorted(
+        value for file in (folder / "out").glob("*.parquet") for value in pq.read_table(file)["amount"].to_pylist()
+    )
+
+
+def arrives(folder: Path, name: str, *values: int) -> None:
+    """Write a new file of the source."""
+    (folder / "sales").mkdir(exist_ok=True)
+    pq.write_table(pa.table({"amount": values}), folder / "sales" / f"{name}.parquet")
+
+
+def test_a_trial_leaves_the_state_as_it_is(tmp_path: Path, engine: str) -> None:
+    arrives(tmp_path, "a", 2, 3, 4)
+    loads(INCREMENTAL, tmp_path).run(engine=engine)
+    arrives(tmp_path, "b", 5, 6)
+    for options in (
+        {"limit": 1},
+        {"limit": 1, "write_to": tmp_path / "trial"},
+        {"write_to": tmp_path / "trial"},
+        {"until": "clean"},
+    ):
+        done = loads(INCREMENTAL, tmp_path).run(engine=engine, **options)
+        assert "1 of 2 files is new" in " ".join(done.report.notes)
+    assert sorted(pq.read_table(tmp_path / "trial" / "out")["amount"].to_pylist()) == [5, 6]
+    loads(INCREMENTAL, tmp_path).run(engine=engine)
+    assert amounts(tmp_path) == [2, 3, 4, 5, 6]
+    assert loads(INCREMENTAL, tmp_path).run(engine=engine).report.nothing_new
+
+
+def test_a_failed_run_of_new_files_resumes(tmp_path: Path, engine: str) -> None:
+    arrives(tmp_path, "a", 2, 3, 4)
+    loads(INCREMENTAL, tmp_path).run(engine=engine)
+    arrives(tmp_path, "b", 5, 6)
+    with pytest.raises(RunFailed):
+        loads(INCREMENTAL.replace("CAST(amount AS string)", "CAST(amount AS string) || 'x'"), tmp_path).run(
+            engine=engine
+        )
+    done = loads(INCREMENTAL, tmp_path).run(engine=engine, resume=True)
+    assert [(one.state, one.rows) for one in done.report.checkpoints] == [("reused", 2)]
+    assert amounts(tmp_path) == [2, 3, 4, 5, 6]
+    arrives(tmp_path, "c", 7)
+    done = loads(INCREMENTAL, tmp_path).run(engine=engine, resume=True)
+    assert [(one.state, one.rows) for one in done.report.checkpoints] == [("written", 1)]
+    assert amounts(tmp_path) == [2, 3, 4, 5, 6, 7]

@@ -16,14 +16,15 @@ from typing import NoReturn
 
 from gpuetl import messages
 from gpuetl.cli.arguments import exit_codes
+from gpuetl.cli.json_output import json_output, note_usage
 from gpuetl.cli.output import checked_output, open_standard_streams
 from gpuetl.messages import coded
 from gpuetl.sandbox import in_sandbox
 from gpuetl.version import __version__
 
 COMMANDS = (
-    "run", "backfill", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel", "recover",
-    "clean", "bench", "doctor", "explain", "completion",
+    "run", "runs", "backfill", "init", "validate", "test", "show", "plan", "graph", "schema", "verify", "kernel",
+    "recover", "clean", "bench", "doctor", "explain", "completion",
 )  # fmt: skip
 """The commands, each a module of its name."""
 
@@ -63,8 +64,8 @@ def has_run_users_code() -> bool:
 def execute(arguments: Sequence[str] | None = None) -> None:
     """Run the command of these arguments, by default those of the process; raise `SystemExit` where it fails."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    with checked_output(), exit_codes():
-        words = [*words[1:], "--help"] if words[:1] == ["help"] else words
+    words = [*words[1:], "--help"] if words[:1] == ["help"] else words
+    with checked_output(), exit_codes(), json_output(words):
         given = vars(parser(words).parse_args(words))
         if files := given.pop("params_files", ()):
             from gpuetl.spec.files.params_file import read_params_files
@@ -83,6 +84,7 @@ class Arguments(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage, what is wrong, and the next step, and leave."""
+        note_usage(message)
         text = f"{message}\nWhat it takes: {self.command or self.prog} --help"
         super().error(messages.with_code(text, coded("GE3004", message)))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import GpuetlError
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import redacted
 from gpuetl.signals import Stopped, stopping
 from gpuetl.uncaught import unexpected
@@ -227,11 +228,11 @@ def exit_codes() -> Iterator[None]:
         with stopping():
             yield
     except GpuetlError as error:
-        leave(f"error: {error}" if error.exit_code == 1 else str(error), error.exit_code)
+        leave(f"error: {error}" if error.exit_code == ExitCode.FAILED else str(error), error.exit_code)
     except Stopped as stop:
         leave(f"interrupted ({stop}): {getattr(stop, '__notes__', ['no sink has changed'])[0]}", stop.exit_code)
     except Exception as error:
-        leave(redacted("error: " + "\n".join(unexpected(error))), 1)
+        leave(redacted("error: " + "\n".join(unexpected(error))), ExitCode.FAILED)
 
 
 def leave(message: str, exit_code: int) -> None:

@@ -6,6 +6,8 @@ from argparse import ArgumentTypeError
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gpuetl.exit_codes import ExitCode
+
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.doctor import Diagnosis
@@ -39,7 +41,7 @@ def doctor(engine: str | None = None, json: bool = False) -> None:
     diagnosis = diagnose()
     print(dumps(diagnosis.to_dict(), indent=2) if json else as_text(diagnosis))
     if engine is not None and diagnosis.engines[engine]:
-        raise SystemExit(1)
+        raise SystemExit(ExitCode.FAILED)
 
 
 def as_text(diagnosis: Diagnosis) -> str:

@@ -38,7 +38,7 @@ def run_and_end() -> None:
         status = 0 if end.code is None else end.code
         if is_watched and status in STOPPED:
             leave_signals_to_thread()
-        if type(status) is not int or not may_end_at_once(sys._getframe()):
+        if not isinstance(status, int) or not may_end_at_once(sys._getframe()):
             raise
     else:
         if not may_end_at_once(sys._getframe()):

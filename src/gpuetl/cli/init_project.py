@@ -20,7 +20,7 @@ from gpuetl.version import __version__
 
 PIPELINE, SCHEMA, CI = "pipeline.yaml", "pipeline.schema.json", ".github/workflows/pipeline.yml"
 LANGUAGE_SERVER = f"# yaml-language-server: $schema={SCHEMA}\n"
-IGNORED = "out/\n.env\n"
+IGNORED = "out/\n.env\n.gpuetl/\n"
 SALES = """\
 day,store,product,amount,pieces
 2026-11-01,Berlin,coffee,3.20,1

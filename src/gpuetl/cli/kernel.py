@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave, pipeline_file
 from gpuetl.cli.output import raw_stream
 from gpuetl.cli.scan_progress import CLEAR_LINE, scan_progress
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import coded
 
 if TYPE_CHECKING:
@@ -176,7 +177,6 @@ class Lines:
 # `gpuetl kernel`: kernels compiled before a run; a pipeline's kernels checked against their NumPy twins.
 
 
-DIFFERENT = 3
 TIMEOUT_S = 60.0
 """Of one launch: cases have a million rows at most."""
 
@@ -235,9 +235,11 @@ def check(
     print(as_json(done) if json else as_text(done))
     if unchecked := kernels[len(done) :]:
         names = ", ".join(f"'{kernel.contract.entry}'" for kernel in unchecked)
-        leave(f"not checked, since the GPU stopped: {names}.  Mend the kernel that stopped it first", DIFFERENT)
+        leave(
+            f"not checked, since the GPU stopped: {names}.  Mend the kernel that stopped it first", ExitCode.DIFFERENT
+        )
     if not all(outcome.ok for outcome in done):
-        leave("", DIFFERENT)
+        leave("", ExitCode.DIFFERENT)
 
 
 def the_machine() -> Any:

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from gpuetl import messages
 from gpuetl.errors import system_reason
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import coded, printable
 
 
@@ -151,7 +152,7 @@ def checked_output() -> Iterator[None]:
             if end.code:
                 raise
         if warn_of(out) and OUTPUT.is_result:
-            raise SystemExit(1)
+            raise SystemExit(ExitCode.FAILED)
     except BaseException:
         warn_of(out)
         raise

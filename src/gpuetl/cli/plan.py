@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options, show_warnings
+from gpuetl.cli.json_output import document, print_document
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import redacted
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--engine", default="auto", help="the engine that would run; with --memory also one that cannot run here"
     )
+    command.add_argument("--json", action="store_true", help="print the plan as JSON only")
     add_options(command)
     add_memory(command)
 
@@ -36,19 +40,23 @@ def plan(
     partition_rows: int | None = None,
     engine: str = "auto",
     memory: int | None = None,
+    json: bool = False,
 ) -> None:
     """Show what a run would do: filters pushed, columns and row groups read, rows expected, exchanges, memory."""
     from gpuetl.cli.scan_progress import scan_progress
     from gpuetl.optimize import check_rung, optimize
+    from gpuetl.physical.explain_physical import explain_physical, memory_lines
+    from gpuetl.physical.plan_data import fitted_data, logical_data
     from gpuetl.pipeline import load
     from gpuetl.plan.plan import explain_plan
-    from gpuetl.run.planning import explained
+    from gpuetl.run.planning import plan_to_show
 
     options = run_options(skip, partition_rows, memory=memory)
     with scan_progress():
         pipeline = load(file, root, profile=profile)
         bound = pipeline.plan(dict(params))
-    show_warnings(bound)
+    if not json:
+        show_warnings(bound)
     wanted = bound.with_results()
     with wanted.pointing(), scan_progress():
         if wanted.incremental:
@@ -56,9 +64,20 @@ def plan(
 
             wanted = next_run(wanted, pipeline.root)
         if rung is not None:
-            text = explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)
+            logical, engine = optimize(wanted, options.skip_passes, check_rung(rung)).plan, ""
+            text, data = explain_plan(logical), partial(logical_data, logical)
         else:
-            text = explained(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
-    for selection in wanted.selections.values():
-        print(redacted(f"next run, {selection.note}"))
-    print(redacted(text))
+            fit, engine = plan_to_show(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
+            text, data = "\n".join([explain_physical(fit.plan), *memory_lines(fit)]), partial(fitted_data, fit)
+        found = data() if json else {}
+    next_run_lines = [redacted(f"next run, {selection.note}") for selection in wanted.selections.values()]
+    if not json:
+        print("\n".join([*next_run_lines, redacted(text)]))
+        return
+    print_document(
+        document(
+            ExitCode.DONE, file=str(file), pipeline=str(bound.name), engine=engine, rung=rung,
+            fingerprint=bound.fingerprint, **found, notes=[*next_run_lines, *map(redacted, bound.notes)],
+            warnings=[warning.to_dict() for warning in (*bound.warnings, *bound.unused)],
+        )
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import RunFailed
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import coded, recoded
 from gpuetl.places.paths import FilePath, StorePath
 from gpuetl.units import size
@@ -78,7 +79,7 @@ def recover(paths: Sequence[FilePath], hosts: Sequence[str] = ()) -> None:
     if not done and not lines:
         print("no commit is unfinished" + dead_hint(folders))
     if any(not isinstance(outcome, Recovered) for outcome in done):
-        raise SystemExit(1)
+        raise SystemExit(ExitCode.FAILED)
 
 
 def split_by_kind(paths: Sequence[FilePath]) -> tuple[list[StorePath], list[Path]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from errno import EACCES
 from pathlib import Path
@@ -23,16 +24,19 @@ from gpuetl.cli.arguments import (
     cluster_options,
     run_options,
 )
+from gpuetl.cli.json_output import print_document
 from gpuetl.cli.output import OUTPUT
 from gpuetl.cli.partial_run import add_parts, selection_of
-from gpuetl.errors import ContractBroken, RunFailed, system_reason
+from gpuetl.errors import ContractBroken, GpuetlError, RunFailed, system_reason
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 from gpuetl.signals import noted
 from gpuetl.uncaught import unexpected
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.cli.render import Screen
+    from gpuetl.pipeline import Pipeline
     from gpuetl.places.paths import FilePath
     from gpuetl.report.run_report import RunReport
 
@@ -79,6 +83,8 @@ def add_run_arguments(command: ArgumentParser) -> None:
     command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
     add_parts(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print only errors")
+    text = "print the manifest of the run as JSON on stdout, and all else on stderr"
+    command.add_argument("--json", action="store_true", help=text)
     add_observability(command)
 
 
@@ -130,6 +136,7 @@ def run_file(
     full_refresh: bool = False,
     sync: bool = True,
     quiet: bool = False,
+    json: bool = False,
     resume: bool = False,
     checkpoint_limit: int | None = None,
     select: Sequence[str] = (),
@@ -152,19 +159,22 @@ def run_file(
     from gpuetl.pipeline import load
     from gpuetl.spec.telemetry import Telemetry
 
-    pipeline = load(file, root, profile=profile)
-    screen, engine = Screen(quiet), pipeline.engine_for(engine)
-    options = run_options(
-        skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
-        spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
-        cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
-        checkpoint_limit=checkpoint_limit,
-        telemetry=Telemetry(otel, openlineage, str(metrics or "")),
-        full_refresh=full_refresh,
-    )  # fmt: skip
-    choice = choose_engine(engine, begun)
-    options = options.with_profile(pipeline.spec.profile, choice.name)
-    options.cluster.check_engine(choice.name)
+    screen, asked = Screen(quiet), Asked(file, dict(params), engine, json)
+    with leaving_refused(asked):
+        asked.pipeline = pipeline = load(file, root, profile=profile)
+        engine = pipeline.engine_for(engine)
+        options = run_options(
+            skip, partition_rows, memory=memory, profile=measure_memory, trace=trace,
+            spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
+            cluster=cluster_options(cluster), report=report or default_place(reports), column_stats=column_stats,
+            checkpoint_limit=checkpoint_limit,
+            telemetry=Telemetry(otel, openlineage, str(metrics or "")),
+            full_refresh=full_refresh,
+        )  # fmt: skip
+        choice = choose_engine(engine, begun)
+        options = options.with_profile(pipeline.spec.profile, choice.name)
+        options.cluster.check_engine(choice.name)
+        part = selection_of(select, until, limit, write_to)
     screen.engine(choice)
     if begun and not warms_up_for(getattr(source, "format", "") for source in pipeline.spec.sources.values()):
         begun.last = starting.Phase.POOL
@@ -174,23 +184,56 @@ def run_file(
     collect_garbage()
     try:
         with screen.progress(f"run of {pipeline.spec.name}", live) as progress:
-            part = selection_of(select, until, limit, write_to)
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
             keep = None if part.is_partial else keep
             unused = write and not part.is_partial
-            wanted = RunRequest(keep, write, unused, observed=True, part=part, resume=resume)
+            wanted = RunRequest(
+                keep, write, unused, observed=True, part=part, resume=resume, has_manifest=True, has_alerts=True
+            )
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
-    except ContractBroken as error:
-        OUTPUT.is_result = False
-        show(screen, error.report, report, steps)
-        raise
     except BaseException as error:
         OUTPUT.is_result = False
-        show_failed(screen, getattr(error, "report", None), options.report, getattr(error, "observer_warnings", ()))
+        failed = getattr(error, "report", None)
+        if json and failed is not None:
+            print_document(failed.to_dict())
+        if isinstance(error, ContractBroken):
+            show(screen, failed, report, steps)
+        else:
+            show_failed(screen, failed, options.report, getattr(error, "observer_warnings", ()))
         raise
-    OUTPUT.is_result = not done.sinks
+    OUTPUT.is_result = json or not done.sinks
+    if json:
+        print_document(done.to_dict())
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):
         show(screen, done, options.report, steps, report is not None)
+
+
+@dataclass
+class Asked:
+    """What the command line asks for: the pipeline once its file is read, values of parameters, an engine."""
+
+    file: FilePath
+    params: Mapping[str, str]
+    engine: str
+    json: bool
+    pipeline: Pipeline | None = None
+
+
+@contextmanager
+def leaving_refused(asked: Asked) -> Iterator[None]:
+    """Leave the manifest of a run that is refused before it begins, if its file can be read."""
+    try:
+        yield
+    except GpuetlError as error:
+        from gpuetl.run.refused_run import leave_refused
+
+        report = leave_refused(asked.file, asked.pipeline, asked.params, asked.engine, error)
+        if report is not None:
+            for warning in report.after_run:
+                print(f"warning: {warning}", file=sys.stderr)
+            if asked.json:
+                print_document(report.to_dict())
+        raise
 
 
 def default_place(reports: bool) -> Path | None:
@@ -232,6 +275,8 @@ def show_failed(screen: Screen, failed: RunReport | None, place: Path | str | No
     for warning in unsent:
         print(f"warning: {warning}", file=sys.stderr)
     warn_of_lost_report(failed, place, is_wanted=False)
+    for warning in failed.after_run:
+        print(f"warning: {warning}", file=sys.stderr)
     screen.resumable(failed)
     if failed.path:
         screen.report_path(failed)

@@ -33,10 +33,12 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--pipeline", action="store_true", help=text)
     text = "print the path of the JSON Schema that comes with gpuetl"
     command.add_argument("--pipeline-path", action="store_true", help=text)
+    text = "print the JSON Schema of the manifests of runs"
+    command.add_argument("--manifest", action="store_true", help=text)
     command.add_argument("--format", help="the format of the files; default: by their suffix")
 
 
-def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_path: bool) -> None:  # noqa: A002
+def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_path: bool, manifest: bool) -> None:  # noqa: A002
     """Print the columns and types of files as sources of a pipeline, to copy into its file.
 
     For CSV the types are inferred from the first rows, and so are the delimiter, the encoding and whether there is a
@@ -47,9 +49,14 @@ def schema(paths: Sequence[str], format: str | None, pipeline: bool, pipeline_pa
     InvalidPipeline
         For a path whose format is not known, and for a file that cannot be read.
     """
-    if bool(paths) + pipeline + pipeline_path != 1:
-        message = coded("GE3004", "give FILE, --pipeline or --pipeline-path")
+    if bool(paths) + pipeline + pipeline_path + manifest != 1:
+        message = coded("GE3004", "give FILE, --pipeline, --pipeline-path or --manifest")
         raise InvalidPipeline.because(message, "gpuetl schema data/sales.csv prints a source.")
+    if manifest:
+        from gpuetl.report.manifest_schema import schema_text
+
+        print(schema_text(), end="")
+        return
     if pipeline or pipeline_path:
         from gpuetl.spec.json_schema import FILE, schema_with_plugins
 

@@ -18,9 +18,11 @@ from gpuetl.cli.arguments import (
     cluster_options,
     run_options,
 )
+from gpuetl.cli.json_output import document, print_document
 from gpuetl.cli.output import OUTPUT
 from gpuetl.cli.run import output_path, warn_of_report
 from gpuetl.errors import InvalidPipeline, system_reason
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import coded
 from gpuetl.uncaught import unexpected
 
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import Pipeline
     from gpuetl.places.paths import FilePath
-
-FAILED = 5
-"""The exit code where a test failed."""
 
 
 def add_to(commands: Commands) -> None:
@@ -114,13 +113,16 @@ def run_tests(
         report = pipeline.test(dict(params), engine=engine, names=names, options=options, done=show)
     for note in notes:
         say(f"note: {note}")
-    print(report.to_json() if json else report.summary)
+    if json:
+        print_document(document(ExitCode.DONE if report.passed else ExitCode.TEST_FAILED, **report.to_dict()))
+    else:
+        print(report.summary)
     if junit is not None:
         OUTPUT.is_result = report.passed
         write_results(partial(report.write_junit, junit), junit)
     if not report.passed:
         sys.stdout.flush()
-        raise SystemExit(FAILED)
+        raise SystemExit(ExitCode.TEST_FAILED)
 
 
 def write_results(write: Callable[[], None], path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli.arguments import Params, add_command, show_warnings
+from gpuetl.cli.json_output import document, print_document
 from gpuetl.errors import InvalidPipeline
+from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import redacted
 
 if TYPE_CHECKING:
@@ -46,13 +48,15 @@ def validate(
     except InvalidPipeline as error:
         if not json:
             raise
-        print(_as_json(file, problems=error.problems))
+        print_document(_as_data(file, problems=error.problems))
         raise SystemExit(error.exit_code) from None
     spec, plan = pipeline.spec, checked.plan
     counts = {"source": len(spec.sources), "stage": len(spec.stages), "sink": len(spec.sinks), "test": len(spec.tests)}
     if json:
         warnings = (*plan.warnings, *plan.unused)
-        print(_as_json(file, counts, warnings=warnings, not_checked=checked.not_checked, next_run=checked.next_run))
+        print_document(
+            _as_data(file, counts, warnings=warnings, not_checked=checked.not_checked, next_run=checked.next_run)
+        )
         return
     show_warnings(plan)
     for item in checked.not_checked:
@@ -63,27 +67,24 @@ def validate(
     print(f"{file}: valid, {', '.join(shown)}")
 
 
-def _as_json(
+def _as_data(
     file: FilePath,
     counts: Mapping[str, int] | None = None,
     problems: Sequence[Problem] = (),
     warnings: Sequence[Problem] = (),
     not_checked: Sequence[str] = (),
     next_run: Sequence[str] = (),
-) -> str:
-    """Return the outcome as JSON; a pipeline that is not valid has no counts, since some of it may not be readable."""
-    from gpuetl.output_files import as_json
-
-    return as_json(
-        {
-            "file": str(file),
-            "valid": not problems,
-            "problems": [problem.to_dict() for problem in problems],
-            "warnings": [warning.to_dict() for warning in warnings],
-            "not_checked": [redacted(sentence) for sentence in not_checked],
-            "next_run": [redacted(sentence) for sentence in next_run],
-            "counts": {f"{what}s": count for what, count in (counts or {}).items()} or None,
-        }
+) -> dict[str, Any]:
+    """Return the outcome as data; a pipeline that is not valid has no counts, since some of it may not be readable."""
+    return document(
+        ExitCode.INVALID if problems else ExitCode.DONE,
+        [problem.to_dict() for problem in problems],
+        file=str(file),
+        valid=not problems,
+        warnings=[warning.to_dict() for warning in warnings],
+        not_checked=[redacted(sentence) for sentence in not_checked],
+        next_run=[redacted(sentence) for sentence in next_run],
+        counts={f"{what}s": count for what, count in (counts or {}).items()} or None,
     )
 
 

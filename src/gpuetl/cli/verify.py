@@ -15,13 +15,12 @@ from gpuetl.cli.arguments import (
     cluster_options,
     run_options,
 )
+from gpuetl.cli.json_output import document, print_document
+from gpuetl.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.places.paths import FilePath
-
-DIFFERENT = 3
-"""The exit code where a stage differs."""
 
 
 def add_to(commands: Commands) -> None:
@@ -56,6 +55,8 @@ def verify(
     **cluster: Any,
 ) -> None:
     """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
+    from json import loads
+
     from gpuetl.cli.render import Screen
     from gpuetl.cli.render_verify import show_report
     from gpuetl.pipeline import load
@@ -68,8 +69,8 @@ def verify(
             dict(params), engine=engine, stages=stages, sample=sample, options=options, progress=progress
         )
     if json:
-        print(report.to_json())
+        print_document(document(ExitCode.DONE if report.same else ExitCode.DIFFERENT, **loads(report.to_json())))
     else:
         show_report(report, screen.out)
     if not report.same:
-        raise SystemExit(DIFFERENT)
+        raise SystemExit(ExitCode.DIFFERENT)

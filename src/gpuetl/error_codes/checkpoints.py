@@ -70,7 +70,7 @@ Make it writable, name another with the key state, or leave checkpoint out.""",
         title="options for a part of a pipeline contradict each other",
         cause="`--select` and `--until` are both given, `--limit` is not a number of rows from 1, or a part would append "
         "rows of an incremental source that the next run appends again.",
-        fix="Give one of them.",
+        fix="Give one of them.  Set `run_key` on the sink that appends, or write elsewhere: `--write-to FOLDER`.",
         kind="command",
         files=FILE,
         example="gpuetl run example.yaml --select clean --until clean",

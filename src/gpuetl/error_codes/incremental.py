@@ -8,14 +8,13 @@ from pathlib import Path
 from gpuetl import Pipeline
 
 pipeline = Pipeline("example")
-sales = pipeline.read_csv(
-    "sales", "landing", {{"id": "int64", "day": "date"}}, incremental={keys}
-)
+sales = pipeline.read_csv({source})
 sales.write_parquet("out", "out", mode="append")
 Path("landing").mkdir()
 Path("landing/1.csv").write_text("id,day\\n1,2026-01-02\\n")
 pipeline.run(engine="pandas")
 """
+ROWS = '"sales", "landing", {{"id": "int64", "day": "date"}}, incremental={keys}'
 SOURCE = """\
 gpuetl: 1
 name: example
@@ -94,8 +93,8 @@ Take a column of timestamps, dates or integers.""",
         fix="Fill the column where the files are made.",
         kind="python",
         warns=True,
-        example=SCRIPT.format(keys='{"watermark": "day"}').replace("2026-01-02", "2026-01-02\\n2,")
-        + "print('warning:', pipeline.run(engine='pandas').report.warnings[0])\n",
+        example=SCRIPT.format(source=ROWS.format(keys='{"watermark": "day"}')).replace("2026-01-02", "2026-01-02\\n2,")
+        + 'print("warning:", pipeline.run(engine="pandas").report.warnings[0])\n',
         message="warning: source 'sales': 1 row has no value in 'day', and no run reads it.  Fill the column where the files "
         "are made  [GE1544]",
     ),
@@ -107,7 +106,7 @@ Take a column of timestamps, dates or integers.""",
         fix="Set a greater `lateness` for the time to come.  `gpuetl run --full-refresh` reads such rows, too.  `late: warn` "
         "makes it a warning, and `late: ignore` does not count.",
         kind="python",
-        example=SCRIPT.format(keys='{"watermark": "day", "late": "error"}')
+        example=SCRIPT.format(source="\n    " + ROWS.format(keys='{"watermark": "day", "late": "error"}') + "\n")
         + """\
 Path("landing/2.csv").write_text("id,day\\n2,2026-01-01\\n3,2026-01-03\\n")
 pipeline.run(engine="pandas")
@@ -141,7 +140,7 @@ Take run_key out: with incremental sources, a run that is started again doubles 
         "written.  Or a source was renamed.  To go on would read rows again, or leave rows out.",
         fix="Undo the change, or give the source a new name to read all of it.  `gpuetl run --full-refresh` begins anew.",
         kind="python",
-        example=SCRIPT.format(keys='{"watermark": "day"}')
+        example=SCRIPT.format(source=ROWS.format(keys='{"watermark": "day"}'))
         + """\
 del pipeline.sources["sales"]
 sales = pipeline.read_csv("sales", "landing", {"id": "int64"}, incremental={"watermark": "id"})
@@ -174,7 +173,7 @@ Keys for new_files: new_files, changed.""",
         "there.",
         fix="Remove the sink's folder first, or write to another one.  With `mode: overwrite` the rows are replaced.",
         kind="python",
-        example=SCRIPT.format(keys='{"new_files": True}')
+        example=SCRIPT.format(source=ROWS.format(keys='{"new_files": True}'))
         + 'from gpuetl import RunOptions\n\npipeline.run(engine="pandas", options=RunOptions(full_refresh=True))\n',
         message="""\
 gpuetl.errors.RunFailed: example.py:9: sink 'out': appends to out, which has rows: --full-refresh would add all rows to them once more  [GE1549]

@@ -13,6 +13,7 @@ from gpuetl.errors import Place
 from gpuetl.messages import coded, one_line
 from gpuetl.plan.plan import REMOVED, ROWS, Check
 from gpuetl.records import dataclass
+from gpuetl.report.failure import ProblemReport
 from gpuetl.value_texts import values_of
 
 VERDICTS = {"fail": "failed", "warn": "warned", "drop": "dropped", "quarantine": "quarantined"}
@@ -109,6 +110,16 @@ def with_sample(report: CheckReport, rows: pa.Table) -> CheckReport:
 def cell_strings(column: Any) -> Sequence[str]:
     """Format the values of a column."""
     return ["null" if item is None else str(item) for item in values_of(column)]
+
+
+def problem_of(check: CheckReport) -> ProblemReport:
+    """Return a rule that failed as data."""
+    what, stage = f"rule '{check.rule}': {check.what}", f"stage '{check.stage}'"
+    row = "  ".join(f"{name}={shortened(cell)}" for name, cell in check.sample[0].items()) if check.sample else ""
+    if not check.place:
+        return ProblemReport("GE1601", what, stage, row=row)
+    file, line, column = check.place.rsplit(":", 2)
+    return ProblemReport("GE1601", what, stage, file, int(line), int(column), row=row)
 
 
 def failure(reports: Iterable[CheckReport]) -> str:

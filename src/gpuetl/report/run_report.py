@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from gpuetl.report.column_statistics import ColumnStatistics
 from gpuetl.report.environment import Environment
 from gpuetl.report.failure import Failure
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
+from gpuetl.report.inputs import InputReport, utc_text
 from gpuetl.report.limits import Limit, limit_of
 from gpuetl.report.workers import WorkerReport
 from gpuetl.telemetry.hardware_limits import HardwareLimits, Link
@@ -26,8 +27,18 @@ from gpuetl.telemetry.recorder import Recorder, Work
 from gpuetl.telemetry.timeline import TrackReport
 from gpuetl.units import duration
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of the report as JSON: a field that is removed, renamed or changes its meaning makes it larger."""
+STATUSES = ("done", "failed", "failed its expectations", "interrupted")
+"""How a run can end."""
+
+
+@dataclass(frozen=True)
+class PipelineText:
+    """The text of a file of the pipeline, without secrets; of a pipeline that was built in Python, the same as YAML."""
+
+    name: str
+    text: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,22 @@ class RunReport:
         The path of the trace, if there is one.
     path
         The file of the report, if the run has written it.
+    manifest
+        The file of the manifest in the pipeline's state folder, if there is one.
+    pipeline_text
+        The text of the pipeline: its file, then those that it includes.
+    profile
+        The name of the profile that was applied; empty for none.
+    options
+        Options of the run that are not at their defaults, as text.
+    writes
+        Whether the run was to write all of its sinks; not with --no-write, nor for a part of the pipeline.
+    inputs
+        The files of each source, and the state in which the run saw them.
+    exit_code
+        What the command line exits with.
+    after_run
+        Those of the warnings that came after the run's end: a manifest that could not be written, an alert that failed.
     incremental
         What the run read of incremental sources.
     nothing_new
@@ -171,6 +198,14 @@ class RunReport:
     checkpoints: tuple[CheckpointReport, ...] = ()
     trace: str = ""
     path: str = ""
+    manifest: str = ""
+    pipeline_text: tuple[PipelineText, ...] = ()
+    profile: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    writes: bool = True
+    inputs: tuple[InputReport, ...] = ()
+    exit_code: int = 0
+    after_run: tuple[str, ...] = ()
     incremental: tuple[Selection, ...] = ()
     nothing_new: bool = False
 
@@ -215,9 +250,12 @@ class RunReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, without the first rows: `schema_version` says which fields there are."""
-        checks = [{**asdict(check), "share": check.share} for check in self.checks]
-        data = {key: value for key, value in asdict(self).items() if key != "head"} | {"checks": checks}
-        return {"schema_version": SCHEMA_VERSION, "status": self.status, **data}
+        data = asdict(replace(self, head={}))
+        data.pop("head")
+        data["checks"] = [{**asdict(check), "share": check.share} for check in self.checks]
+        problems = data["failure"].pop("problems") if data["failure"] else ()
+        times = {"started_at": utc_text(self.started), "ended_at": utc_text(self.started + self.duration_s)}
+        return {"schema_version": SCHEMA_VERSION, "status": self.status, **times, **data, "problems": problems}
 
     def write(self, path: str | Path) -> None:
         """Write the report: a page for people where the path ends in .html, else JSON.
@@ -234,6 +272,10 @@ class RunReport:
         else:
             text = as_json(self.to_dict()) + "\n"
         write_whole(path, text.encode())
+
+
+NOT_IN_JSON = frozenset({(RunReport, "head")})
+"""Fields that the report as JSON leaves out: the rows of sinks are in the sinks."""
 
 
 def stage_reports(

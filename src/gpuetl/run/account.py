@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
 from gpuetl.engines.registry import Choice, capabilities_of
+from gpuetl.errors import GpuetlError
 from gpuetl.executors.checkpointing import Checkpointing
+from gpuetl.exit_codes import exit_code_of
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.formats.rejected import without_rejected
-from gpuetl.messages import redacted
+from gpuetl.messages import redacted, without_secrets_in
 from gpuetl.options import RunOptions
 from gpuetl.physical.fit import FittedPlan
 from gpuetl.physical.lower import PhysicalPlan
@@ -21,12 +24,15 @@ from gpuetl.records import dataclass
 from gpuetl.report.environment import environment
 from gpuetl.report.failure import failure_of
 from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
-from gpuetl.report.run_report import Declared, RunReport, StageReport, device_label, stage_reports
+from gpuetl.report.inputs import input_reports
+from gpuetl.report.run_report import Declared, PipelineText, RunReport, StageReport, device_label, stage_reports
 from gpuetl.report.workers import worker_reports
 from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
 from gpuetl.run.observers import Observers
 from gpuetl.run.planning import lowered_again
+from gpuetl.spec.document import Node, plain_data
+from gpuetl.spec.model import PipelineSpec
 from gpuetl.state.checkpoint_files import KIND
 from gpuetl.telemetry.memory_samples import MemorySampler
 from gpuetl.telemetry.recorder import Recorder
@@ -51,6 +57,8 @@ class Account:
     recorder: Recorder
     run_id: str
     params: Mapping[str, str] = field(default_factory=dict)
+    writes: bool = True
+    has_manifest: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     plan: Plan | None = None
     physical: PhysicalPlan | None = None
@@ -88,6 +96,9 @@ class Account:
             environment=environment(capabilities.device), declared=declared(self.pipeline),
             timeline=self.timeline.report(), memory_curves=curves, workers=worker_reports(recorder.workers.values()),
             trace=redacted(str(self.options.trace)) if self.options.trace else "",
+            pipeline_text=pipeline_text(self.pipeline.spec, self.has_manifest), profile=self.pipeline.spec.profile_name,
+            options=shown_options(self.options), writes=self.writes,
+            inputs=input_reports(self.plan) if self.plan else (),
             checkpoints=tuple(self.checkpointing.reports.values()) if self.checkpointing else (),
         )  # fmt: skip
 
@@ -130,13 +141,13 @@ def report_failure(account: Account, error: BaseException) -> None:
 
 def failed_report(account: Account, error: BaseException) -> RunReport:
     """Return the report of a run that ended with an error: the message, and what was done until then."""
-    failure = failure_of(error, account.recorder.outcome())
+    failure, code = failure_of(error, account.recorder.outcome()), exit_code_of(error)
     try:
         report = account.report(finished=False)
     except Exception:  # of a plan whose operations have done some of their work, numbers may be missing
         account.physical = None
         report = account.report(finished=False)
-    return replace(report, error=failure.text, failure=failure)
+    return replace(report, error=failure.text, failure=failure, exit_code=code)
 
 
 def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> dict[str, str]:
@@ -150,9 +161,44 @@ def shown_parameters(pipeline: PipelineDefinition, given: Mapping[str, Any]) -> 
 
 def parameter_text(value: Any) -> str:
     """Return the value of a parameter as it is written: `null`, `8 hours`."""
+    if isinstance(value, Node):  # of a file with values
+        value = plain_data(value)
+    if isinstance(value, Mapping | tuple | list):
+        return json.dumps(value, default=str)
     if isinstance(value, timedelta):
         return constant_text(value).removeprefix("INTERVAL ").strip("'")
     return "null" if value is None else str(value)
+
+
+def shown_options(options: RunOptions) -> dict[str, str]:
+    """Return the options of a run that are not at their defaults; those of a cluster have a field each."""
+    changed = {
+        one.name: getattr(options, one.name)
+        for one in fields(options)
+        if one.name not in ("report", "trace", "cluster") and getattr(options, one.name) != one.default
+    }
+    cluster = {
+        f"cluster.{one.name}": getattr(options.cluster, one.name)
+        for one in fields(options.cluster)
+        if getattr(options.cluster, one.name) != one.default
+    }
+    return {name: redacted(str(value)) for name, value in (changed | cluster).items()}
+
+
+def pipeline_text(spec: PipelineSpec, writes: bool) -> tuple[PipelineText, ...]:
+    """Return the text of a pipeline, without secrets.
+
+    One that was built in Python is written as YAML where `writes` is true and that can be done.
+    """
+    files = [(one.name, one.text) for one in spec.files]
+    if not files and writes:
+        from gpuetl.spec.write import write_pipeline
+
+        try:
+            files = [("", write_pipeline(spec))]
+        except GpuetlError:  # it has rows in memory, or a secret
+            return ()
+    return tuple(PipelineText(redacted(name), without_secrets_in(text)) for name, text in files)
 
 
 def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:

@@ -265,10 +265,10 @@ def nothing_reused(checkpoints: Checkpoints) -> str:
     return f"no checkpoint of {names} is valid for these files, parameters and steps, so everything was computed"
 
 
-def remove_oldest(checkpointing: Checkpointing | None, limit: int | None, recorder: Recorder) -> None:
-    """Remove the oldest checkpoints where all of them take more than a limit, but none that the run wrote or read."""
+def remove_oldest(checkpointing: Checkpointing | None, limit: int | None) -> list[str]:
+    """Remove the oldest checkpoints where all take more than a limit, but none that the run wrote or read; say so."""
     if checkpointing is None:
-        return
+        return []
     most = LIMIT_BYTES if limit is None else limit
     in_use = {*checkpointing.counts.values(), *checkpointing.keys}
     try:
@@ -276,9 +276,8 @@ def remove_oldest(checkpointing: Checkpointing | None, limit: int | None, record
         for stored in gone:
             checkpointing.store.remove(stored)
     except OSError as error:
-        why = system_reason(error) or error
-        recorder.warn(coded("GE1558", f"old checkpoints in {redacted(str(checkpointing.state))} stay: {why}"))
-        return
-    if gone:
-        count = f"{len(gone)} old checkpoint{'s' * (len(gone) != 1)}"
-        recorder.note(f"removed {count} of {size(sum(one.bytes for one in gone))}: all may take {size(most)}")
+        return [f"old checkpoints in {redacted(str(checkpointing.state))} stay: {system_reason(error) or error}"]
+    if not gone:
+        return []
+    count = f"{len(gone)} old checkpoint{'s' * (len(gone) != 1)}"
+    return [f"removed {count} of {size(sum(one.bytes for one in gone))}: all may take {size(most)}"]

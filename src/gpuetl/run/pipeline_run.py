@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -35,7 +33,7 @@ from gpuetl.places.watching import watching
 from gpuetl.plan.incremental import Reader
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
-from gpuetl.report.checks import CheckReport, check_reports, failure, with_sample
+from gpuetl.report.checks import CheckReport, check_reports, failure, problem_of, with_sample
 from gpuetl.report.failure import failure_of
 from gpuetl.report.run_report import RunReport
 from gpuetl.report.writing import written_report
@@ -48,6 +46,7 @@ from gpuetl.run.left_behind import what_is_left
 from gpuetl.run.observability import observers_of
 from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data_warnings
 from gpuetl.run.results import Result
+from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
 from gpuetl.run.run_state import RunState
 from gpuetl.run.selection import Selection
 from gpuetl.run.upsert import MergeRun, Upserts, merge_and_commit
@@ -142,6 +141,7 @@ class RunRequest(NamedTuple):
 
     `unused` turns on warnings about parts that nothing uses.  In a notebook they would be noise: you declare sources
     before you use them, and look at stages that no sink reads.  `fills_cache` keeps the results for tables.
+    `has_manifest` leaves a manifest in the pipeline's state folder.  `has_alerts` tells those whom the pipeline names.
     `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
     `part` restricts the run to a part of the pipeline, and `resume` has it read checkpoints.
     """
@@ -153,6 +153,14 @@ class RunRequest(NamedTuple):
     observed: bool = False
     part: Selection = Selection()
     resume: bool = False
+    has_manifest: bool = False
+    has_alerts: bool = False
+
+    def record(self, pipeline: PipelineDefinition, params: Mapping[str, Any], run_id: str) -> RunRecord:
+        """Return what the run leaves in the pipeline's state folder, and whom it tells how it ended."""
+        if not (self.has_manifest or self.has_alerts):
+            return RunRecord(run_id)
+        return RunRecord.of(pipeline, params, run_id, self.has_manifest)
 
     def warnings(self, plan: Plan) -> tuple[Problem, ...]:
         """List the warnings of a plan for its run."""
@@ -197,29 +205,35 @@ def run_pipeline(
     shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
     looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
-    run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
+    run_id = new_run_id()
     account = Account(pipeline, choice, options, recorder, run_id, shown_parameters(pipeline, params))
+    account.writes = request.write and not request.part.is_partial
+    account.has_manifest = request.has_manifest or request.has_alerts
+    record = request.record(pipeline, params, run_id)
     if request.observed:
         account.observers = observers_of(account)
         recorder.progress = account.observers.watched(account, recorder.progress)
     with noted(recorder.outcome), left_behind(partial(what_is_left, account)):
         try:
+            record.begin(str(pipeline.spec.name), choice.name, account.timeline.start_unix)
             account.observers.started(account)
             with tracer as trace, looking, recorder.timeline.active():
-                done = traced_run(params, request, account, trace)
+                done = traced_run(params, request, account, trace, record)
         except BaseException as error:
             report_failure(account, error)
+            record_failure(record, error, options.report)
             raise
         report = replace(done.report, warnings=(*done.report.warnings, *lost))
-        report = account.observers.ended(account, report)
-        return replace(done, report=written_report(report, options.report))
+        report = written_report(account.observers.ended(account, report), options.report)
+        return replace(done, report=record.end(report, report.path or None))
 
 
-def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account) -> SourceRun:
+def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Account, record: RunRecord) -> SourceRun:
     """Plan a run, and choose what it reads of incremental sources."""
     options, recorder = account.options, account.recorder
     with timed(account.seconds, "plan"):
         plan = plan_of(params, request, account)
+        record.check()
         account.bind(plan)
         with plan.pointing():
             reader = Reader(account.pipeline.root, account.run_id, options.full_refresh)
@@ -228,12 +242,14 @@ def chosen_sources(params: Mapping[str, Any], request: RunRequest, account: Acco
     return sources
 
 
-def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None) -> Run:
+def traced_run(
+    params: Mapping[str, Any], request: RunRequest, account: Account, trace: Trace | None, record: RunRecord
+) -> Run:
     """Run a pipeline after its trace, if any, has started."""
     choice, options, recorder = account.choice, account.options, account.recorder
     run_id, seconds = account.run_id, account.seconds
     options.cluster.check_engine(choice.name)
-    sources = chosen_sources(params, request, account)
+    sources = chosen_sources(params, request, account, record)
     account.plan = plan = sources.plan
     if sources.has_nothing_new:
         return nothing_new(account, sources)
@@ -292,17 +308,22 @@ def traced_run(params: Mapping[str, Any], request: RunRequest, account: Account,
         columns=column_statistics(plan, outputs.checks), incremental=sources.selections,
     )  # fmt: skip
     if report.broken:
-        error = ContractBroken(failure(checks))
-        ended = failure_of(error, recorder.outcome())
-        stage = stage_of_rules(report.broken)
-        ended = replace(ended, relation="stage" if stage else "", name=stage)
-        error.report = replace(report, error=str(error), failure=ended)
-        raise error
+        raise broken_contract(report, recorder.outcome())
     state.clean()
-    remove_oldest(account.checkpointing, options.checkpoint_limit, recorder)
+    removed = remove_oldest(account.checkpointing, options.checkpoint_limit)
+    report = replace(report, notes=(*report.notes, *removed))
     results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
     request.keep_rows(plan, run_label(choice.name, options), results, report.warnings)
     return Run(report, results)
+
+
+def broken_contract(report: RunReport, outcome: str) -> ContractBroken:
+    """Return the error of a run whose rules failed, with its report."""
+    error = ContractBroken(failure(report.checks))
+    stage, problems = stage_of_rules(report.broken), tuple(map(problem_of, report.broken))
+    ended = replace(failure_of(error, outcome), relation="stage" if stage else "", name=stage, problems=problems)
+    error.report = replace(report, error=str(error), failure=ended, exit_code=error.exit_code)
+    return error
 
 
 def executed(account: Account, fit: FittedPlan, upserts: Upserts, run: MergeRun) -> tuple[PhysicalPlan, Outputs]:
@@ -338,7 +359,7 @@ def checkpointed(plan: Plan, account: Account, request: RunRequest) -> tuple[Pla
     spec = account.pipeline.spec
     if plan.state is None or request.part.limit is not None:
         return plan, None
-    if not request.resume and not any(stage.checkpoint for stage in spec.stages.values()):
+    if not request.resume and not (request.write and any(stage.checkpoint for stage in spec.stages.values())):
         return plan, None
     checkpoints = Checkpoints(plan, spec, plan.state, account.recorder, account.run_id, account.choice.name)
     return with_checkpoints(checkpoints, request.resume, request.write)

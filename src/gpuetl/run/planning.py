@@ -204,6 +204,12 @@ def exchanged_bytes(engine: str) -> Callable[[], int] | None:
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     """Explain what an engine would run; with `options.memory` also one that cannot run here."""
+    fit, _ = plan_to_show(plan, options, engine)
+    return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
+
+
+def plan_to_show(plan: Plan, options: RunOptions, engine: str) -> tuple[FittedPlan, str]:
+    """Return what an engine would run, and its name; with `options.memory` also that of one that cannot run here."""
     memory = options.memory_bytes
     if memory is None or engine not in ENGINES:
         try:
@@ -220,8 +226,7 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
             else int(HOST_SHARE * host_memory().available)
         )
     workers = options.cluster.workers or 1 if is_clustered(engine) else 1
-    fit, _ = fitted_plan(plan, options, engine, Capacity(memory, workers))
-    return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
+    return fitted_plan(plan, options, engine, Capacity(memory, workers))[0], engine
 
 
 def unread_data_warnings(plan: Plan) -> Iterator[str]:

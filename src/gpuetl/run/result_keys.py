@@ -21,7 +21,7 @@ from gpuetl.formats.rejected import REJECTED, RejectedRows
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction, Read
+from gpuetl.plan.nodes import KeptWindow, Kernel, KernelReduction, Read
 from gpuetl.plan.plan import content_of
 from gpuetl.state.checkpoints import FORMAT_VERSION
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch
@@ -63,6 +63,8 @@ def keys_of(roots: Iterable[Node], inputs: Callable[[Node], str], reasons: dict[
             reasons[id(node)] = reasons[id(below)]
             continue
         try:
+            if isinstance(node, KeptWindow):
+                raise NotKeyed(f"{node.origin} goes on from a state that is not read here")
             own = inputs(node)
         except (NotKeyed, DatasetError, KernelMismatch) as error:
             reasons[id(node)] = str(error)

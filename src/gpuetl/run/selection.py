@@ -58,8 +58,13 @@ class Selection:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the run is not one of the whole pipeline on all rows: it moves no state of the pipeline."""
-        return bool(self.select or self.until or self.limit is not None or self.write_to is not None)
+        """Whether the run is not one of the whole pipeline on all rows."""
+        return bool(self.select or self.until or self.is_trial)
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether the run writes no sink at its own path."""
+        return self.limit is not None or self.write_to is not None
 
     def check(self) -> None:
         """Refuse what contradicts itself; raise `InvalidPipeline`."""
@@ -89,20 +94,20 @@ class Selection:
         }
         if keep is None:
             keep = self.kept(spec, graph, chosen, sinks)
-        plan = replace(plan, sinks=sinks).keeping(keep)
+        whole, plan = plan, replace(plan, sinks=sinks).keeping(keep)
         plan = with_rules_of(plan, graph.above([*plan.kept, *(spec.sinks[name].from_ for name in sinks)]))
         if self.write_to is not None:
             plan = replace(plan, sinks=dict(self.moved(plan, spec)))
-        plan = self.without_state(plan)
+        plan = self.without_state(plan, whole)
         plan = replace(plan, notes=(*plan.notes, *partial_notes(self, plan)))
         return plan if self.limit is None else limited(plan, self.limit)
 
-    def without_state(self, plan: Plan) -> Plan:
-        """Return the plan of a run that leaves the pipeline's state as it is.
+    def without_state(self, plan: Plan, whole: Plan) -> Plan:
+        """Return the plan of a run that leaves the pipeline's state as it is, unless it writes all sinks of `whole`.
 
         The next run of the whole pipeline then takes the same new rows.  So no sink may append them here.
         """
-        if plan.remembered is None:
+        if plan.remembered is None or (plan.sinks.keys() == whole.sinks.keys() and not self.is_trial):
             return plan
         for name, sink in plan.sinks.items():
             assert isinstance(sink, Write)

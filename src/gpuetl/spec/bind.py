@@ -91,6 +91,11 @@ def bind(
     return plan
 
 
+def bound_state(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: FilePath, run_id: str) -> FilePath | None:
+    """Return the state folder of a pipeline that may be wrong elsewhere; None where there can be none."""
+    return _Binder(spec, NotedParameters(parameters), folder, run_id, Problems(), looks_at_files=False).state()
+
+
 def folder_text(name: str, dtype: DataType) -> str:
     """Return the expression of a string that stands for a value in the name of a folder."""
     return f"hex({name})" if is_binary(dtype) and dtype != UUID else f"CAST({name} AS string)"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl.errors import InvalidPipeline, Problems
+from gpuetl.expressions.ir import Expr
 from gpuetl.memory_limits import planned_in_memory
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath, ImpossiblePath
 from gpuetl.places.registry import folder_of
-from gpuetl.spec.bind import bind
+from gpuetl.spec.alerts import Alert, bound_alerts
+from gpuetl.spec.bind import bind, bound_state
 from gpuetl.spec.deferred import with_values
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.spec.parameters import bind_parameters
@@ -77,6 +80,31 @@ class PipelineDefinition:
         noted = NotedParameters(parameters)
         spec = self.completed(with_values(self.spec, noted, problems))
         return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files))
+
+    def state_folder(self, params: Mapping[str, Any] | None = None, run_id: str = "plan") -> FilePath | None:
+        """Return the folder of what the pipeline remembers, also of one that cannot run; None where there is none."""
+        found = bound_state(self.spec, self.known_parameters(params), self.root, run_id)
+        if found is None and self.spec.state is not None:  # it is wrong, which binding says
+            found = bound_state(replace(self.spec, state=None), {}, self.root, run_id)
+        return found
+
+    def alerts(
+        self, params: Mapping[str, Any] | None, run_id: str, problems: Problems
+    ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
+        """Return who is told of a run that failed, and of one that succeeded; what is wrong with them is kept."""
+        spec, parameters = self.spec, self.known_parameters(params)
+        failed, done = (
+            bound_alerts(alerts, parameters, run_id, problems, when, spec.environment)
+            for when, alerts in (("on_failure", spec.on_failure), ("on_success", spec.on_success))
+        )
+        return failed, done
+
+    def known_parameters(self, params: Mapping[str, Any] | None) -> dict[str, Expr]:
+        """Return the values of parameters; the defaults where a given value is wrong."""
+        try:
+            return bind_parameters(self.spec.parameters, params or {}, need_all=False)
+        except InvalidPipeline:
+            return bind_parameters(self.spec.parameters, {}, need_all=False)
 
     def completed(self, spec: PipelineSpec) -> PipelineSpec:
         """Return the model to plan, in which parameters have values; a part of a pipeline adds what it lacks."""

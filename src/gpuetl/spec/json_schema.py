@@ -19,6 +19,7 @@ from gpuetl.errors import Problems
 from gpuetl.format_options import JsonSchema
 from gpuetl.formats.registry import FORMATS, format_named
 from gpuetl.places.storage import OPTIONS, PREFIXES, SYNONYMS
+from gpuetl.spec.alerts import ALERTS
 from gpuetl.spec.deferred import REFERENCE
 from gpuetl.spec.document import plain_data, read_document
 from gpuetl.spec.expect.rules import RULES, Rule
@@ -52,6 +53,8 @@ SECTION_DOCS = {
     "storage": "Options of object stores, which sources and sinks name by `storage`.",
     "profiles": "What differs between places where the pipeline runs; `--profile NAME` applies one.",
     "state": "The folder of what the pipeline remembers between its runs, or a prefix of an object store.",
+    "on_failure": "Commands and webhooks that get the manifest of a run that failed.",
+    "on_success": "Commands and webhooks that get the manifest of a run that succeeded.",
     "telemetry": "Where runs report to: traces, metrics and lineage.",
     "sources": "Where rows come from.",
     "stages": "Named sequences of steps. A stage begins with a source or another stage.",
@@ -79,6 +82,8 @@ def pipeline_schema() -> dict[str, Any]:
         "storage": named({"$ref": "#/definitions/storage_options"}),
         "profiles": named(profile()),
         "state": STATE.schema or {},
+        "on_failure": dict(ALERTS.schema or {}),
+        "on_success": dict(ALERTS.schema or {}),
         "telemetry": {**(TELEMETRY.schema or {}), "type": ["object", "null"]},
         "sources": named({"$ref": "#/definitions/source"}),
         "stages": named({"$ref": "#/definitions/stage"}),

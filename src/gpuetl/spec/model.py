@@ -12,6 +12,7 @@ from gpuetl.formats.dataset import ExtraColumns, MissingColumns
 from gpuetl.formats.frames import SLICE_ROWS
 from gpuetl.places.target import Mode, OnEmpty
 from gpuetl.records import dataclass
+from gpuetl.spec.alerts import AlertSpecs
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import (
@@ -153,6 +154,14 @@ class SinkSpec:
 
 
 @dataclass(frozen=True)
+class FileText:
+    """The text of a file of a pipeline, with the name that messages have for it."""
+
+    name: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
@@ -161,6 +170,8 @@ class PipelineSpec:
     `telemetry` says where runs report to.
     `environment` has the variables that its text names.  `included` are names that other files declare, by kind.
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
+    `on_failure` and `on_success` say who is told how a run ended.
+    `profile_name` is the profile's name.  `files` are the texts of the file that was read and those that it includes.
     `state` is the folder of what the pipeline remembers between its runs.  By default it is a hidden one next to the
     pipeline's file, named as the file is (its `stem`), or as the pipeline.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
@@ -181,5 +192,9 @@ class PipelineSpec:
     telemetry: Telemetry = Telemetry()
     environment: Mapping[str, str] = field(default_factory=no_environment, compare=False, repr=False)
     included: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False, repr=False)
+    on_failure: AlertSpecs = ()
+    on_success: AlertSpecs = ()
+    profile_name: str = field(default="", compare=False)
+    files: tuple[FileText, ...] = field(default=(), compare=False, repr=False)
     state: StateSpec | None = None
     stem: str = field(default="", compare=False)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.spec.alerts import ALERTS, AlertSpecs
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field, key, keys_of, read_values
 from gpuetl.spec.forms import read_count, read_name
@@ -75,6 +76,8 @@ class ProfileSpec:
     cluster: str = key(WORD, "", doc="the address of a scheduler, as --cluster")
     checkpoint_limit: int | None = key(SIZE, None, doc="the most room of all checkpoints, as --checkpoint-limit")
     state: StateSpec | None = key(STATE, None, doc="the folder of what the pipeline remembers between its runs")
+    on_failure: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that failed, in place of the file's")
+    on_success: AlertSpecs | None = key(ALERTS, None, doc="who is told of a run that succeeded, in place of the file's")
     telemetry: Telemetry = key(TELEMETRY, Telemetry(), doc="where runs report to, before the pipeline's `telemetry`")
     params: Mapping[str, Any] = field(default_factory=dict)
     storage: Mapping[str, StorageOptions] = field(default_factory=dict)
@@ -156,8 +159,11 @@ def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
     }
     state, telemetry = profile.state or spec.state, profile.telemetry.over(spec.telemetry)
     storage = {**spec.storage, **profile.storage}
+    on_failure = spec.on_failure if profile.on_failure is None else profile.on_failure
+    on_success = spec.on_success if profile.on_success is None else profile.on_success
     return replace(
-        spec, parameters=parameters, storage=storage, state=state, profile=profile, telemetry=telemetry
+        spec, parameters=parameters, storage=storage, state=state, profile=profile, profile_name=name,
+        on_failure=on_failure, on_success=on_success, telemetry=telemetry,
     )  # fmt: skip
 
 

@@ -13,12 +13,13 @@ from gpuetl.errors import Place, Problems
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
 from gpuetl.plugin_discovery import PluginProblem
+from gpuetl.spec.alerts import AlertSpecs, read_alerts
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, required_keys
 from gpuetl.spec.format_keys import Entry, formats_used, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
-from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.model import FileText, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.nested_values import parse_node
 from gpuetl.spec.profile import ProfileSpec, read_profile
 from gpuetl.spec.state import read_state
@@ -34,8 +35,8 @@ from gpuetl.types.nested_types import is_nested
 T = TypeVar("T")
 VERSION = 1
 KEYS = (
-    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state", "telemetry",
-    "sources", "stages", "sinks", "tests",
+    "gpuetl", "name", "description", "include", "defaults", "params", "storage", "profiles", "state", "on_failure",
+    "on_success", "telemetry", "sources", "stages", "sinks", "tests",
 )  # fmt: skip
 KINDS = {"params": "parameter", "storage": "storage", "sources": "source", "stages": "stage", "profiles": "profile"}
 """What the entries of the sections that an included file brings are called."""
@@ -80,7 +81,9 @@ def read_pipeline_text(
             return None
         spec = _Reader(problems).pipeline(whole)
         named = frozenset((KINDS[section], entry) for section, entry in files.names)
-        return replace(spec, included=named) if spec else None
+        texts = (FileText(name, text), *files.texts)
+        return replace(spec, included=named, files=texts) if spec else None
+    spec = spec and replace(spec, files=(FileText(name, text),))
     if spec and len(problems.found) == before and len(text) <= LONGEST_KEPT:
         _SOUND[text, name] = spec
         if len(_SOUND) > MOST_KEPT:
@@ -113,6 +116,8 @@ class _Reader:
             stages=self.entries(root, "stages", "stage", self.stage),
             sinks=self.entries(root, "sinks", "sink", self.sink),
             tests=read_tests(root.value.get("tests"), self.problems),
+            on_failure=self.alerts(root, "on_failure"),
+            on_success=self.alerts(root, "on_success"),
             state=self.guarded(read_state, root.value["state"], "state") if "state" in root.value else None,
             telemetry=self.telemetry(root.value.get("telemetry")),
         )
@@ -128,6 +133,9 @@ class _Reader:
     def description(self, root: Node) -> str:
         node = root.value.get("description")
         return (self.guarded(read_strings, node, "description") or ("",))[0] if node else ""
+
+    def alerts(self, root: Node, when: str) -> AlertSpecs:
+        return (self.guarded(read_alerts, root.value[when], when) if when in root.value else None) or ()
 
     def telemetry(self, node: Node | None) -> Telemetry:
         if node is None or node.value is None:
@@ -278,7 +286,7 @@ class _Reader:
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
         checkpoint = node.value.get("checkpoint")
-        is_kept = self.guarded(BOOLEAN.read, checkpoint, within) if checkpoint is not None else False
+        is_kept = self.guarded(BOOLEAN.read, checkpoint, f"{within}, checkpoint") if checkpoint is not None else False
         verbs = tuple(map(verb_of, steps.value))
         return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), verbs, bool(is_kept))
 

@@ -17,6 +17,7 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.places.storage import is_secret
+from gpuetl.spec.alerts import write_alerts
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.files.based import one_file_path
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -79,6 +80,8 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
         "storage": {name: write_storage_options(options) for name, options in spec.storage.items()},
         "profiles": {name: _profile(profile) for name, profile in spec.profiles.items()},
+        "on_failure": write_alerts(spec.on_failure),
+        "on_success": write_alerts(spec.on_success),
         "telemetry": write_keys(spec.telemetry),
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},

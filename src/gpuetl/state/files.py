@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
-from gpuetl.places.local.commit.moves import sync
 from gpuetl.places.paths import FilePath, StorePath
 from gpuetl.records import dataclass
 
@@ -58,6 +57,13 @@ def state_files(path: FilePath) -> StateFiles:
     if isinstance(path, Path):
         return LocalFiles(path)
     return ObjectFiles(path)
+
+
+def sync(path: Path) -> None:
+    """Bring a file or folder to disk."""
+    from gpuetl.places.local.commit import moves  # most plans only name a state folder
+
+    moves.sync(path)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from itertools import accumulate
 from math import inf
 from pathlib import Path
@@ -97,6 +98,25 @@ def test_a_worker_killed_at_any_moment_changes_nothing(pipeline, processes, seed
     check_run(pipeline, processes)
     moment.join()
     wait_for_two(processes)
+
+
+@pytest.mark.parametrize("seed", range(KILLED_RUNS))
+def test_a_worker_killed_while_a_checkpoint_is_written_or_read(pipeline, processes, seed):
+    """Only its partitions are made again; a resumed run reads them again, and computes nothing above them."""
+    chance = random.Random(seed)
+    made = napping(pipeline, 0.05)
+    kept = made.spec.stages["slow"]
+    made.spec = replace(made.spec, stages={**made.spec.stages, "slow": replace(kept, checkpoint=True)})
+    for state, resume in (("written", False), ("reused", True)):
+        moment = threading.Timer(chance.uniform(0.05, 1.0), kill_one, (processes, chance.choice))
+        moment.start()
+        done = made.run(engine="dask", options=replace(TINY, cluster=Cluster(client=processes)), resume=resume)
+        moment.join()
+        wait_for_two(processes)
+        assert [(one.stage, one.state, one.rows) for one in done.report.checkpoints] == [("slow", state, 16)]
+        found = pq.read_table(pipeline.root / "out/totals").sort_by("x")
+        assert found["total"].to_pylist() == list(accumulate(range(1, 17)))
+    assert "t" not in {stage.name for stage in done.report.stages}
 
 
 def wait_for_two(client):

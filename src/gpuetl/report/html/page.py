@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from gpuetl.report.html.checkpoints import checkpoints_section
 from gpuetl.report.html.cluster import spilled_section
 from gpuetl.report.html.elements import joined, preformatted, tag
 from gpuetl.report.html.expectations import expectations_section
@@ -29,7 +30,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 SECTIONS = (
     failure_panel, warnings_panel, run_facts, graph_section, timeline_section, stages_section, funnel_section,
-    expectations_section, spilled_section, sinks_section,
+    expectations_section, checkpoints_section, spilled_section, sinks_section,
 )  # fmt: skip
 
 

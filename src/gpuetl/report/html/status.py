@@ -10,7 +10,7 @@ from gpuetl.units import count, duration, size, timestamp
 
 SIGNS = {"done": "✓", "interrupted": "■"}
 FAILURES = {
-    "error": "Failed", "expectations": "Expectations failed", "out of memory": "Out of memory",
+    "error": "Failed", "invalid": "Cannot run", "expectations": "Expectations failed", "out of memory": "Out of memory",
     "interrupted": "Interrupted", "bug": "Failed by a bug in gpuetl",
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.files.based import joined
 from gpuetl.spec.files.defaults import with_defaults
 from gpuetl.spec.forms import read_name, read_names
-from gpuetl.spec.model import PipelineSpec
+from gpuetl.spec.model import FileText, PipelineSpec
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue, Located, Text
 
@@ -66,6 +66,7 @@ class Includes:
         self.trees: dict[FilePath, Node | None] = {}
         self.names: set[tuple[str, str]] = set()
         self.is_complete = True
+        self.texts: list[FileText] = []
 
     def whole(self, root: Node, path: FilePath | None) -> Node:
         """Return a file's tree with what it includes, and with its defaults in the places of keys that are left out.
@@ -196,6 +197,8 @@ class Includes:
             self.missing(message, "Check the path: it begins at this file's folder.", entry.node)
             return None
         base = joined(document.base, folder) if folder else document.base
+        if text is not None:
+            self.texts.append(FileText(name, text))
         tree = None if text is None else read_document(text, name, self.problems, base)
         if tree is None:
             self.is_complete = False
