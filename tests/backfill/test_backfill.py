@@ -215,6 +215,8 @@ def test_upserts_of_parallel_runs_lose_nothing(daily):
         (["--no-write"], "--no-write writes no sink"),
         (["--trace", "t.json"], "--trace t.json is one file, and each run writes a trace"),
         (["--report", "r.html"], "--report r.html is one file, and each run writes a report"),
+        (["--limit", "10"], "--limit runs a part of the pipeline, so no value would be done"),
+        (["--write-to", "x"], "--write-to runs a part of the pipeline, so no value would be done"),
         (["--param", "factor"], "2 parameters have no value: run_date, factor, and a backfill fills one"),
         (["--step", "1x"], "--step 1x is not a step"),
         (["-p", "nothing=1"], "unknown parameter 'nothing'"),
@@ -224,6 +226,16 @@ def test_options_that_do_not_fit(daily, options, problem):
     result = backfill(daily(), *options)
     assert result.exit_code == 2
     assert problem in result.stderr
+
+
+def test_a_pipeline_with_state_runs_one_value_at_a_time(daily):
+    file = daily("mode: append")
+    text = file.read_text().replace("amount: float64}}", "amount: float64}, incremental: {new_files: true}}")
+    file.write_text(text)
+    result = backfill(file, "--dry-run", "--parallel", "2")
+    assert result.exit_code == 2
+    assert "the pipeline keeps state from run to run, and --parallel 2 runs several at once" in result.stderr
+    assert backfill(file, "--dry-run").exit_code == 0
 
 
 def test_a_parameter_that_is_not_there(daily):

@@ -27,15 +27,16 @@ def refuse_losses(name: str, texts: Sequence[str], planned: Callable[[str], Plan
     """
     plans = {text: planned(text) for text in texts[:MOST_PLANNED]}
     problems, warnings = list[Problem](), list[str]()
+    has_state = any(plan.remembered is not None for plan in plans.values())  # then a second run doubles no row
     for sink in next(iter(plans.values())).sinks if plans else ():
         targets = {text: target_of(plan, sink) for text, plan in plans.items()}
         first = next(iter(targets.values()))
         if pair := next(same_place(targets), None):
             problems.append(lost_rows(name, first, pair))
-        elif first.mode == "append" and not first.run_key:
+        elif first.mode == "append" and not first.run_key and not has_state:
             again = f"a value that runs twice would have its rows twice.  Give it run_key: [{name}]"
             warnings.append(f"sink '{sink}' appends without run_key: {again}")
-    if parallel > 1 and any(plan.remembered is not None for plan in plans.values()):
+    if parallel > 1 and has_state:
         message = f"the pipeline keeps state from run to run, and --parallel {parallel} runs several at once"
         problems.append(Problem(coded("GE1571", message), "Leave out --parallel: values then run in their order."))
     if problems:

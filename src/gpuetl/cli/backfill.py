@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gpuetl.plan.plan import Plan
 
 OWN_VALUES = ("--from", "--to", "--step", "--parallel")
+PARTS = ("select", "until", "limit", "write_to")
+"""Options of `run` that leave rows, or sinks, out."""
 OWN_FLAGS = ("--keep-going", "--again", "--dry-run")
 SHOWN_LINES = 12
 """Of the output of a run that failed."""
@@ -93,7 +95,7 @@ def backfill(
     from gpuetl.backfill.values import text_of, values_of
     from gpuetl.pipeline import load
 
-    refuse_single_files(report, trace, write)
+    refuse_options(report, trace, write, options)
     pipeline = load(file, root, profile=profile)
     name, others = parameter_of(pipeline, params)
     texts = [text_of(one) for one in values_of(name, pipeline.spec.parameters[name].dtype, first, last, step)]
@@ -143,7 +145,7 @@ def run_values(
             progress.summarize(values)
 
 
-def refuse_single_files(report: Path | None, trace: Path | None, write: bool) -> None:
+def refuse_options(report: Path | None, trace: Path | None, write: bool, others: Mapping[str, object]) -> None:
     """Refuse options of `run` that do not fit several runs."""
     from gpuetl.backfill.values import wrong
 
@@ -155,6 +157,10 @@ def refuse_single_files(report: Path | None, trace: Path | None, write: bool) ->
         )
     if not write:
         raise wrong("--no-write writes no sink, so no value would be done", "Leave it out, or use --dry-run.")
+    for name in PARTS:
+        if others.get(name):
+            option = f"--{name.replace('_', '-')}"
+            raise wrong(f"{option} runs a part of the pipeline, so no value would be done", "Try it with gpuetl run.")
 
 
 def parameter_of(pipeline: Pipeline, params: Sequence[tuple[str, Any]]) -> tuple[str, dict[str, Any]]:
