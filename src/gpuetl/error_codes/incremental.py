@@ -147,7 +147,7 @@ sales = pipeline.read_csv("sales", "landing", {"id": "int64"}, incremental={"wat
 pipeline.run(engine="pandas")
 """,
         message="""\
-gpuetl.errors.RunFailed: example.py:14: source 'sales': is not the one for which its state was made: watermark was day, and is id; type of id was date, and is int64  [GE1547]
+gpuetl.errors.RunFailed: example.py:12: source 'sales': is not the one for which its state was made: watermark was day, and is id; type of id was date, and is int64  [GE1547]
     sales = pipeline.read_csv("sales", "landing", {"id": "int64"}, incremental={"watermark": "id"})
 Undo the change, or give the source another name: then all of it is new. To read everything again: gpuetl run --full-refresh.""",
     ),
@@ -176,7 +176,7 @@ Keys for new_files: new_files, changed.""",
         example=SCRIPT.format(source=ROWS.format(keys='{"new_files": True}'))
         + 'from gpuetl import RunOptions\n\npipeline.run(engine="pandas", options=RunOptions(full_refresh=True))\n',
         message="""\
-gpuetl.errors.RunFailed: example.py:9: sink 'out': appends to out, which has rows: --full-refresh would add all rows to them once more  [GE1549]
+gpuetl.errors.RunFailed: example.py:7: sink 'out': appends to out, which has rows: --full-refresh would add all rows to them once more  [GE1549]
     sales.write_parquet("out", "out", mode="append")
 Remove the folder first, or write to another one. To replace all rows, set mode: overwrite.""",
     ),

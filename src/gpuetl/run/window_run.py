@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.messages import coded
@@ -221,6 +220,8 @@ def window_names(plan: Plan) -> dict[str, KeptWindow]:
 
 def remembered(table: pa.Table, window: KeptRun) -> pa.Table:
     """Return the state without groups that are to be forgotten."""
+    import pyarrow.compute as pc  # which most runs on a GPU do without
+
     column = window.nodes.newest
     if not column:
         return table
@@ -248,6 +249,8 @@ def values_text(table: pa.Table, names: Iterable[str]) -> str:
 
 def last_of_group(state: pa.Table, node: KeptWindow, found: pa.Table) -> str:
     """Return the order keys of the last row that the state has of a group; states are in the order of the window."""
+    import pyarrow.compute as pc  # which most runs on a GPU do without
+
     rows = state
     for name in node.by:
         value = found.column(name)[0]
