@@ -228,10 +228,16 @@ def test_options_that_do_not_fit(daily, options, problem):
     assert problem in result.stderr
 
 
-def test_a_pipeline_with_state_runs_one_value_at_a_time(daily):
-    file = daily("mode: append")
-    text = file.read_text().replace("amount: float64}}", "amount: float64}, incremental: {new_files: true}}")
-    file.write_text(text)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("amount: float64}}", "amount: float64}, incremental: {new_files: true}}"),
+        ("- with_columns: {day", "- window: {order_by: id, columns: {n: row_number()}, state: keep}\n      - with_columns: {day"),
+    ],
+)  # fmt: skip
+def test_a_pipeline_with_state_runs_one_value_at_a_time(daily, old, new):
+    file = daily("mode: append" if "incremental" in new else RUN_KEY)
+    file.write_text(file.read_text().replace(old, new))
     result = backfill(file, "--dry-run", "--parallel", "2")
     assert result.exit_code == 2
     assert "the pipeline keeps state from run to run, and --parallel 2 runs several at once" in result.stderr

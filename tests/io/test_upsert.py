@@ -371,3 +371,26 @@ def test_what_a_run_leaves_that_was_killed_is_removed_by_the_next(tmp_path, dies
     assert any("which died, left beside" in note for note in report.notes)
     assert rows_at(tmp_path / "out") == [(1, "a", 1), (2, "c", 3)]
     assert not leftovers(tmp_path)
+
+
+def test_an_incremental_source_feeds_an_upsert(tmp_path, engine):
+    """Its state moves with the commit of the sink, and not where the keys are refused."""
+    (tmp_path / "in").mkdir()
+    text = (
+        "gpuetl: 1\nname: t\nsources: {t: {csv: in, schema: {id: int64, v: int64}, incremental: {new_files: true}}}\n"
+        "sinks: {out: {from: t, parquet: out, mode: upsert, on: [id]}}\n"
+    )
+    types = {"id": "int64", "v": "int64"}
+    for number, (rows, expected) in enumerate([
+        ("1,1\n2,2\n", [(1, 1), (2, 2)]), ("3,3\n3,4\n", None), ("2,20\n", [(1, 1), (2, 20), (3, 3)]),
+    ]):  # fmt: skip
+        file = tmp_path / f"in/{number}.csv"
+        file.write_text(f"id,v\n{rows}")
+        pipeline = loads(text, tmp_path)
+        if expected is None:
+            with pytest.raises(RunFailed, match=r"several of the new rows have the same key \(id\): 1 key, id=3"):
+                run(pipeline, engine)
+            file.write_text("id,v\n3,3\n")
+        else:
+            run(pipeline, engine)
+            assert rows_at(tmp_path / "out", types) == expected

@@ -75,7 +75,7 @@ def test_a_wrong_value_is_reported_where_the_parameter_stands(folder):
         "It is the value of $n."
     )
     assert problem(LIMITED, folder, mode="overwrit") == (
-        "pipeline.yaml:21:40: sink 'out': mode: takes one of error, overwrite, append, replace_partitions, got 'overwrit'\n"
+        "pipeline.yaml:21:40: sink 'out': mode: takes one of error, overwrite, append, replace_partitions, upsert, got 'overwrit'\n"
         "    out: {from: top, csv: out.csv, mode: $mode}\n"
         "                                         ^^^^^\n"
         "Did you mean 'overwrite'? It is the value of $mode."

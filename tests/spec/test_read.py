@@ -54,7 +54,7 @@ sinks:
         "daily.yaml:15:11: stage 'late': unknown source or stage 'claen'",
         "daily.yaml:21:17: stage 'kept', step 1: gpuetl does not support 'amount > > 3'",
         "daily.yaml:22:16: stage 'kept', step 2: unknown key 'wiht'",
-        "daily.yaml:24:41: sink 'out': mode: takes one of error, overwrite, append, replace_partitions, got 'overwritten'",
+        "daily.yaml:24:41: sink 'out': mode: takes one of error, overwrite, append, replace_partitions, upsert, got 'overwritten'",
     ]
 
 

@@ -63,6 +63,7 @@ def test_every_word_of_the_table_is_one_of_the_language():
         "overwrite",
         "append",
         "replace_partitions",
+        "upsert",
         "one_to_one",
         "many_to_one",
         "one_to_many",

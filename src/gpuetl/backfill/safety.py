@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.messages import coded
 from gpuetl.places.target import Target
-from gpuetl.plan.nodes import Write
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nodes import KeptWindow, Write
 from gpuetl.plan.plan import Plan
 
 MOST_PLANNED = 366
@@ -27,13 +28,13 @@ def refuse_losses(name: str, texts: Sequence[str], planned: Callable[[str], Plan
     """
     plans = {text: planned(text) for text in texts[:MOST_PLANNED]}
     problems, warnings = list[Problem](), list[str]()
-    has_state = any(plan.remembered is not None for plan in plans.values())  # then a second run doubles no row
+    has_state = any(map(keeps_state, plans.values()))
     for sink in next(iter(plans.values())).sinks if plans else ():
         targets = {text: target_of(plan, sink) for text, plan in plans.items()}
         first = next(iter(targets.values()))
         if pair := next(same_place(targets), None):
             problems.append(lost_rows(name, first, pair))
-        elif first.mode == "append" and not first.run_key and not has_state:
+        elif first.mode == "append" and not first.run_key and not any(plan.incremental for plan in plans.values()):
             again = f"a value that runs twice would have its rows twice.  Give it run_key: [{name}]"
             warnings.append(f"sink '{sink}' appends without run_key: {again}")
     if parallel > 1 and has_state:
@@ -42,6 +43,11 @@ def refuse_losses(name: str, texts: Sequence[str], planned: Callable[[str], Plan
     if problems:
         raise InvalidPipeline(problems)
     return warnings
+
+
+def keeps_state(plan: Plan) -> bool:
+    """Tell whether a run leaves something for the next one: what sources have given, or windows."""
+    return bool(plan.incremental) or any(isinstance(node, KeptWindow) for node in walk_graph(*plan.stages.values()))
 
 
 def target_of(plan: Plan, sink: str) -> Target:
