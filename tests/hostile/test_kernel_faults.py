@@ -92,7 +92,9 @@ def ran(folder, kind, engine, *more):
 def left(folder):
     """Return what a run made in its folder."""
     return sorted(
-        path.name for path in folder.iterdir() if path.name not in ("k.cu", "k.py", "t", "p.yaml", "__pycache__")
+        path.name
+        for path in folder.iterdir()
+        if path.name not in ("k.cu", "k.py", "t", "p.yaml", "__pycache__", ".gpuetl")
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from gpuetl import RunFailed, RunOptions, loads
+from gpuetl import Pipeline, RunFailed, RunOptions, loads
 from gpuetl.places.filesystem import ListedFile
 from gpuetl.places.local.local_file import LocalFileState
 from gpuetl.places.objects.object_file import ObjectState
@@ -305,3 +305,13 @@ def test_an_entry_that_is_damaged_is_an_error(one: EveryDay) -> None:
     one.store.files.write("state.json", json.dumps(content).encode())
     with pytest.raises(RunFailed, match="source 'landing': cannot use its state: it is damaged"):
         one.run()
+
+
+def test_a_file_whose_name_is_not_utf_8_is_read_once(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / os.fsdecode(b"in/\xff.csv")).write_text("id\n1\n")
+    pipeline = Pipeline("p", root=tmp_path)
+    rows = pipeline.read_csv("rows", "in", {"id": "int64"}, incremental={"new_files": True})
+    rows.write_parquet("out", "out", mode="append")
+    assert pipeline.run(engine="pandas").report.sinks[0].rows == 1
+    assert pipeline.run(engine="pandas").report.nothing_new

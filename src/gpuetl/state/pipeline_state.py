@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from gpuetl.output_files import whole
 from gpuetl.records import dataclass
 
 SCHEMA_VERSION = 1
@@ -78,7 +79,7 @@ class PipelineState:
             "sources": dict(self.sources),
             "windows": dict(self.windows),
         }
-        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+        return (json.dumps(whole(content), indent=1, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def from_json(cls, text: bytes) -> PipelineState:

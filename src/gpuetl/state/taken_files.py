@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from gpuetl.output_files import whole
 from gpuetl.places.file_state import FileState
 from gpuetl.places.filesystem import ListedFile
 from gpuetl.places.paths import FilePath
@@ -51,15 +52,14 @@ class Found(NamedTuple):
 
 def path_text(path: FilePath, root: FilePath) -> str:
     """Return how the state names a file: relative to the pipeline's folder if it is below, so that both can move."""
-    whole, folder = str(path), f"{root}/"
-    return whole.removeprefix(folder)
+    return str(whole(str(path).removeprefix(f"{root}/")))
 
 
 def columns_of(files: Sequence[ListedFile], root: FilePath) -> pa.Table:
     """Return the paths and states of files."""
     prefix = f"{root}/"
     columns = {
-        "path": pa.array([str(path).removeprefix(prefix) for path, _ in files], pa.string()),
+        "path": pa.array([whole(str(path).removeprefix(prefix)) for path, _ in files], pa.string()),
         "size": pa.array([state.size for _, state in files], pa.int64()),
         "mtime_ns": pa.array([state.mtime_ns for _, state in files], pa.int64()),
         "e_tag": pa.array([e_tag_of(state) for _, state in files], pa.string()),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl import messages
 from gpuetl.messages import redacted
+from gpuetl.output_files import whole
 from gpuetl.physical.nodes import Exchange
 from gpuetl.plan.graph import walk_graph
 from gpuetl.run.observers import RunObserver
@@ -55,8 +56,8 @@ class LogObserver(RunObserver):
         """Write a record, without secrets, if a handler may want it."""
         if logger.isEnabledFor(level):
             known = {"run_id": account.run_id, "pipeline": str(account.pipeline.spec.name)}
-            known |= {name: value for name, value in fields.items() if value not in (None, "")}
-            logger.log(level, "%s", redacted(message), extra=known)
+            known |= {name: whole(value) for name, value in fields.items() if value not in (None, "")}
+            logger.log(level, "%s", whole(redacted(message)), extra=known)
 
     def started(self, account: Account) -> None:
         """Write that the run begins."""
