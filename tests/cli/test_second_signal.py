@@ -145,11 +145,13 @@ def test_one_signal_ends_a_run_as_before(folder):
     assert left_over(folder) == []
 
 
+MORE = "a second signal at further points of a commit"
 POINTS = ("before forward", "after forward", "before sink 1", "before sink 2", "before done", "after done")
 
 
 @pytest.mark.parametrize(
-    "point", [POINTS[3], *(pytest.param(one, marks=pytest.mark.slow) for one in POINTS if one != POINTS[3])]
+    "point",
+    [POINTS[3], *(pytest.param(one, marks=pytest.mark.full(reason=MORE)) for one in POINTS if one != POINTS[3])],
 )
 @pytest.mark.parametrize("by", ["recover", "run"])
 def test_a_second_signal_in_a_commit_leaves_what_recovery_repairs(folder, point, by):
