@@ -141,7 +141,8 @@ def test_results_are_printed_as_json(file: Path):
     assert (passed.exit_code, json.loads(passed.stdout)["passed"]) == (0, True)
     assert (file.parent / "t.xml").exists()
     refused = gpuetl("test", file, "--json", "--from-run", "kept")
-    assert (refused.exit_code, refused.stdout) == (2, "")
+    (problem,) = json.loads(refused.stdout)["problems"]
+    assert (refused.exit_code, problem["code"]) == (2, "GE3004")
 
 
 def test_validate_counts_and_checks_tests(file: Path):

@@ -41,6 +41,8 @@ def rows_at(store, path):
     ("out", "day", "id"), ("out", "day", ["id", "day"]), ("out", (), "id"), ("out.parquet", (), "id"),
 ])  # fmt: skip
 def test_random_batches_against_a_dictionary(tmp_path, store, store_bucket, store_server, path, partition_by, on):
+    if partition_by and store_server.name == "s3rver":
+        pytest.skip("s3rver does not find the source of a copy whose key has '='")
     draws, oracle = random.Random(str(on)), {}
     for batch in range(3):
         found = {}

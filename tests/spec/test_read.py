@@ -140,7 +140,7 @@ def test_a_wrong_step_is_reported_with_a_next_step(step, message, hint):
         ("gpuetl: 1\nname: x\nsoruces: {}", "p.yaml:3:1: unknown key 'soruces'"),
         ("gpuetl: 1\nname: x\nsources: [a]", "p.yaml:3:10: sources takes a map of names, got a list"),
         ("gpuetl: 1\nname: x\ntests: {}", "p.yaml:3:8: tests takes a list of tests, got a map"),
-        ("[1]", "p.yaml:1:1: a pipeline is a map of gpuetl, name, description, include, defaults, params, storage, profiles, state, telemetry, sources, stages, sinks, tests, got a list"),
+        ("[1]", "p.yaml:1:1: a pipeline is a map of gpuetl, name, description, include, defaults, params, storage, profiles, state, on_failure, on_success, telemetry, sources, stages, sinks, tests, got a list"),
         ("gpuetl: 1\nname: x\nparams: {a: {type: int46, default: 1}}", "p.yaml:3:20: parameter 'a': unknown type 'int46'"),
         ("gpuetl: 1\nname: x\nparams: {a: {type: int8, default: 300}}", "p.yaml:3:35: parameter 'a': default: '300' is not a valid int8"),
         ("gpuetl: 1\nname: x\nparams: {a: {default: 3}}", "p.yaml:3:13: parameter 'a': the key 'type' is missing"),
