@@ -218,6 +218,8 @@ def leftovers(root: Path) -> set[str]:
     found = set()
     for path in root.rglob("*"):
         name = str(path.relative_to(root))
+        if root / ".gpuetl" in (path, *path.parents):  # manifests of runs
+            continue
         if path.is_dir() or any(part.startswith((".", "_")) for part in Path(name).parts):
             found.add(re.sub(r"[0-9a-f]{6,}|[0-9]+", "#", name))
     return found

@@ -27,10 +27,11 @@ CUDA = 'extern "C" __global__ void k(const long long* x, long long* y, long long
 
 
 def state(folder):
+    """Return every path below a folder, and the bytes of files; manifests of runs do not count."""
     return {
         path: path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")
-        if "__pycache__" not in path.parts
+        if "__pycache__" not in path.parts and folder / ".gpuetl" not in (path, *path.parents)
     }
 
 

@@ -73,7 +73,13 @@ def folder(tmp_path):
 
 def state(folder):
     """Return every path below the folder, and the bytes of files; what Python and the kernel leave does not count."""
-    paths = (path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.name not in ("begun", "go"))
+    paths = (
+        path
+        for path in folder.rglob("*")
+        if "__pycache__" not in path.parts
+        and path.name not in ("begun", "go")
+        and folder / ".gpuetl" not in (path, *path.parents)  # manifests
+    )
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
