@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Never
 
 from gpuetl.declarations import Declarations, in_notebook, is_same, note_replaced, with_unnamed, without
@@ -557,7 +557,7 @@ def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: s
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=file.name.partition(".")[0])
+    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=PurePath(file.name).stem)
     return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -207,3 +208,38 @@ def test_a_run_whose_state_cannot_be_staged_changes_no_sink(tmp_path: Path, monk
     with pytest.raises(RunFailed, match="has changed the state"):
         loads(PIPELINE, tmp_path).run(engine="pandas")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sales.csv"]
+
+
+def test_a_file_is_written_to_a_folder_that_others_remove(tmp_path: Path) -> None:
+    files = state_files(tmp_path / "state")
+
+    def write_and_delete(number: int) -> None:
+        for turn in range(50):
+            files.write(f"checkpoints/{number}-{turn}", b"x")
+            files.delete(f"checkpoints/{number}-{turn}")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write_and_delete, range(4)))
+
+
+# Two pipelines do not take each other's state for theirs.
+
+
+INCREMENTAL = PIPELINE.replace("{id: int64}}", "{id: int64}, incremental: {new_files: true}}")
+
+
+def test_files_whose_names_begin_alike_have_folders_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("id\n1\n")
+    for version in ("v1", "v2"):
+        (tmp_path / f"daily.{version}.yaml").write_text(INCREMENTAL.replace("out.parquet", f"{version}.parquet"))
+        assert load(tmp_path / f"daily.{version}.yaml").run(engine="pandas").report.sinks[0].rows == 1
+
+
+def test_the_state_of_another_pipeline_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("id\n1\n")
+    text = f"{INCREMENTAL}state: kept\n"
+    loads(text, tmp_path).run(engine="pandas")
+    other = loads(text.replace("name: daily", "name: other"), tmp_path)
+    with pytest.raises(RunFailed, match=r"state\.json is the state of pipeline 'daily', and this one is 'other'"):
+        other.run(engine="pandas")
+    assert RunStore.at(tmp_path / "kept").read().version == 1

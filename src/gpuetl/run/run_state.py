@@ -62,7 +62,7 @@ class RunState:
         store, kept = self.store, PipelineState() if self.begins_anew else old
         sources = {**kept.sources, **{name: make(store, counts) for name, make in self.sources.items()}}
         windows = {name: make(store, counts) for name, make in self.windows.items()}
-        self.new = old.after(self.run.run_id, time.strftime("%Y-%m-%dT%H:%M:%S%z"), sources, windows)
+        self.new = old.after(self.run.run_id, time.strftime("%Y-%m-%dT%H:%M:%S%z"), sources, windows, self.plan.name)
         return [store.stage(old, self.new, self.run)]
 
     def clean(self) -> None:

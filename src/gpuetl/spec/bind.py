@@ -93,7 +93,7 @@ def bind(
 
 def bound_state(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: FilePath, run_id: str) -> FilePath | None:
     """Return the state folder of a pipeline that may be wrong elsewhere; None where there can be none."""
-    return _Binder(spec, NotedParameters(parameters), folder, run_id, Problems(), looks_at_files=False).state()
+    return _Binder(spec, NotedParameters(parameters), folder, run_id, Problems(), looks_at_files=False).state
 
 
 def folder_text(name: str, dtype: DataType) -> str:
@@ -150,8 +150,8 @@ class _Binder:
     def remembered(self) -> PipelineState:
         """What the last successful run left; an empty state where there can be none."""
         self.remembers = True
-        path = self.state()
-        return PipelineState() if path is None else RunStore.at(path).read()
+        path = self.state
+        return PipelineState() if path is None else RunStore.at(path).read_for(str(self.spec.name))
 
     def plan(self) -> Plan:
         for name in self.spec.sources:
@@ -180,7 +180,7 @@ class _Binder:
             warnings=tuple(self.problems.warnings),
             unused=tuple(unread),
             notes=tuple(self.notes),
-            state=self.state(),
+            state=self.state,
             remembered=self.remembered if self.remembers and self.looks_at_files else None,
             place_of=partial(place_of, self.spec),
             incremental=self.with_sinks(sinks),
@@ -273,8 +273,9 @@ class _Binder:
             self.has_filesystem(kind, of, text, text)
         return None
 
+    @cached_property
     def state(self) -> FilePath | None:
-        """Return the state folder; None where there can be none: next to a file of an HTTP server."""
+        """The state folder; None where there can be none: next to a file of an HTTP server."""
         if self.spec.state is not None:
             path = self.path("state", str(self.spec.name), self.spec.state.path)
             for name, sink in self.spec.sinks.items():

@@ -152,13 +152,6 @@ class StoredCheckpoint:
     changed: float
     manifest: Checkpoint | None
 
-    @property
-    def unpublished(self) -> tuple[str, ...]:
-        """The files that no manifest names: of runs that died, or are at work."""
-        known = set() if self.manifest is None else {f"{folder_of(self.key)}/{f.name}" for f in self.manifest.files}
-        own = f"{folder_of(self.key)}/{MANIFEST}"
-        return tuple(name for name in self.names if name not in known and (name != own or self.manifest is None))
-
 
 @dataclass(frozen=True)
 class CheckpointStore:
@@ -253,7 +246,7 @@ class CheckpointStore:
         except Damaged:
             manifest = None
         size = sum(self.files.size(name) or 0 for name in names)
-        times = [changed_at(self.files.at(name)) for name in names]
+        times = () if manifest else (changed_at(self.files.at(name)) for name in names)  # a request each, in a store
         changed = manifest.created if manifest else max(times, default=0.0)
         return StoredCheckpoint(key, tuple(names), size, changed, manifest)
 

@@ -59,6 +59,10 @@ def state_files(path: FilePath) -> StateFiles:
     return ObjectFiles(path)
 
 
+ATTEMPTS = 10
+"""How often a file is written to a folder that other runs remove at the same time."""
+
+
 def sync(path: Path) -> None:
     """Bring a file or folder to disk."""
     from gpuetl.places.local.commit import moves  # most plans only name a state folder
@@ -139,9 +143,15 @@ class LocalFiles:
     def _written(self, name: str, content: bytes) -> tuple[Path, Path]:
         """Write a hidden file next to the one of a name; return both paths."""
         path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
-        new.write_bytes(content)
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                new.write_bytes(content)
+                break
+            except (FileNotFoundError, FileExistsError):  # another run has just removed the folder, which was empty
+                if not left:
+                    raise
         sync(new)
         return path, new
 

@@ -32,6 +32,8 @@ class PipelineState:
         How many runs have changed the state; 0 before the first one.
     run_id, committed
         The run that wrote it, and when, as an ISO timestamp with its zone.
+    pipeline
+        The name of the pipeline that it is of.
     sources, windows
         What incremental sources have read, by name, and the entries of stateful windows, by stage and step.
     """
@@ -41,6 +43,7 @@ class PipelineState:
     committed: str = ""
     sources: Mapping[str, Entry] = field(default_factory=dict)
     windows: Mapping[str, Entry] = field(default_factory=dict)
+    pipeline: str = ""
 
     def after(
         self,
@@ -48,6 +51,7 @@ class PipelineState:
         committed: str,
         sources: Mapping[str, Entry] | None = None,
         windows: Mapping[str, Entry] | None = None,
+        pipeline: str = "",
     ) -> PipelineState:
         """Return the state after a run: the next version, with other entries where some are given."""
         return replace(
@@ -57,6 +61,7 @@ class PipelineState:
             committed=committed,
             sources=self.sources if sources is None else sources,
             windows=self.windows if windows is None else windows,
+            pipeline=pipeline or self.pipeline,
         )
 
     @property
@@ -73,6 +78,7 @@ class PipelineState:
         """Return the text of `state.json`."""
         content = {
             "schema_version": SCHEMA_VERSION,
+            "pipeline": self.pipeline,
             "version": self.version,
             "run_id": self.run_id,
             "committed": self.committed,
@@ -96,7 +102,7 @@ class PipelineState:
             if stated == SCHEMA_VERSION:
                 return cls(
                     int(content["version"]), str(content["run_id"]), str(content["committed"]),
-                    dict(content["sources"]), dict(content["windows"]),
+                    dict(content["sources"]), dict(content["windows"]), str(content.get("pipeline", "")),
                 )  # fmt: skip
         except (ValueError, TypeError, KeyError) as error:
             raise UnreadableState("it is damaged, or was not written by gpuetl") from error

@@ -46,6 +46,25 @@ class RunStore:
         """Word a failure of the state folder."""
         return RunFailed.at(Origin("state", str(self.path)), why)
 
+    def read_for(self, pipeline: str) -> PipelineState:
+        """Return what the last successful run of a pipeline left.
+
+        Two pipelines with one folder would take each other's files for read: so another one's state is an error.
+
+        Raises
+        ------
+        RunFailed
+            As `read`, and for the state of another pipeline.
+        """
+        found = self.read()
+        if found.pipeline not in ("", pipeline):
+            why = f"{self.files.at(STATE)} is the state of pipeline '{found.pipeline}', and this one is '{pipeline}'"
+            fix = (
+                "Give each pipeline a folder of its own (state: PATH).  If you renamed it, change pipeline in that file"
+            )
+            raise self.failed(coded("GE1573", f"{why}.  {fix}"))
+        return found
+
     def read(self) -> PipelineState:
         """Return what the last successful run left; an empty state before the first one.
 

@@ -57,9 +57,8 @@ def path_text(path: FilePath, root: FilePath) -> str:
 
 def columns_of(files: Sequence[ListedFile], root: FilePath) -> pa.Table:
     """Return the paths and states of files."""
-    prefix = f"{root}/"
     columns = {
-        "path": pa.array([whole(str(path).removeprefix(prefix)) for path, _ in files], pa.string()),
+        "path": pa.array([path_text(path, root) for path, _ in files], pa.string()),
         "size": pa.array([state.size for _, state in files], pa.int64()),
         "mtime_ns": pa.array([state.mtime_ns for _, state in files], pa.int64()),
         "e_tag": pa.array([e_tag_of(state) for _, state in files], pa.string()),
@@ -163,5 +162,5 @@ def next_files(before: FilesState, known: pa.Table, new: pa.Table, name: str) ->
     """Return the state after a run that reads `new`; where there would be too many files, `name` has all entries."""
     if len(before.files) < MOST_FILES:
         return NextFiles(FilesState(before.path, (*before.files, name), before.count + new.num_rows), new)
-    whole = latest(joined([new, known]))
-    return NextFiles(FilesState(before.path, (name,), whole.num_rows), whole)
+    every = latest(joined([new, known]))
+    return NextFiles(FilesState(before.path, (name,), every.num_rows), every)
