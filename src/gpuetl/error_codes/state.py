@@ -7,7 +7,8 @@ PAGES = (
     ErrorPage(
         code="GE1573",
         title="the state of a pipeline cannot be used",
-        cause="gpuetl cannot read or write the state folder, or `state.json` in it is damaged or of a newer gpuetl.",
+        cause="gpuetl cannot read or write the state folder, or `state.json` in it is damaged, of a newer gpuetl, "
+        "or of another pipeline.",
         fix="Check the folder and the rights to it.  If the state is lost, restore it from a copy.  To begin "
         "anew, remove `state.json`, and the rows of sinks that append: the next run reads everything.",
         kind="command",
