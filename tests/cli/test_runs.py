@@ -230,3 +230,14 @@ def test_a_manifest_of_a_run_that_did_not_begin_has_no_rows():
     }  # fmt: skip
     (found,) = summaries([RunFile("r", data)])
     assert (found.rows_in, found.rows_out, found.input_bytes, found.code) == (None, None, None, "GE1003")
+
+
+def test_the_last_of_two_runs_in_one_second_is_the_one_that_began_later(file):
+    first, second = run(file), run(file)
+    folder = file.parent / ".gpuetl" / "p" / "runs"
+    for data, run_id in ((first, "20260101T020000-ffffffff"), (second, "20260101T020000-00000000")):
+        text = (folder / f"{data['run_id']}.json").read_text()
+        (folder / f"{data['run_id']}.json").unlink()
+        (folder / f"{run_id}.json").write_text(text.replace(data["run_id"], run_id))
+    done = gpuetl("runs", file, "last", "--json")
+    assert json.loads(done.stdout)["run_id"] == "20260101T020000-00000000"

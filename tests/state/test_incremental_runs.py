@@ -276,6 +276,7 @@ def test_of_two_runs_that_begin_alike_one_wins(daily: EveryDay) -> None:
         subprocess.Popen(
             [sys.executable, "-c", RACE, str(daily.folder)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=Path(__file__).parents[1],
         )
         for _ in range(2)
     ]  # fmt: skip

@@ -172,12 +172,13 @@ def found(history: History, name: str) -> Mapping[str, Any]:
     InvalidPipeline
         For a run that is not there, or has no manifest, and for the end of several ids.
     """
-    from gpuetl.report.manifests import read_run, run_ids
+    from gpuetl.report.manifests import newest_id, read_run, run_ids
 
     at = f"in {redacted(str(history.files.path))}"
     ended, begun = run_ids(history.files)
     ids = [one for one in (*ended, *begun) if one == name] or [one for one in (*ended, *begun) if one.endswith(name)]
-    ids = max(ended, default="").split() if name == "last" else ids
+    if name == "last":
+        ids = [newest_id(history.files, ended)] if ended else []
     if len(ids) != 1:
         what = f"{len(ids)} runs have ids that end in '{name}'" if ids else f"there is no run '{name}' {at}"
         newest = listing(sorted(ended, reverse=True)[:5]) or "none"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
@@ -196,6 +196,19 @@ def start_of(run: RunFile) -> tuple[float, str]:
     if run.manifest is not None:
         return float(run.manifest.get("started", 0.0)), run.run_id
     return (run.started.started if run.started else 0.0), run.run_id
+
+
+def newest_id(files: StateFiles, ended: Sequence[str]) -> str:
+    """Return the id of the run that began last, of runs that have a manifest; ids tell whole seconds.
+
+    Raises
+    ------
+    OSError
+        Where the folder or store cannot be read.
+    """
+    second = max(ended).partition("-")[0]
+    rivals = [run_id for run_id in ended if run_id.partition("-")[0] == second]
+    return max(rivals, key=lambda run_id: start_of(read_run(files, run_id))) if len(rivals) > 1 else rivals[0]
 
 
 def forget_oldest(files: StateFiles, most: int = MOST_MANIFESTS) -> None:
