@@ -17,11 +17,11 @@ __all__ = [
     "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bucket",
     "byte_length", "case", "cbrt", "ceil", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone",
     "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count",
-    "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name",
-    "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff",
-    "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill",
-    "first", "floor", "from_base64", "from_epoch", "from_epoch_ms", "greater", "greater_equal", "greatest", "hash",
-    "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in",
+    "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_add", "date_diff", "date_trunc", "day",
+    "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank",
+    "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1",
+    "ffill", "first", "floor", "from_base64", "from_epoch", "from_epoch_ms", "greater", "greater_equal", "greatest",
+    "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in",
     "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "lag", "last",
     "last_day", "lead", "least", "left", "length", "less", "less_equal", "like", "list_contains", "list_extract",
     "list_get", "list_length", "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date",
@@ -55,7 +55,7 @@ def struct_pack(**fields: IntoExpression) -> Expression:
 
 
 def add(x: IntoExpression, y: IntoExpression) -> Expression:
-    """`x + y`; of decimals, exactly.
+    """`x + y`; of decimals, exactly; `date + n` is n days later.
 
     Null in any argument gives null.
 
@@ -65,7 +65,7 @@ def add(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def subtract(x: IntoExpression, y: IntoExpression) -> Expression:
-    """`x - y`; of two timestamps, a duration.
+    """`x - y`; of two timestamps, a duration; of two dates, days.
 
     Null in any argument gives null.
 
@@ -1387,8 +1387,20 @@ def from_epoch_ms(milliseconds: IntoExpression) -> Expression:
     return function_call("from_epoch_ms", (milliseconds,))
 
 
+def date_add(x: IntoExpression, interval: timedelta | Expression) -> Expression:
+    """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
+
+    Then the interval's days and hours. Of a date, a timestamp. A zoned one is moved on its clock.
+
+    Null in any argument gives null.
+
+    Example: `date_add(lit(date(2013, 1, 31)), CalendarInterval(months=1, days=0, microseconds=0))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
+    """
+    return function_call("date_add", (x, interval))
+
+
 def add_days(x: IntoExpression, n: IntoExpression) -> Expression:
-    """n days later; a date stays a date.
+    """n days later, on the clock; a date stays a date.
 
     Null in any argument gives null.
 
@@ -1398,7 +1410,7 @@ def add_days(x: IntoExpression, n: IntoExpression) -> Expression:
 
 
 def add_months(x: IntoExpression, n: IntoExpression) -> Expression:
-    """n months later; the month's last day if it has no such day.
+    """n months later, on the clock; the month's last day if it has no such day.
 
     Null in any argument gives null.
 
@@ -1432,7 +1444,8 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
 def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
     """The start of the bucket.
 
-    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).
+    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
+    counts months on the clock and keeps a date a date; its origin is the start of a month.
 
     Null in any argument gives null.
 

@@ -11,6 +11,7 @@ from gpuetl.expressions import parse
 from gpuetl.expressions.dialect import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS
 from gpuetl.expressions.parse import LONGEST_KEPT, MOST_KEPT, parse_expression
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import parse_type
 
 A, B, C = Name("a"), Name("b"), Name("c")
@@ -60,7 +61,9 @@ def test_all_and_any_are_functions_wherever_they_stand(function):
         ("interval '1 hour'", timedelta(hours=1)), ("INTERVAL '30' minute", timedelta(minutes=30)),
         ("interval 90 seconds", timedelta(seconds=90)), ("interval '1 day 12 hours'", timedelta(hours=36)),
         ("interval '1.5 hours'", timedelta(minutes=90)), ("interval '-2 days'", timedelta(days=-2)),
-        ("interval '250 milliseconds'", timedelta(milliseconds=250)), ("interval '1 microsecond'", timedelta(microseconds=1)),
+        ("interval '1 year 2 months -3 days'", CalendarInterval(14, -3)), ("interval '1.5 years'", CalendarInterval(18)),
+        ("interval '3' month", CalendarInterval(3)), ("interval '1 quarter 36 hours'", CalendarInterval(3, 0, 129_600_000_000)), ("interval '2 decades'", CalendarInterval(240)),
+        ("interval '12 months -1 year'", timedelta(0)), ("interval '250 milliseconds'", timedelta(milliseconds=250)), ("interval '1 microsecond'", timedelta(microseconds=1)),
     ],
 )  # fmt: skip
 def test_constants(sql, expected):
@@ -229,9 +232,8 @@ def test_what_is_not_in_the_language_is_refused_where_it_stands(sql, message, ma
         ("a ^ 2", "Write power(a, b)."),
         ("a b", "Write an operator, or one expression for each column."),
         ("t.*", "Write an unnest step: it puts the fields of 't' in columns."),
-        ("interval '1 month'", "An interval has a fixed length: write add_months(x, 1) for months."),
-        ("interval '2 years'", "An interval has a fixed length: write add_months(x, 1) for months."),
-        ("interval '1 eon'", "Units: weeks, days, hours, minutes, seconds, milliseconds, microseconds."),
+        ("interval '1.5 months'", "Write interval '90 minutes'."),
+        ("interval '1 eon'", "Units: years, quarters, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds."),
         ("extract(century FROM a)", "Parts: day, dayofweek, dayofyear, dow, doy, epoch, hour, isodow, isoyear, microsecond, millisecond, minute, month, quarter, second, week, year."),
     ],
 )  # fmt: skip

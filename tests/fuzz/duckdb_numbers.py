@@ -24,13 +24,20 @@ def arithmetic(operator: str) -> Text:
     def text(call: Call, x: str, y: str) -> str:
         if is_decimal(call.dtype):
             return f"CAST({decimals.widened(x, call.args[0].dtype)} {operator} {y} AS {sql_type(call.dtype)})"
-        return f"({_micros(call, 0, x)} {operator} {_micros(call, 1, y)})"
+        if DATE in (types := [arg.dtype for arg in call.args]):
+            return (
+                f"({x} - {y})"
+                if types == [DATE, DATE]
+                else moved_day(operator, *((x, y) if types[0] == DATE else (y, x)))
+            )
+        return f"({x} {operator} {y})"
 
     return text
 
 
-def _micros(call: Call, place: int, x: str) -> str:
-    return f"epoch_us(CAST({x} AS TIMESTAMP))" if call.args[place].dtype == DATE else x
+def moved_day(operator: str, date: str, days: str) -> str:
+    """A date and a number of days, which DuckDB takes as an INTEGER; to no day any number may be added."""
+    return f"({date} {operator} CAST(CASE WHEN {date} IS NOT NULL THEN {days} END AS INTEGER))"
 
 
 def tried(operator: str) -> Text:

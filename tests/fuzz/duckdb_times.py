@@ -3,6 +3,7 @@
 from fuzz.duckdb_text import Text, clock, constant_of, moment
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
+from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import DATE, is_floating
 from gpuetl.types.time_zones import fixed_offset
 
@@ -60,13 +61,24 @@ def add_days(call: Call, x: str, n: str) -> str:
     """A date stays one."""
     if call.dtype == DATE:
         return f"(DATE '1970-01-01' + CAST(days_of({x}) + {n} AS INTEGER))"
-    return f"CAST(CAST({x} AS HUGEINT) + CAST({n} AS HUGEINT) * {DAY} AS BIGINT)"
+    later = f"CAST(CAST({clock(x, call.dtype)} AS HUGEINT) + CAST({n} AS HUGEINT) * {DAY} AS BIGINT)"
+    return shown_at(later, call)
+
+
+def shown_at(later: str, call: Call) -> str:
+    """When a clock shows this: the later time of two, and of none as much later as it was turned forward."""
+    return instant(later, call.dtype.tz, "'latest'", "'shifted'") if call.dtype.tz else later
+
+
+def date_add(call: Call, x: str, interval: str) -> str:
+    """As DuckDB has it, on a naive clock."""
+    return shown_at(f"epoch_us({moment(x, call.dtype)} + {interval})", call)
 
 
 def add_months(call: Call, x: str, n: str) -> str:
     """On the month's last day where it has no such day, as DuckDB has it too; to no day any number may be added."""
     later = f"({moment(x, call.dtype)} + to_months(CAST(CASE WHEN {x} IS NOT NULL THEN {n} END AS INTEGER)))"
-    return f"CAST({later} AS DATE)" if call.dtype == DATE else f"epoch_us({later})"
+    return f"CAST({later} AS DATE)" if call.dtype == DATE else shown_at(f"epoch_us({later})", call)
 
 
 def date_trunc(call: Call, unit: str, x: str) -> str:
@@ -96,7 +108,17 @@ def date_diff(call: Call, unit: str, a: str, b: str) -> str:
 
 
 def time_bucket(call: Call, width: str, x: str, origin: str = "CAST(0 AS BIGINT)") -> str:
-    """Counted from the origin, down."""
+    """Counted from the origin, down; months on the clock."""
+    if call.args[0].dtype == CALENDAR:
+        first = origin if len(call.args) > 2 else "DATE '1970-01-01'"
+        start = f"time_bucket({width}, CAST({moment(x, call.dtype)} AS TIMESTAMP), CAST({first} AS TIMESTAMP))"
+        if call.dtype == DATE:
+            return f"CAST({start} AS DATE)"
+        return (
+            instant(f"epoch_us({start})", call.dtype.tz, "'earliest'", "'latest'")
+            if call.dtype.tz
+            else f"epoch_us({start})"
+        )
     return f"CAST(CAST({x} AS HUGEINT) - past(CAST({x} AS HUGEINT) - {origin}, {width}) AS BIGINT)"
 
 
@@ -114,12 +136,13 @@ def instant(x: str, zone: str, ambiguous: str, nonexistent: str) -> str:
         return f"({x} - {offset * SECOND})"
     before, after = (f"({x} - {_ahead(f'({x} {sign} {DAY})', zone)})" for sign in "-+")
     change = f"start_of({before}, {HOUR})"
+    never = before if nonexistent == "'shifted'" else f"picked({nonexistent}, {change} - 1, {change})"
     return (
         f"(CASE WHEN {before} = {after} THEN {before} "
         f"WHEN {before} < {after} AND {_shows(before, x, zone)} AND {_shows(after, x, zone)} "
         f"THEN picked({ambiguous}, {before}, {after}) "
         f"WHEN {_shows(before, x, zone)} THEN {before} WHEN {_shows(after, x, zone)} THEN {after} "
-        f"WHEN {x} IS NOT NULL THEN picked({nonexistent}, {change} - 1, {change}) END)"
+        f"WHEN {x} IS NOT NULL THEN {never} END)"
     )
 
 
@@ -166,6 +189,7 @@ TIMES: dict[str, Text] = {
     "from_epoch": measured(SECOND),
     "from_epoch_ms": measured(1000),
     **{f"{unit}s": measured(length) for unit, length in LENGTHS.items()},
+    "date_add": date_add,
     "add_days": add_days,
     "add_months": add_months,
     "date_trunc": date_trunc,

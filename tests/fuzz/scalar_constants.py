@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from gpuetl.types.calendar_intervals import CalendarInterval
+
 PATTERNS = (
     "a", "^a", "[a-c]+", "\\d+", "b$", "(a)(b)?", "a|bb?", "[^a]", ".", "(?:a|\\s)+", "\\w{2,3}?", "[ñΩ😀]", "\\.",
     "\\\\d", "^[^a-z]+|[^a-z]+$", "-?\\d+(?:\\.\\d+)?", "\\S\\W",
@@ -35,9 +37,13 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     ),
     "width": (
         timedelta(hours=1), timedelta(days=1), timedelta(minutes=7), timedelta(days=7), timedelta(microseconds=1),
-        timedelta(seconds=1, microseconds=3),
+        timedelta(seconds=1, microseconds=3), CalendarInterval(1), CalendarInterval(36), CalendarInterval(7),
     ),
-    "origin": (datetime(2000, 1, 1, 0, 7), datetime(2000, 1, 1, 0, 7, tzinfo=UTC), date(1969, 7, 20)),
+    "interval": (
+        CalendarInterval(1), CalendarInterval(-1), CalendarInterval(12), CalendarInterval(14, -3, 1), CalendarInterval(-25),
+        CalendarInterval(2, 0, -3_600_000_000), CalendarInterval(3, 40),
+    ),
+    "origin": (datetime(2000, 2, 1), datetime(2000, 1, 1, 0, 7), datetime(2000, 1, 1, 0, 7, tzinfo=UTC), date(1969, 7, 20)),
     "format": FORMATS,
     "zone": ZONES,
     "ambiguous": CHOICES,

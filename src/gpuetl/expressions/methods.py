@@ -25,7 +25,7 @@ class Methods:
         ) -> Expression: ...
 
     def add(self, y: IntoExpression) -> Expression:
-        """`x + y`; of decimals, exactly.
+        """`x + y`; of decimals, exactly; `date + n` is n days later.
 
         Null in any argument gives null.
 
@@ -34,7 +34,7 @@ class Methods:
         return self._call("add", (self, y))
 
     def subtract(self, y: IntoExpression) -> Expression:
-        """`x - y`; of two timestamps, a duration.
+        """`x - y`; of two timestamps, a duration; of two dates, days.
 
         Null in any argument gives null.
 
@@ -1222,8 +1222,19 @@ class Methods:
         """
         return self._call("from_epoch_ms", (self,))
 
+    def date_add(self, interval: timedelta | Expression) -> Expression:
+        """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
+
+        Then the interval's days and hours. Of a date, a timestamp. A zoned one is moved on its clock.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 1, 31)).date_add(CalendarInterval(months=1, days=0, microseconds=0))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
+        """
+        return self._call("date_add", (self, interval))
+
     def add_days(self, n: IntoExpression) -> Expression:
-        """n days later; a date stays a date.
+        """n days later, on the clock; a date stays a date.
 
         Null in any argument gives null.
 
@@ -1232,7 +1243,9 @@ class Methods:
         return self._call("add_days", (self, n))
 
     def add_months(self, n: IntoExpression) -> Expression:
-        """n months later; the month's last day if it has no such day.
+        """n months later, on the clock.
+
+        The month's last day if it has no such day.
 
         Null in any argument gives null.
 
@@ -1263,7 +1276,8 @@ class Methods:
     def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
         """The start of the bucket.
 
-        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).
+        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
+        counts months on the clock and keeps a date a date; its origin is the start of a month.
 
         Null in any argument gives null.
 

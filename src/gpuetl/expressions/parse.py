@@ -189,6 +189,8 @@ class _Lowering:
         if operator := OPERATORS.get(type(node)):
             operands = [node.this] if isinstance(node, exp.Unary) else [node.this, node.expression]
             return self.operation(operator, operands, span_of(node))
+        if isinstance(node, exp.Interval) and node.args.get("unit") and not isinstance(node.this, exp.Literal):
+            return self.counted_interval(node)
         if literal := LITERALS.get(type(node)):
             return literal(node)
         handler = self.HANDLERS.get(type(node))
@@ -203,6 +205,11 @@ class _Lowering:
             value = lowered[0].value
             return Constant(Number(value.copy_negate()) if isinstance(value, Number) else -value, span=span)
         return Apply(operator, tuple(lowered), span=span)
+
+    def counted_interval(self, node: exp.Interval) -> Syntax:
+        """Lower `INTERVAL (n) DAY`: n times a day."""
+        one = exp.Interval(this=exp.Literal.string("1"), unit=node.args["unit"])
+        return Apply("multiply", (self.lower(node.this), self.lower(one)), span=span_of(node))
 
     def unsupported(self, node: exp.Expr, hint: str = "") -> InvalidExpression:
         """Name a part of the text that gpuetl does not support, in the words that the user typed."""

@@ -39,7 +39,7 @@ class Name(Syntax):
 
 @dataclass(frozen=True)
 class Constant(Syntax):
-    """A constant: None, bool, int, float, Decimal, str, date, datetime, time or timedelta."""
+    """A constant: None, bool, int, float, Decimal, str, date, datetime, time, timedelta or CalendarInterval."""
 
     value: Any
 

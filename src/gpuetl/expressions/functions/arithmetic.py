@@ -103,7 +103,10 @@ def decimal_arithmetic(operator: str, types: Sequence[DataType]) -> Typing:
 
 
 def shifted(operator: str) -> Rule:
-    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration."""
+    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration.
+
+    Dates and integers are days: `date + 1` is a date, and the difference of two dates an integer.
+    """
     numbers = calculated(operator)
 
     def rule(args: Sequence[Expr]) -> Typing:
@@ -114,6 +117,12 @@ def shifted(operator: str) -> Rule:
         if operator == "add" and left == DURATION and is_temporal(right):
             temporal = pa.timestamp("us") if right == DATE else right
             return [DURATION, temporal], temporal
+        if left == DATE and is_integer(right):
+            return [DATE, INT64], DATE
+        if operator == "add" and is_integer(left) and right == DATE:
+            return [INT64, DATE], DATE
+        if operator == "subtract" and left == right == DATE:
+            return [DATE, DATE], INT64
         if operator == "subtract" and is_temporal(left) and is_temporal(right):
             return [meet(args, operator)] * 2, DURATION
         return numbers(args)
@@ -181,8 +190,8 @@ def truncating(quotient: bool) -> Rule:
 
 
 FUNCTIONS = (
-    Function("add", "x y", shifted("add"), "`x + y`; of decimals, exactly.", "1 + 2", 3, can_fail=True),
-    Function("subtract", "x y", shifted("subtract"), "`x - y`; of two timestamps, a duration.", "1 - 2", -1, can_fail=True),
+    Function("add", "x y", shifted("add"), "`x + y`; of decimals, exactly; `date + n` is n days later.", "1 + 2", 3, can_fail=True),
+    Function("subtract", "x y", shifted("subtract"), "`x - y`; of two timestamps, a duration; of two dates, days.", "1 - 2", -1, can_fail=True),
     Function("multiply", "x y", or_durations(calculated("multiply"), di=DURATION, id=DURATION), "`x * y`; of decimals, exactly.", "3 * 4", 12, can_fail=True),
     Function("divide", "x y", or_durations(fixed(FLOAT64, FLOAT64, returns=FLOAT64), dd=FLOAT64), "`x / y` in float64: 1/0 is inf, 0/0 is NaN.",
              "7 / 2", 3.5),

@@ -51,25 +51,36 @@ template <class T> DEVICE T naive(Fault at, Clock clock);
 template <> DEVICE int32_t naive<int32_t>(Fault at, Clock clock) { return date_of(at, clock.days); }
 template <> DEVICE int64_t naive<int64_t>(Fault at, Clock clock) { return timestamp_of(at, clock); }
 
-template <class T> DEVICE T add_days(Fault at, T timestamp, int64_t days) {
-    if (days < -FAR_DAY || days > FAR_DAY) {
-        at(OUT_OF_DATES);
-        return 0;
-    }
-    const Clock clock = clock_of(timestamp);
-    return naive<T>(at, {clock.days + days, clock.micros});
+// ---- clocks moved ---------------------------------------------------------------------------------------------------
+
+// A constant of months, then days, then microseconds.
+struct Interval {
+    int32_t months, days;
+    int64_t micros;
+};
+
+DEVICE Clock days_later(Fault at, Clock clock, int64_t days) {
+    if (days >= -FAR_DAY && days <= FAR_DAY) return {clock.days + days, clock.micros};
+    at(OUT_OF_DATES);
+    return {0, 0};
 }
 
-template <class T> DEVICE T add_months(Fault at, T timestamp, int64_t months) {
+// The same day of the month so many months later, or the last one if it has no such day.
+DEVICE Clock months_later(Fault at, Clock clock, int64_t months) {
     if (months < -12 * FAR_YEAR || months > 12 * FAR_YEAR) {
         at(OUT_OF_DATES);
-        return 0;
+        return {0, 0};
     }
-    const Clock clock = clock_of(timestamp);
     const Civil date = civil(clock.days);
     const int64_t month = date.months() + months;
     const int64_t day = first_day(month) + date.day, next = first_day(month + 1);
-    return naive<T>(at, {(day < next ? day : next) - 1, clock.micros});
+    return {(day < next ? day : next) - 1, clock.micros};
+}
+
+DEVICE Clock later(Fault at, Clock clock, Interval interval) {
+    const Clock found = months_later(at, clock, interval.months);
+    const int64_t micros = found.micros + floor_remainder(interval.micros, DAY);
+    return {found.days + interval.days + floor_quotient(interval.micros, DAY) + micros / DAY, micros % DAY};
 }
 
 // ---- units ----------------------------------------------------------------------------------------------------------
@@ -80,6 +91,11 @@ DEVICE Clock start_of_week(Clock clock) { return {clock.days - weekday(clock), 0
 DEVICE Clock start_of_months(Clock clock, int64_t many) {
     const int64_t months = civil(clock.days).months();
     return {first_day(months - floor_remainder(months, many)), 0};
+}
+
+DEVICE Clock start_of_months_since(Clock clock, int64_t many, int64_t origin) {
+    const int64_t months = civil(clock.days).months();
+    return {first_day(months - floor_remainder(months - origin, many)), 0};
 }
 
 // So much earlier, by what is not negative.

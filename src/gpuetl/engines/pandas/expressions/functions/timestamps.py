@@ -16,6 +16,7 @@ from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, 
 from gpuetl.engines.pandas.expressions.functions.zones import instants
 from gpuetl.engines.zones import Ints
 from gpuetl.errors import EvaluationError
+from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import DATE, DURATION, FLOAT64, INT64, TIMESTAMP, DataType
 
 # Operators on durations and timestamps: those of their microseconds; the result is cast back where it is one of them.
@@ -104,12 +105,7 @@ def add_days(x: Any, n: Any) -> Any:
 
 def add_months(x: Any, n: Any) -> Any:
     """A number of months later; the last day of the month if it has no such day."""
-
-    def later(clock: Clock, months: Ints) -> Clock:
-        month = clock.months + checked(months, 12 * YEARS)
-        return Clock(np.minimum(first_day(month) + clock.day, first_day(month + 1)) - 1, clock.micros)
-
-    return moved(x, n, later)
+    return moved(x, n, months_later)
 
 
 def checked(amounts: Ints, limit: int) -> Ints:
@@ -119,9 +115,34 @@ def checked(amounts: Ints, limit: int) -> Ints:
     return amounts
 
 
+def date_add(x: Any, interval: Any) -> Any:
+    """A number of months later, then so many days and microseconds."""
+    parts = interval.as_py()
+    micros = parts.days * DAY + parts.nanoseconds // 1000
+
+    def later(clock: Clock) -> Clock:
+        months = months_later(clock, np.full_like(clock.days, parts.months))
+        days, rest = np.divmod(months.micros + micros % DAY, DAY)
+        return Clock(months.days + micros // DAY + days, rest)
+
+    return by_row(lambda values: shown_at(later(Clock.of(values, x.type)), x.type), x.type, x)
+
+
+def months_later(clock: Clock, months: Ints) -> Clock:
+    """Return the same day of the month so many months later, or the last day if it has no such day."""
+    month = clock.months + checked(months, 12 * YEARS)
+    return Clock(np.minimum(first_day(month) + clock.day, first_day(month + 1)) - 1, clock.micros)
+
+
 def moved(x: Any, n: Any, move: Callable[[Clock, Ints], Clock]) -> Any:
-    """Move dates and naive timestamps on the clock."""
-    return by_row(lambda values, amounts: naive(move(Clock.of(values, x.type), amounts), x.type), x.type, x, n)
+    """Move dates and timestamps on the clock."""
+    return by_row(lambda values, amounts: shown_at(move(Clock.of(values, x.type), amounts), x.type), x.type, x, n)
+
+
+def shown_at(clock: Clock, dtype: DataType) -> Ints:
+    """Return when a clock shows this: the later time of two, and of none as much later as it was turned forward."""
+    zone = None if dtype == DATE else dtype.tz
+    return instants(clock, zone, "latest", "shifted") if zone else naive(clock, dtype)
 
 
 def naive(clock: Clock, dtype: DataType) -> Ints:
@@ -159,8 +180,19 @@ def earlier(values: Ints, by: Ints) -> Ints:
 
 def time_bucket(width: Any, x: Any, origin: Any = None) -> Any:
     """The start of the bucket, counted from the origin."""
+    if width.type == CALENDAR:
+        return by_row(lambda values: month_starts(width.as_py().months, values, x.type, origin), x.type, x)
     length, first = (0 if value is None else value.cast(INT64).as_py() for value in (width, origin))
     return by_row(lambda values: earlier(values, (values % length - first % length) % length), x.type, x)
+
+
+def month_starts(width: int, values: Ints, dtype: DataType, origin: Any) -> Ints:
+    """Return the starts of buckets of `width` months on the clock, of which one starts with the origin's month."""
+    clock = Clock.of(values, dtype)
+    start = 0 if origin is None else Clock.of(np.array([origin.value]), DATE).months[0]
+    first = first_day(clock.months - (clock.months - start) % width)
+    begun = Clock(first, np.zeros_like(clock.micros))
+    return instants(begun, dtype.tz, "earliest", "latest") if dtype != DATE and dtype.tz else naive(begun, dtype)
 
 
 def date_diff(unit: Any, a: Any, b: Any) -> Any:
@@ -195,6 +227,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "make_timestamp": make_timestamp,
     "from_epoch": measured(SECOND, TIMESTAMP),
     "from_epoch_ms": measured(1000, TIMESTAMP),
+    "date_add": date_add,
     "add_days": add_days,
     "add_months": add_months,
     "date_diff": date_diff,
