@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -268,7 +269,21 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
-    return Call(function, tuple(operands), dtype)
+    return _defined(function, operands) if function.definition else Call(function, tuple(operands), dtype)
+
+
+def _defined(function: Function, args: Sequence[Expr]) -> Expr:
+    """Return the expression that stands for a function, over its arguments."""
+    named = dict(zip((slot.name for slot in function.arguments), args, strict=True))
+    scope = Scope({name: arg.dtype for name, arg in named.items()}, {}, (function.kind, "scalar"))
+    return substitute(resolve(_body(function.definition), scope), named)
+
+
+@cache
+def _body(definition: str) -> Syntax:
+    from gpuetl.expressions.parse import parse_expression  # which few expressions need
+
+    return parse_expression(definition)
 
 
 def _call_of_plugin(syntax: Apply, scope: Scope) -> Expr:
