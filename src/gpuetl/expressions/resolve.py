@@ -22,6 +22,7 @@ from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, s
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
     RUN_ID,
+    SCALAR,
     STRUCT,
     SUBSCRIPT,
     Apply,
@@ -376,7 +377,19 @@ def _run_id(syntax: Apply, scope: Scope) -> Expr:
     return RunId(scope.run_id, STRING, declared=True)
 
 
-_SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {RUN_ID: _run_id, STRUCT: _struct, SUBSCRIPT: _element}
+def _scalar(syntax: Apply, scope: Scope) -> Expr:
+    """Refuse `scalar(stage.column)` where no step has put a column in its place."""
+    path = syntax.args[0] if len(syntax.args) == 1 and not syntax.keywords else None
+    if isinstance(path, Apply) and path.function == "struct_extract":
+        message = coded("GE1810", "scalar is for the expressions of steps")
+        raise InvalidExpression(message, syntax.span, "Use it in a step, such as filter or with_columns.")
+    message = coded("GE1810", "scalar takes a stage and one of its columns")
+    raise InvalidExpression(message, syntax.span, "Write scalar(stage.column).")
+
+
+_SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
+    RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element,
+}  # fmt: skip
 """What is typed in a way of its own, by name."""
 
 
