@@ -26,7 +26,7 @@ CONSTANTS = {
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
-    "gap": "timedelta", "width": "timedelta", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "field": "str",
+    "gap": "timedelta", "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     **dict.fromkeys(("pattern", "escape", "replacement"), "str"),
 }  # fmt: skip

@@ -159,8 +159,8 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
 @pytest.mark.parametrize(
     ("sql", "message", "marked"),
     [
-        ("a > > 3", "gpuetl does not support 'a > > 3'", "a > > 3"),
-        ("a << 3", "gpuetl does not support 'a << 3'", "a << 3"),
+        ("a > > 3", "unexpected '>'", ">"),
+
         ("a ^ 2", "gpuetl does not support '^'", "^"),
         ("a b", "there is no operator before 'b'", "b"),
         ("a AS b", "unexpected 'AS b'", "b"),
@@ -178,9 +178,9 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("{'k': a}", "unexpected '{'", "{"),
         ("(a, b)", "gpuetl does not support '(a, b)'", "(a, b)"),
         ("a[1, 2]", "gpuetl does not support 'a[1, 2]'", "a[1, 2]"), ("a.*", "gpuetl does not support 'a.*'", "a.*"),
-        ("1 + (a & b)", "gpuetl does not support '&'", "&"),
-        ("a | b", "gpuetl does not support '|'", "|"),
-        ("~a", "gpuetl does not support '~'", "~"),
+
+
+
         ("a GLOB 'x*'", "gpuetl does not support 'GLOB'", "GLOB"),
         ("a SIMILAR TO 'x'", "gpuetl does not support 'SIMILAR TO'", "SIMILAR TO"),
         ("a SIMILAR TO 'x' ESCAPE '!'", "gpuetl does not support 'SIMILAR TO'", "SIMILAR TO"),
@@ -203,7 +203,7 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("interval '1' day to second", "an interval has one unit", "'1'"),
         ("CAST(a AS timestamp(3))", "unknown type 'timestamp(3)'", "a AS timestamp(3"),
         ("CAST(a AS decimal(50,2))", "unknown type 'decimal(50, 2)'", "a AS decimal(50,2"),
-        ("extract(century FROM a)", "extract has no part 'century'", "a"),
+        ("extract(eon FROM a)", "extract has no part 'eon'", "a"),
         ("1e400", "1e400 is not a valid float64", "1e400"),
         ("$1 + a", "'$1' is not a parameter", "$1"),
         ("a =", "the expression ends too early", "="),
@@ -229,12 +229,12 @@ def test_what_is_not_in_the_language_is_refused_where_it_stands(sql, message, ma
         ("sum(a) OVER ()", "Write a window step: by and order_by stand there once."),
         ("(SELECT a)", "Make the query a stage, and join it: how: semi stands for IN."),
         ("a IN (SELECT 1)", "Write a join step with how: semi, or how: anti for NOT IN."),
-        ("a ^ 2", "Write power(a, b)."),
+        ("a ^ 2", "Databases differ on what it is: write a ** b for the power, or xor(a, b)."),
         ("a b", "Write an operator, or one expression for each column."),
         ("t.*", "Write an unnest step: it puts the fields of 't' in columns."),
         ("interval '1.5 months'", "Write interval '90 minutes'."),
         ("interval '1 eon'", "Units: years, quarters, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds."),
-        ("extract(century FROM a)", "Parts: day, dayofweek, dayofyear, dow, doy, epoch, hour, isodow, isoyear, microsecond, millisecond, minute, month, quarter, second, week, year."),
+        ("extract(eon FROM a)", "Parts: century, day, dayofweek, dayofyear, decade, dow, doy, epoch, era, hour, isodow, isoyear, julian, microsecond, millennium, millisecond, minute, month, quarter, second, week, year, yearweek."),
     ],
 )  # fmt: skip
 def test_refusals_say_what_to_write(sql, hint):
@@ -313,7 +313,7 @@ def test_the_last_expressions_without_an_error_are_kept(monkeypatch):
     monkeypatch.undo()
     for _ in range(2):
         with pytest.raises(InvalidExpression, match="does not support"):
-            parse_expression("a & b")
+            parse_expression("a ^ b")
     parse_expression("a" + " " * LONGEST_KEPT)
     for number in range(MOST_KEPT):
         parse_expression(f"a + {number}")

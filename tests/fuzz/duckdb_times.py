@@ -12,7 +12,7 @@ HOUR, DAY = 3600 * SECOND, 86_400 * SECOND
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": HOUR, "day": DAY,
 }  # fmt: skip
-MONTHS = {"month": 1, "quarter": 3, "year": 12}
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
 
 TIME_MACROS = """
 CREATE MACRO days_of(x) AS date_diff('day', DATE '1970-01-01', CAST(x AS DATE));
@@ -55,6 +55,20 @@ def make_timestamp(year: str, month: str, day: str, hour: str, minute: str, seco
     return (
         f"checked({known} AND ({wrong}), epoch_us(make_timestamp({year}, {month}, {day}, {hour}, {minute}, {second})))"
     )
+
+
+def make_time(call: Call, hour: str, minute: str, second: str) -> str:
+    """DuckDB takes 60 seconds as well; a null part makes null of any others."""
+    known = " AND ".join(f"{part} IS NOT NULL" for part in (hour, minute, second))
+    wrong = f"{hour} NOT BETWEEN 0 AND 23 OR {minute} NOT BETWEEN 0 AND 59 OR {second} < 0 OR {second} >= 60 OR isnan({second})"
+    micros = f"CAST(round_even({second} * {SECOND}, 0) AS BIGINT) + ({hour} * 3600 + {minute} * 60) * {SECOND}"
+    return f"(CASE WHEN {known} THEN checked({wrong} OR {micros} >= {DAY}, {micros}) END)"
+
+
+def date_sub(call: Call, unit: str, a: str, b: str) -> str:
+    """Whole units, as DuckDB has them."""
+    dtype = call.args[1].dtype
+    return f"date_sub('{constant_of(call, 0)}', {', '.join(f'CAST({moment(x, dtype)} AS TIMESTAMP)' for x in (a, b))})"
 
 
 def add_days(call: Call, x: str, n: str) -> str:
@@ -172,6 +186,8 @@ TIMES: dict[str, Text] = {
         name: part(name + "({0})")
         for name in ("year", "quarter", "month", "week", "day", "dayofweek", "isodow", "dayofyear", "hour", "minute", "second")
     },
+    **{name: part(name + "({0})") for name in ("decade", "century", "millennium", "yearweek", "julian")},
+    "era": part("era({0})"),
     "iso_year": part("isoyear({0})"),
     "millisecond": part("microsecond({0}) % 1000000 // 1000"),
     "microsecond": part("microsecond({0}) % 1000000"),
@@ -184,6 +200,11 @@ TIMES: dict[str, Text] = {
     "epoch": epoch,
     "epoch_ms": "CAST((CAST({0} AS HUGEINT) - past({0}, 1000)) // 1000 AS BIGINT)",
     "epoch_us": "{0}",
+    "epoch_ns": "CAST(CAST({0} AS HUGEINT) * 1000 AS BIGINT)",
+    "make_time": make_time,
+    "to_timestamp": measured(SECOND),
+    "date_sub": date_sub,
+    "weeks": measured(7 * DAY),
     "make_date": "make_date({0}, {1}, {2})",
     "make_timestamp": lambda call, *parts: make_timestamp(*parts),
     "from_epoch": measured(SECOND),

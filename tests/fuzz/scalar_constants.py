@@ -25,6 +25,11 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "split_part.index": (1, 2, -1, 3, -2, 9),
     "translate.old": ("a", "ab", "", "añb", "aa", "😀.x"),
     "repeat.count": (2, 0, 1, 3),
+    "base": (16, 2, 36, 10),
+    "to_base.digits": (1, 5, 64),
+    "low": (0, -2.5, -100),
+    "high": (10, 0.5, 1e6),
+    "width_bucket.count": (5, 1, 100),
     "escape": ("!", "\\"),
     "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
     **{f"regexp_{name}.pattern": PATTERNS for name in ("like", "count", "replace")},
@@ -33,7 +38,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "group": (1, 0, 2),
     "replacement": ("", "x", "<\\0>", "\\\\", "ñ\\0\\0"),
     "unit": (
-        "day", "month", "year", "quarter", "week", "hour", "minute", "second", "millisecond", "microsecond",
+        "decade", "day", "month", "century", "year", "quarter", "week", "hour", "minute", "second", "millisecond", "microsecond",
     ),
     "width": (
         timedelta(hours=1), timedelta(days=1), timedelta(minutes=7), timedelta(days=7), timedelta(microseconds=1),

@@ -55,7 +55,8 @@ EXTRACT_PARTS = {
     "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "HOUR": "hour", "MINUTE": "minute",
     "SECOND": "second", "DOW": "dayofweek", "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear",
     "EPOCH": "epoch", "WEEK": "week", "ISODOW": "isodow", "ISOYEAR": "iso_year",
-    "MILLISECOND": "millisecond", "MICROSECOND": "microsecond",
+    "MILLISECOND": "millisecond", "MICROSECOND": "microsecond", "DECADE": "decade", "CENTURY": "century",
+    "MILLENNIUM": "millennium", "ERA": "era", "JULIAN": "julian", "YEARWEEK": "yearweek",
 }  # fmt: skip
 
 _MICROSECONDS = {

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint, suggestion
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
+from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, unknown_function
 from gpuetl.expressions.functions.function import Argument
@@ -431,6 +432,25 @@ def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, sc
     return _typed_call(function, [coerce(start, TIMESTAMP) if start.dtype == DATE else start, number], syntax)
 
 
+def _date_part(syntax: Apply, scope: Scope) -> Expr:
+    """Type `date_part('year', x)`, which is extract(year FROM x)."""
+    name = syntax.args[0].value if len(syntax.args) == 2 and isinstance(syntax.args[0], Constant) else None
+    part = EXTRACT_PARTS.get(str(name).upper())
+    if part is None or syntax.keywords:
+        message = coded("GE1106", f"date_part takes the name of a part and a date or timestamp, got {name!r}")
+        have = ", ".join(sorted(known.lower() for known in EXTRACT_PARTS))
+        raise InvalidExpression(message, syntax.span, f"Write date_part('year', x).  Parts: {have}.")
+    return _function_call(Apply(part, syntax.args[1:], span=syntax.span), scope)
+
+
+def _timezone(syntax: Apply, scope: Scope) -> Expr:
+    """Type `timezone(zone, x)`, which is x AT TIME ZONE zone."""
+    if len(syntax.args) != 2 or syntax.keywords:
+        message = coded("GE1104", "timezone takes a zone and a timestamp")
+        raise InvalidExpression(message, syntax.span, "Write x AT TIME ZONE 'Europe/Berlin'.")
+    return _function_call(Apply("at_time_zone", syntax.args[::-1], span=syntax.span), scope)
+
+
 def _stray(syntax: Apply, scope: Scope) -> Expr:
     """Refuse what makes an interval of months, beside no date."""
     raise alone(syntax)
@@ -455,6 +475,7 @@ def _scalar(syntax: Apply, scope: Scope) -> Expr:
 _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element,
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
+    **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone,
 }  # fmt: skip
 """What is typed in a way of its own, by name."""
 

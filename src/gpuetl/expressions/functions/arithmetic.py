@@ -31,6 +31,7 @@ from gpuetl.expressions.functions.meeting import exact_types, meet, mixed, types
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
+    BOOL,
     DATE,
     DURATION,
     FLOAT64,
@@ -155,7 +156,8 @@ def whole(args: Sequence[Expr]) -> Typing:
     """Integers only: the quotient of floats has no exact integer."""
     for arg in args:
         if arg.dtype != NULL and not is_integer(arg.dtype):
-            raise TypeMismatch(f"takes integers, got {type_name(arg.dtype)}")
+            hint = "Write AND, OR and NOT between conditions." if arg.dtype == BOOL else ""
+            raise TypeMismatch(f"takes integers, got {type_name(arg.dtype)}", hint)
     return [INT64] * len(args), INT64
 
 
@@ -212,13 +214,13 @@ FUNCTIONS = (
     Function("try_subtract", "x y", without_decimals(calculated("subtract")), "`x - y`; null where integers overflow.", "try_subtract(1, 2)", -1),
     Function("try_multiply", "x y", without_decimals(calculated("multiply")), "`x * y`; null where integers overflow.",
              "try_multiply(9223372036854775807, 2)", None),
-    Function("bit_and", "x y", whole, "The bits that are set in both integers.", "bit_and(12, 10)", 8),
-    Function("bit_or", "x y", whole, "The bits that are set in either integer.", "bit_or(12, 10)", 14),
+    Function("bit_and", "x y", whole, "`x & y`: the bits that are set in both integers.", "bit_and(12, 10)", 8),
+    Function("bit_or", "x y", whole, "`x | y`: the bits that are set in either integer.", "bit_or(12, 10)", 14),
     Function("bit_xor", "x y", whole, "The bits that are set in one of the integers only.", "bit_xor(12, 10)", 6),
-    Function("bit_not", "x", whole, "Every bit of the int64 turned over: -x - 1.", "bit_not(12)", -13),
-    Function("shift_left", "x bits", whole, "The bits of the int64 moved up, those that leave lost; null unless 0 <= `bits` <= 63.",
+    Function("bit_not", "x", whole, "`~x`: every bit of the int64 turned over, -x - 1.", "bit_not(12)", -13),
+    Function("shift_left", "x bits", whole, "`x << bits`: the bits of the int64 moved up, those that leave lost; null unless 0 <= `bits` <= 63.",
              "shift_left(3, 2)", 12),
-    Function("shift_right", "x bits", whole, "The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.",
+    Function("shift_right", "x bits", whole, "`x >> bits`: the bits moved down, the sign kept; null unless 0 <= `bits` <= 63.",
              "shift_right(-8, 1)", -4),
     Function("clip", "x low high", mixed, "x limited to the range from `low` to `high`; NaN stays NaN.",
              "clip(7, 1, 5)", 5),

@@ -13,7 +13,9 @@ hours; `add_days` moves by days of the clock.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+
+import pyarrow as pa
 
 from gpuetl.expressions.functions.calendar import A_TIMESTAMP, DAY, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
@@ -28,6 +30,7 @@ from gpuetl.types.data_types import (
     INT64,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
     common_type,
@@ -37,7 +40,21 @@ from gpuetl.types.data_types import (
     type_name,
 )
 
-UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond")
+UNITS = (
+    "millennium",
+    "century",
+    "decade",
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+)
 LISTED = ", ".join(UNITS)
 
 
@@ -138,6 +155,24 @@ def measured(args: Sequence[Expr]) -> Typing:
     return [FLOAT64 if is_floating(dtype) else INT64], DURATION
 
 
+def whole_units(args: Sequence[Expr]) -> Typing:
+    """A unit's name, then two dates or naive timestamps: on a zone's clock, a day has not one length."""
+    for arg in args[1:]:
+        if getattr(arg.dtype, "tz", None):
+            message = coded("GE1111", f"takes dates or naive timestamps, got {type_name(arg.dtype)}")
+            raise TypeMismatch(message, "Write local_time(x) for what its clock shows.")
+    return between(args)
+
+
+def instant_since_1970(args: Sequence[Expr]) -> Typing:
+    """A number of seconds, whole or in float64."""
+    if args[0].dtype == STRING:
+        raise TypeMismatch(
+            "takes seconds since 1970, got string", "Write strptime(text, format), or CAST(text AS timestamp)."
+        )
+    return measured(args)[0], pa.timestamp("us", tz="UTC")
+
+
 def since_1970(args: Sequence[Expr]) -> Typing:
     """A number of seconds, whole or in float64."""
     return measured(args)[0], TIMESTAMP
@@ -159,6 +194,11 @@ FUNCTIONS = (
     Function("make_timestamp", "year month day hour minute second?", parts_of_time,
              "The naive timestamp of the parts; an error if they are not a valid date and time.  Seconds may have a fraction.",
              "make_timestamp(2013, 3, 9, 17, 5)", datetime(2013, 3, 9, 17, 5), can_fail=True),
+    Function("make_time", "hour minute second", fixed(INT64, INT64, FLOAT64, returns=TIME),
+             "The time of day of the parts; an error if they are not one.  Seconds may have a fraction.",
+             "make_time(17, 5, 30.25)", time(17, 5, 30, 250_000), can_fail=True),
+    Function("to_timestamp", "seconds", instant_since_1970, "The instant, in UTC, of seconds since 1970, as of `from_epoch`.",
+             "to_timestamp(60.5)", datetime(1970, 1, 1, 0, 1, 0, 500_000, tzinfo=UTC), can_fail=True),
     Function("from_epoch", "seconds", since_1970,
              "The naive timestamp, in UTC, of seconds since 1970; a fraction is rounded to microseconds, half to even.",
              "from_epoch(60.5)", datetime(1970, 1, 1, 0, 1, 0, 500_000), can_fail=True),
@@ -176,6 +216,9 @@ FUNCTIONS = (
     Function("date_diff", "unit! a b", with_clock(between),
              f"How many units ({LISTED}) begin after a and up to b: the `date_trunc` of b less that of a, in units.",
              f"date_diff('month', {DAY}, DATE '2013-05-01')", 2, can_fail=True),
+    Function("date_sub", "unit! a b", whole_units,
+             "How many whole units pass from a to b: negative ones if b is before a.  A month is complete at the same day and time of the "
+             "next one, or on its last day.", "date_sub('month', DATE '2013-01-31', DATE '2013-02-28')", 1, can_fail=True),
     Function("date_trunc", "unit! x", with_clock(truncated),
              f"The start of the unit: {LISTED}.  On a zone's clock a day starts with its first instant; smaller units keep the offset.",
              f"date_trunc('month', {DAY})", date(2013, 3, 1), can_fail=True),
@@ -183,6 +226,7 @@ FUNCTIONS = (
              "The start of the bucket: buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).  "
              "A width of months or years counts months on the clock and keeps a date a date; its origin is the start of a month.",
              f"time_bucket(INTERVAL '15 minutes', {A_TIMESTAMP})", datetime(2013, 3, 9, 17), can_fail=True),
+    lasting("weeks", "weeks(2)", timedelta(days=14)),
     lasting("days", "days(2)", timedelta(days=2)),
     lasting("hours", "hours(1.5)", timedelta(minutes=90)),
     lasting("minutes", "minutes(90)", timedelta(minutes=90)),

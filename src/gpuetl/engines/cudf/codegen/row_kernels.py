@@ -27,7 +27,7 @@ from gpuetl.types.time_zones import fixed_offset
 
 
 CLOCKS = ("calendar.cuh", "timestamps.cuh", "formats.cuh", "zones.cuh")
-NO_CLOCK = ("convert_zone", "epoch", "epoch_ms", "epoch_us")
+NO_CLOCK = ("convert_zone", "epoch", "epoch_ms", "epoch_us", "epoch_ns")
 
 
 def zones_read(exprs: Collection[Expr]) -> set[str]:

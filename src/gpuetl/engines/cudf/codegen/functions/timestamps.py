@@ -16,7 +16,7 @@ SECOND, DAY = 1_000_000, 86_400_000_000
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND, "day": DAY,
 }  # fmt: skip
-MONTHS = {"month": 1, "quarter": 3, "year": 12}
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
 
 
 def of_units(length: int) -> Device:
@@ -93,16 +93,33 @@ def date_diff(expr: Call, arguments: Sequence[str]) -> str:
     return f"units_between(at, {a}, {b}, {length}LL)"
 
 
+def date_sub(expr: Call, arguments: Sequence[str]) -> str:
+    """Spell the count of whole units, toward zero."""
+    unit, dtype = unit_of(expr), expr.args[1].dtype
+    clocks = ", ".join(clock_text(dtype, text) for text in arguments[1:])
+    if unit in MONTHS:
+        return f"months_complete({clocks}) / {MONTHS[unit]}"
+    length = 7 * DAY if unit == "week" else LENGTHS[unit]
+    if dtype != DATE:
+        return f"units_between(at, {arguments[1]}, {arguments[2]}, {length}LL)"
+    days = f"days_between({clocks})"
+    return f"{days} / {length // DAY}" if length >= DAY else f"micros_of(at, {days}, {DAY // length}LL)"
+
+
 FUNCTIONS: dict[str, Device | Library] = {
     "make_date": Device("make_date"),
     "make_timestamp": Device("make_timestamp"),
+    "make_time": Device("make_time"),
+    "to_timestamp": of_units(SECOND),
     "from_epoch": of_units(SECOND),
     "from_epoch_ms": of_units(1000),
     "date_add": moving("later"),
     "add_days": moving("days_later"),
     "add_months": moving("months_later"),
     "date_diff": Device(date_diff),
+    "date_sub": Device(date_sub),
     "date_trunc": Device(date_trunc),
     "time_bucket": Device(time_bucket),
     **{f"{unit}s": of_units(length) for unit, length in LENGTHS.items()},
+    "weeks": of_units(7 * DAY),
 }

@@ -11,6 +11,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     calendar,
     formats,
     hashing,
+    integers,
     lists,
     logic,
     mathematics,
@@ -24,7 +25,8 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 )
 
 SCALARS: dict[str, Callable[..., Any]] = {
-    **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
+    **arithmetic.HANDLERS, **integers.HANDLERS,
+    **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
     **hashing.HANDLERS,
