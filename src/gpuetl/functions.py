@@ -421,12 +421,12 @@ def log2(x: IntoExpression) -> Expression:
     return function_call("log2", (x,))
 
 
-def log(base: IntoExpression, x: IntoExpression) -> Expression:
+def log(base: int | Expression, x: IntoExpression) -> Expression:
     """The logarithm of x to a base: log10(x) / log10(base).
 
     Null in any argument gives null.
 
-    Example: `log(lit(2), 8)` is `3.0`.
+    Example: `log(2, lit(8))` is `3.0`.
     """
     return function_call("log", (base, x))
 

@@ -351,14 +351,14 @@ class Methods:
         """
         return self._call("log2", (self,))
 
-    def log(self, x: IntoExpression) -> Expression:
+    def log(self, base: int | Expression) -> Expression:
         """The logarithm of x to a base: log10(x) / log10(base).
 
         Null in any argument gives null.
 
-        Example: `lit(2).log(8)` is `3.0`.
+        Example: `lit(8).log(2)` is `3.0`.
         """
-        return self._call("log", (self, x))
+        return self._call("log", (base, self))
 
     def power(self, y: IntoExpression) -> Expression:
         """`x ** y`: x to the power of y, in floating point.

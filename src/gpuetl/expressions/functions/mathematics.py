@@ -20,7 +20,7 @@ FUNCTIONS = (
     Function("ln", "x", floats, "The natural logarithm; -inf of 0, NaN of a negative number.", "ln(1)", 0.0),
     Function("log10", "x", floats, "The logarithm to base 10.", "log10(1000)", 3.0),
     Function("log2", "x", floats, "The logarithm to base 2.", "log2(8)", 3.0),
-    Function("log", "base x", floats, "The logarithm of x to a base: log10(x) / log10(base).", "log(2, 8)", 3.0),
+    Function("log", "base! x", floats, "The logarithm of x to a base: log10(x) / log10(base).", "log(2, 8)", 3.0),
     Function("power", "x y", floats, "`x ** y`: x to the power of y, in floating point.", "power(2, 10)", 1024.0),
     Function("sin", "x", floats, "The sine of x radians.", "sin(0)", 0.0),
     Function("cos", "x", floats, "The cosine of x radians.", "cos(0)", 1.0),
