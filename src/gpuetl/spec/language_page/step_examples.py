@@ -82,6 +82,17 @@ STEP_EXAMPLES = {
     "explode": Example("- explode: {column: tags, index: place}\n", {"posts": POSTS}, ("GE1210", "GE1023")),
     "unnest": Example("- unnest: {column: address, prefix: home_}\n", {"users": USERS}, ("GE1211", "GE1023")),
     "fill_null": Example("- fill_null: {amount: 0}\n", {"sales": SALES}, ("GE1103",)),
+    "fit": Example(
+        "- fit:\n    - normalise: {columns: {scaled: amount}}\n    - categorify: region\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1880",),
+    ),
+    "apply": Example(
+        "- apply: {fit: train}\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1882",),
+        before="  train: {from: sales, steps: [fit: [min_max: amount]]}\n",
+    ),
     "sample": Example("- sample: {rows: 2, seed: 1}\n- sort: id\n", {"sales": SALES}, ("GE1209",)),
 }  # fmt: skip
 """By verb."""
