@@ -23,7 +23,7 @@ from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.expressions.expression import Expression, NamedExpression, apply
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.selector import Selector
-from gpuetl.expressions.syntax import Name
+from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, StageName
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
@@ -145,6 +145,15 @@ class TableSteps:
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
         return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
 
+    def scalar(self, column: str) -> Expression:
+        """Return the value of a column of this table, which must have one row; null where it has none.
+
+        `t.filter(col("total") > threshold.scalar("value"))` is `filter: total > scalar(threshold.value)`.
+        """
+        stage = StageName(str(self._table.named()), pipeline=self._table.pipeline)
+        name = read_plain(NAME, column, "scalar: column")
+        return Expression(Apply(SCALAR, (Apply("struct_extract", (stage, Constant(str(name)))),)))
+
     def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
@@ -228,7 +237,9 @@ class TableSteps:
         `save` is a folder to which a run writes what was learned.  `apply` transforms other rows in the same way.
         """
         given = (transforms,) if isinstance(transforms, Transform) else tuple(transforms)
-        if wrong := next((one for one in given if not isinstance(one, Transform)), None) or (not given and "no transform"):
+        if wrong := next((one for one in given if not isinstance(one, Transform)), None) or (
+            not given and "no transform"
+        ):
             message = coded("GE1880", f"fit takes functions of gpuetl.transforms, got {wrong!r}")
             raise InvalidPipeline.because(message, 'Write fit([transforms.normalise("age")]).', "fit")
         return self.step(verbs.Fit(given, None if save is None else os.fspath(save)))

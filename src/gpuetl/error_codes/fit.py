@@ -22,7 +22,7 @@ Cast it in a step before.""",
         title="column of apply has another type than when it was fitted",
         cause="An apply step computes what the fit step computed, so the columns that it reads must have the same types.",
         fix="Cast the column in a step before apply.",
-        kind="file",
+        kind="pipeline",
         example="""\
 gpuetl: 1
 name: example

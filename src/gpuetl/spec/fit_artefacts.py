@@ -1,8 +1,8 @@
 """The artefacts of `fit` steps: a folder with `fit.json` and a Parquet file for each relation of statistics.
 
-`fit.json` has one line: the version of this form, the transforms with the names of their files, the types of the columns
-that they read, a fingerprint of these, and the id of the run that wrote it.  All files are written in the commit of the
-sinks, and so belong together.
+`fit.json` has one line: the version of this form, the transforms with the names of their files, the types of the
+columns that they read, a fingerprint of these, and the id of the run that wrote it.  All files are written in the commit
+of the sinks, and so belong together.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Any
 
@@ -28,8 +28,9 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.records import dataclass
 from gpuetl.spec.steps import Context
-from gpuetl.spec.steps.fit import Fitted, transforms_of
+from gpuetl.spec.steps.fit import Fitted, Transform, transforms_of
 from gpuetl.spec.steps.fit.table import write_transforms
+from gpuetl.spec.steps.fit.transform import Statistics
 from gpuetl.spec.values import BadValue, Text
 from gpuetl.state.files import state_files
 from gpuetl.telemetry.origin import Origin
@@ -63,7 +64,7 @@ class FitArtefacts:
             return
         entries = []
         for number, (transform, statistics) in enumerate(zip(fitted.transforms, fitted.statistics, strict=True), 1):
-            files = {}
+            files: dict[str, str] = {}
             for name, node in statistics.items():
                 files[name] = file_name(number, transform.verb, name, files.values())
                 self.sink(f"{stage}.fit/{files[name]}", "parquet", folder / files[name], node, save)
@@ -127,7 +128,8 @@ def loaded(folder: FilePath, origin: Origin) -> Fitted:
             "Run the pipeline whose fit step saves it first, or check the path.",
         )
     entries, columns = described(folder, text)
-    transforms, statistics = [], []
+    transforms: list[Transform] = []
+    statistics: list[Statistics] = []
     for entry in entries:
         files = entry.pop(STATISTICS)
         transforms += transforms_of([entry])
@@ -178,5 +180,3 @@ def saved_targets(artefacts: FitArtefacts) -> Iterator[tuple[Target, Text]]:
     """Yield the targets of artefacts with the texts of their paths."""
     for name, sink in artefacts.sinks.items():
         yield sink.target, artefacts.saved[name]
-
-

@@ -25,6 +25,6 @@ STEPS: PluginTable[type[Step]] = PluginTable("step", step_of, {
 })  # fmt: skip
 
 __all__ = [
-    "STEPS", "Aggregate", "Apply", "CastColumns", "Context", "Distinct", "Drop", "Explode", "FillNull", "Filter", "Fit", "Join",
-    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest", "Window", "WithColumns",
+    "STEPS", "Aggregate", "Apply", "CastColumns", "Context", "Distinct", "Drop", "Explode", "FillNull", "Filter", "Fit",
+    "Join", "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest", "Window", "WithColumns",
 ]  # fmt: skip

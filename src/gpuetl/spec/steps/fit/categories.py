@@ -5,7 +5,6 @@ Categorify numbers values by frequency, as NVTabular's operator of that name doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
 from typing import ClassVar
 
@@ -13,7 +12,7 @@ import gpuetl.functions as f
 from gpuetl.expressions.build import col, lit, when
 from gpuetl.expressions.expression import Expression
 from gpuetl.messages import coded
-from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, COUNT, NAME, SOME_NAMES, STRINGS
@@ -66,7 +65,7 @@ class Categorify(ColumnsTransform):
         if self.unknown_buckets == 0:
             message = coded("GE1880", "unknown_buckets: takes a whole number from 1, got 0")
             context.problem(message, "Unknown values need a number.", next(iter(self.columns)))
-        found = {new: old for new, old in super().known(context, source).items()}
+        found = dict(super().known(context, source).items())
         wrong = [old for old in found.values() if source.schema[old] != UNKNOWN and not can_be_key(source.schema[old])]
         for old in dict.fromkeys(wrong):
             message = coded("GE1115", f"'{old}' is {type_name(source.schema[old])}, which cannot be compared")
@@ -108,7 +107,9 @@ class Categorify(ColumnsTransform):
         node = source
         for old in dict.fromkeys(outputs.values()):
             ids[old] = f":{old}.{ID}"
-            vocabulary = selected(context, statistics[JOINT if self.joint else old], {old: col(VALUE), ids[old]: col(ID)})
+            vocabulary = selected(
+                context, statistics[JOINT if self.joint else old], {old: col(VALUE), ids[old]: col(ID)}
+            )
             node = looked_up(context, node, vocabulary, (old,))
         new = {name: self.number(col(old), col(ids[old])) for name, old in outputs.items()}
         return dropped(context, computed(context, node, new), ids.values()) if ids else node
@@ -121,7 +122,7 @@ class Categorify(ColumnsTransform):
 
 def looked_up(context: Context, source: Node, table: Node, keys: tuple[str, ...]) -> Node:
     """Join with a table that has each key once; rows without a match get nulls."""
-    on = {Text(name): Text(name) for name in keys}
+    on: dict[str, str] = {Text(name): Text(name) for name in keys}
     join = Join(Text("table"), on, "left", "many_to_one", nulls_equal=True)
     return join.build(reading(context, {"table": table}), source)
 
@@ -161,7 +162,7 @@ class OneHot(Transform):
 
 @dataclass(frozen=True)
 class Cross(Transform):
-    """Hash the combination of several columns into buckets: `cross: {columns: [site, hour], buckets: 100000, name: sh}`.
+    """Hash several columns into buckets: `cross: {columns: [site, hour], buckets: 100000, name: site_hour}`.
 
     The result is an int32 from 0 to `buckets` - 1. Null is a value like others. Learns nothing.
     """
@@ -187,5 +188,3 @@ class Cross(Transform):
             return context.doubtful(source, [self.name], source.schema)
         number = f.bucket(f.hash(*map(col, known)), self.buckets).cast("int32")
         return computed(context, source, {str(self.name): number})
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -32,7 +33,7 @@ def read_boundaries(node: TextNode) -> tuple[float | int, ...]:
     """Read ascending numbers."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
     values = tuple(map(read_number, nodes))
-    if any(left >= right for left, right in zip(values, values[1:], strict=False)):
+    if any(left >= right for left, right in itertools.pairwise(values)):
         raise BadValue(coded("GE1008", "takes ascending numbers"), node)
     return values
 
@@ -177,10 +178,10 @@ def scaled(column: Expression, distance: Expression, unit: Expression) -> Expres
 
 @dataclass(frozen=True)
 class Bucketise(NumberTransform):
-    """Number the bucket of each value: `bucketise: {columns: age, buckets: 10}` or `{columns: age, boundaries: [18, 65]}`.
+    """Number the bucket of each value: `bucketise: {columns: age, buckets: 10}`, or `{…, boundaries: [18, 65]}`.
 
-    With `buckets: n`, the boundaries are quantiles: each bucket has about the same number of rows. A value that equals a
-    boundary is in the bucket above it. The first bucket is 0. Null stays null.
+    With `buckets: n`, the boundaries are quantiles: each bucket has about the same number of rows. A value that equals
+    a boundary is in the bucket above it. The first bucket is 0. Null stays null.
     """
 
     verb: ClassVar[str] = "bucketise"

@@ -71,9 +71,7 @@ class Fit(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Plan the statistics of each transform, and transform the rows by them."""
         learned: list[Statistics] = []
-        learning = replace(
-            context, origin=Origin("statistics", context.origin.name), problems=StepProblems.of(context)
-        )
+        learning = replace(context, origin=Origin("statistics", context.origin.name), problems=StepProblems.of(context))
         node = source
         for transform in self.transforms:
             statistics = transform.statistics(learning, node)

@@ -17,8 +17,7 @@ from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue, BadValues, KeyPlace
 
 TRANSFORMS: dict[str, type[Transform]] = {
-    one.verb: one
-    for one in (Fill, Clip, Log, Normalise, MinMax, Bucketise, Categorify, TargetEncode, OneHot, Cross)
+    one.verb: one for one in (Fill, Clip, Log, Normalise, MinMax, Bucketise, Categorify, TargetEncode, OneHot, Cross)
 }
 
 

@@ -81,7 +81,9 @@ class TargetEncode(ColumnsTransform):
             return False
         dtype = source.schema[self.target]
         if not (dtype in (UNKNOWN, BOOL) or is_number(dtype) or is_decimal(dtype)):
-            message = coded("GE1880", f"target_encode takes a target of numbers, and '{self.target}' is {type_name(dtype)}")
+            message = coded(
+                "GE1880", f"target_encode takes a target of numbers, and '{self.target}' is {type_name(dtype)}"
+            )
             context.problem(message, "Compute a number of it in a step before.", self.target)
             return False
         return self.folds != 1

@@ -44,7 +44,7 @@ def write_outputs(columns: Mapping[str, str]) -> Any:
     return {str(new): str(old) for new, old in columns.items()}
 
 
-OUTPUTS = Field(
+OUTPUTS: Field[Any] = Field(
     "a column, a list of columns, or a map of new columns to columns",
     read_outputs,
     write_outputs,
@@ -93,7 +93,9 @@ class Transform:
 class ColumnsTransform(Transform):
     """A transform of one column after another, each into a column of its own."""
 
-    columns: Mapping[str, str] = key(OUTPUTS, doc="columns to replace, or new columns with those they are computed from")
+    columns: Mapping[str, str] = key(
+        OUTPUTS, doc="columns to replace, or new columns with those they are computed from"
+    )
 
     @property
     def read_columns(self) -> tuple[str, ...]:
@@ -156,9 +158,7 @@ class NumberTransform(ColumnsTransform):
             reading(context, {NUMBERS: renamed(context, numbers, own)}), source
         )
         values = {
-            new: self.value_of(
-                col(old), {name: col(own[number_name(name, old)]) for name in self.numbers_of(col(old))}
-            )
+            new: self.value_of(col(old), {name: col(own[number_name(name, old)]) for name in self.numbers_of(col(old))})
             for new, old in outputs.items()
         }
         return dropped(context, computed(context, beside, values), own.values())
