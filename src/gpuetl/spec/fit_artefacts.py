@@ -1,8 +1,8 @@
 """The artefacts of `fit` steps: a folder with `fit.json` and a Parquet file for each relation of statistics.
 
 `fit.json` has one line: the version of this form, the transforms with the names of their files, the types of the
-columns that they read, a fingerprint of these, and the id of the run that wrote it.  All files are written in the commit
-of the sinks, and so belong together.
+columns that they read, a fingerprint of these, and the id of the run that wrote it.  All files are written in the
+commit of the sinks, and so belong together.
 """
 
 from __future__ import annotations
