@@ -22,6 +22,7 @@ from gpuetl.error_codes import (
     plugins,
     projects,
     python_api,
+    relational,
     running,
     sink_keys,
     sinks,
@@ -38,7 +39,7 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
+    pipeline_file, projects, plugins, names, expressions, steps, relational, python_api, kernels, source_keys, sources, csv_files,
     parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
     running, limits, engines, clusters, output, operations, telemetry,
 )  # fmt: skip
