@@ -158,6 +158,14 @@ class TableSteps:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
 
+    def intersect(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables have, too, each once; with `all` as often as all tables have it."""
+        return self.step(verbs.Intersect(tuple(self._beside("intersect", other) for other in flat(others)), all))
+
+    def except_(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables do not have, each once; with `all` each of their rows removes one."""
+        return self.step(verbs.Except(tuple(self._beside("except", other) for other in flat(others)), all))
+
     def explode(self, column: str, *, keep_empty: bool = True, index: str = "", prefix: str = "") -> Table:
         """One row for each element of a list or map; null or empty ones give a null, unless not `keep_empty`.
 
@@ -213,9 +221,9 @@ class TableSteps:
         names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
 
-    def limit(self, count: int | Expression) -> Table:
-        """Keep the first rows: a number of them, or `param("n")`."""
-        return self.step(verbs.Limit(count))  # type: ignore[arg-type]
+    def limit(self, count: int | Expression | None = None, *, offset: int | Expression = 0) -> Table:
+        """Keep the first rows after `offset` rows: a number of them, or `param("n")`; by default all."""
+        return self.step(verbs.Limit(count, offset))  # type: ignore[arg-type]
 
     @overload
     def sample(self, fraction: float | Expression, *, by: Names = (), seed: int = 0) -> Table: ...

@@ -10,6 +10,7 @@ SALES = Given(
 )
 TEXTS = Given({"id": "string", "price": "string"}, [("1", "2.50"), ("2", "3"), ("3", None)])
 REGIONS = Given({"region": "string", "name": "string"}, [("EU", "Europe"), ("JP", "Japan")])
+AUDITED = Given({"id": "int64", "region": "string"}, [(1, "EU"), (4, "JP")])
 RETURNS = Given({"id": "int64", "amount": "float64", "reason": "string"}, [(4, -20.0, "broken")])
 EVENTS = Given(
     {"user": "string", "at": "timestamp", "spent": "int64"},
@@ -73,10 +74,20 @@ STEP_EXAMPLES = {
         {"sales": SALES},
         ("GE1208",),
     ),
-    "limit": Example("- sort: amount desc\n- limit: 2\n", {"sales": SALES}, ("GE1008",)),
+    "limit": Example("- sort: amount desc\n- limit: {count: 2, offset: 1}\n", {"sales": SALES}, ("GE1008",)),
     "union": Example(
         "- union: {with: returns, missing: null}\n- sort: [id, amount desc]\n",
         {"sales": SALES, "returns": RETURNS},
+        ("GE1203", "GE1020"),
+    ),
+    "intersect": Example(
+        "- select: [id, region]\n- intersect: audited\n- sort: id\n",
+        {"sales": SALES, "audited": AUDITED},
+        ("GE1203", "GE1020"),
+    ),
+    "except": Example(
+        "- select: [id, region]\n- except: audited\n- sort: id\n",
+        {"sales": SALES, "audited": AUDITED},
         ("GE1203", "GE1020"),
     ),
     "explode": Example("- explode: {column: tags, index: place}\n", {"posts": POSTS}, ("GE1210", "GE1023")),
