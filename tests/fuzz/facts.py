@@ -97,6 +97,13 @@ def join_facts(node: nodes.Join, left: Facts, right: Facts) -> Facts:
     return Facts(precision, unique or None, most_rows)
 
 
+@facts.register
+def asof_join_facts(node: nodes.AsofJoin, left: Facts, right: Facts) -> Facts:
+    """What tells left rows apart does so still: each of them has one match at most."""
+    both = {**right.precision, **left.precision}
+    return Facts({name: both[name] for name in node.schema}, left.unique, left.most_rows)
+
+
 def never_null(node: Node, name: str) -> bool:
     """Tell whether a column is the first of a source, its numbers, and no join has put null among them."""
     if isinstance(node, nodes.Read):
@@ -108,6 +115,8 @@ def never_null(node: Node, name: str) -> bool:
         of_left = name in node.left.schema
         kept = node.how in (("inner", "cross", "left", "semi", "anti") if of_left else ("inner", "cross"))
         return kept and never_null(node.left if of_left else node.right, name)
+    if isinstance(node, nodes.AsofJoin):
+        return name in node.left.schema and never_null(node.left, name)
     return all(name in child.schema and never_null(child, name) for child in node.inputs)
 
 
