@@ -22,7 +22,7 @@ from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.expressions.expression import Expression, NamedExpression, apply
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.selector import Selector
-from gpuetl.expressions.syntax import Name
+from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, StageName
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
@@ -152,6 +152,15 @@ class TableSteps:
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
         nearest = None if asof is None else read_plain(ASOF, asof, "join: asof")
         return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal, nearest))
+
+    def scalar(self, column: str) -> Expression:
+        """Return the value of a column of this table, which must have one row; null where it has none.
+
+        `t.filter(col("total") > threshold.scalar("value"))` is `filter: total > scalar(threshold.value)`.
+        """
+        stage = StageName(str(self._table.named()), pipeline=self._table.pipeline)
+        name = read_plain(NAME, column, "scalar: column")
+        return Expression(Apply(SCALAR, (Apply("struct_extract", (stage, Constant(str(name)))),)))
 
     def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
