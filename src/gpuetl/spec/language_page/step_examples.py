@@ -55,9 +55,9 @@ STEP_EXAMPLES = {
         ("GE1205", "GE1206", "GE1023", "GE1107"),
     ),
     "window": Example(
-        "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent)}\n",
+        "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent), share: spent / sum(spent)}\n",
         {"events": EVENTS},
-        ("GE1204", "GE1550", "GE1551", "GE1555", "GE1556"),
+        ("GE1204", "GE1205", "GE1550", "GE1551", "GE1555", "GE1556"),
     ),
     "kernel": Example(
         "- kernel:\n    body: y = x * scale;\n    inputs: x\n    outputs: {y: float64}\n    args: {scale: 2.0}\n"
