@@ -16,8 +16,8 @@ from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, La
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit, Distinct,
-    Union, Explode, Write,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit,
+    Distinct, Union, Explode, Write,
 )  # fmt: skip
 
 __all__ = [
