@@ -31,6 +31,7 @@ from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
+from gpuetl.spec.steps.asof import ASOF, AsofKeys
 from gpuetl.spec.steps.fit import Transform
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
@@ -127,23 +128,32 @@ class TableSteps:
     ) -> Table: ...  # fmt: skip
 
     @overload
+    def join(
+        self, other: Table, on: Names | Mapping[str, str] | None = None, how: Literal["inner", "left"] = "inner", *,
+        asof: str | AsofKeys, left_on: Names | None = None, right_on: Names | None = None,
+        validate: Literal["many_to_one", "many_to_many"] = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+    ) -> Table: ...  # fmt: skip
+
+    @overload
     def join(self, other: Table, *, how: Literal["cross"], suffix: str = "") -> Table: ...
 
     def join(
         self, other: Table, on: Names | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
         *, left_on: Names | None = None, right_on: Names | None = None, validate: Validate = "many_to_many",
-        suffix: str = "", nulls_equal: bool = False,
+        suffix: str = "", nulls_equal: bool = False, asof: str | AsofKeys | None = None,
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
 
         `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
-        `left_on` and `right_on` are the keys of each side, in place of `on`.
+        `left_on` and `right_on` are the keys of each side, in place of `on`.  `asof="ts"` joins each row with the last
+        right row that is not after it: `asof={"left": "ts", "right": "at", "tolerance": "5 seconds"}` has options.
         """
         if left_on is not None or right_on is not None:
             on = _pairs(on, left_on, right_on)
         keys = on if on is None or isinstance(on, Mapping) else as_names(on)
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
-        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
+        nearest = None if asof is None else read_plain(ASOF, asof, "join: asof")
+        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal, nearest))
 
     def scalar(self, column: str) -> Expression:
         """Return the value of a column of this table, which must have one row; null where it has none.
