@@ -21,6 +21,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs
+from gpuetl.spec.group_forms import plain_keys
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import Formula
 
@@ -98,7 +99,7 @@ class Lifted:
             for by, columns in self.aggregates.items():
                 keys = names_of("over: by", by)
                 formulas = {name: Formula(syntax) for name, syntax in columns.items()}
-                groups = start.step(verbs.Aggregate(formulas, keys))
+                groups = start.step(verbs.Aggregate(formulas, plain_keys(keys)))
                 self.table = (
                     self.table.join(groups, by, "left", validate="many_to_one", nulls_equal=True)
                     if by

@@ -291,8 +291,9 @@ class Funnel:
                 if (other := group_of.get(id(child))) is not None and other is not group:
                     groups.remove(other)
                     group = [*other, *group]
+                    group_of.update((id(member), group) for member in group)
             groups.append(group)
-            group_of.update((id(member), group) for member in group)
+            group_of[id(node)] = group
         return [self.part(group) for group in groups]
 
     def part(self, group: Sequence[Physical]) -> Part:
