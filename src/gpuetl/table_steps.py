@@ -25,7 +25,7 @@ from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.expressions.expression import Expression, NamedExpression, apply
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.selector import Selector
-from gpuetl.expressions.syntax import Name
+from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, StageName
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
@@ -148,6 +148,15 @@ class TableSteps:
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
         return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
 
+    def scalar(self, column: str) -> Expression:
+        """Return the value of a column of this table, which must have one row; null where it has none.
+
+        `t.filter(col("total") > threshold.scalar("value"))` is `filter: total > scalar(threshold.value)`.
+        """
+        stage = StageName(str(self._table.named()), pipeline=self._table.pipeline)
+        name = read_plain(NAME, column, "scalar: column")
+        return Expression(Apply(SCALAR, (Apply("struct_extract", (stage, Constant(str(name)))),)))
+
     def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
@@ -174,8 +183,8 @@ class TableSteps:
         or a list of lists of keys.
         """
         keys, order = group_keys_of("aggregate: by", by), order_of("aggregate", order_by)
-        more, *options = group_options("aggregate", having, group_sets)
-        return self.step(verbs.Aggregate(calls("aggregate", {**columns, **more}), keys, order, *options))
+        more, condition, sets = group_options("aggregate", having, group_sets)
+        return self.step(verbs.Aggregate(calls("aggregate", {**columns, **more}), keys, order, condition, sets))
 
     def group_by(self, *by: IntoKeys) -> GroupBy:
         """Group rows by columns: `group_by("k").agg(col("x").sum().alias("total"))` is an `aggregate`."""
@@ -280,9 +289,9 @@ class GroupBy:
         """
         found = named_formulas("agg", lambda: self.table.schema, columns, more)
         calls("agg", more)
-        column, *options = group_options("agg", having, group_sets)
+        column, condition, sets = group_options("agg", having, group_sets)
         found |= formulas(column)
-        return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by), *options))
+        return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by), condition, sets))
 
     if not TYPE_CHECKING:  # to a type checker, what is not here is an error
 

@@ -113,6 +113,16 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
     return joins + checked(node, left, "left") + checked(node, right, "right")
 
 
+@select.register
+def joined_value(node: nodes.ScalarJoin, left: str, right: str) -> str:
+    """Each left row with the value; an error where the stage has several rows, whatever the left side has."""
+    kept = [f"l.{quoted(name)}" for name in node.left.schema]
+    joins = f"SELECT {', '.join([*kept, quoted(node.value)])} FROM {left} l CROSS JOIN {right}"
+    check = f"SELECT CASE WHEN {quoted(node.count)} > 1 THEN error('several rows') END AS {CHECK} FROM {right}"
+    nulls = ", ".join(["NULL"] * len(node.schema))
+    return f"{joins} UNION ALL SELECT {nulls} FROM ({check}) WHERE {CHECK} IS NOT NULL"
+
+
 def checked(node: nodes.Join, side: str, which: str) -> str:
     """Return no rows more; an error where a side's keys are not as unique as promised, whatever the other side has."""
     if not node.unique[which == "right"]:

@@ -97,6 +97,12 @@ def join_facts(node: nodes.Join, left: Facts, right: Facts) -> Facts:
     return Facts(precision, unique or None, most_rows)
 
 
+@facts.register
+def scalar_join_facts(node: nodes.ScalarJoin, left: Facts, right: Facts) -> Facts:
+    """The left rows, in order."""
+    return replace(left, precision={**left.precision, node.value: right.precision[node.value]})
+
+
 def never_null(node: Node, name: str) -> bool:
     """Tell whether a column is the first of a source, its numbers, and no join has put null among them."""
     if isinstance(node, nodes.Read):

@@ -8,7 +8,9 @@ from fuzz.duckdb_casts import is_spelled
 from fuzz.grouped_steps import aggregated, distinct, windowed
 from fuzz.joining_steps import exploded, joined, sampled, united, unnested
 from fuzz.orders import limited, sorted_rows
-from gpuetl import Table
+from gpuetl import Expression, Table
+from gpuetl.expressions.build import col
+from gpuetl.expressions.expression import apply
 from gpuetl.types.data_types import NULL, can_be_key, can_cast, type_name
 
 Step = Callable[[Builder, Relation], Table | None]
@@ -16,11 +18,32 @@ Step = Callable[[Builder, Relation], Table | None]
 
 def filtered(builder: Builder, relation: Relation) -> Table | None:
     """Filter by one or two conditions."""
+    if builder.draws.chance(15) and (compared := with_value(builder, relation)) is not None:
+        return relation.table.filter(compared)
     drawn = builder.expressions(relation)
     predicate = builder.written(drawn.condition())
     if builder.draws.chance(30):
         predicate = predicate & builder.written(drawn.condition())
     return relation.table.filter(predicate)
+
+
+def with_value(builder: Builder, relation: Relation) -> Expression | None:
+    """Compare a column with the value of another relation: of an aggregate, or now and then of any number of rows."""
+    draws, schema = builder.draws, relation.node.schema
+    pairs = [
+        (name, other, theirs)
+        for other in builder.others
+        for name in relation.exact()
+        for theirs in other.exact()
+        if schema[name] == other.node.schema[theirs]
+    ]
+    if not pairs:
+        return None
+    name, other, theirs = draws.one_of(pairs)
+    if not draws.chance(15):
+        table = other.table.aggregate(value=apply(draws.one_of(("min", "max")), col(theirs)))
+        other, theirs = builder.named(builder.extended_by(other, table), builder.stage_name()), "value"
+    return apply(draws.one_of(("less", "greater_equal", "is_distinct", "equal")), col(name), other.table.scalar(theirs))
 
 
 def with_columns(builder: Builder, relation: Relation) -> Table | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, s
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
     RUN_ID,
+    SCALAR,
     STRUCT,
     SUBSCRIPT,
     Apply,
@@ -268,7 +270,21 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
-    return Call(function, tuple(operands), dtype)
+    return _defined(function, operands) if function.definition else Call(function, tuple(operands), dtype)
+
+
+def _defined(function: Function, args: Sequence[Expr]) -> Expr:
+    """Return the expression that stands for a function, over its arguments."""
+    named = dict(zip((slot.name for slot in function.arguments), args, strict=True))
+    scope = Scope({name: arg.dtype for name, arg in named.items()}, {}, (function.kind, "scalar"))
+    return substitute(resolve(_body(function.definition), scope), named)
+
+
+@cache
+def _body(definition: str) -> Syntax:
+    from gpuetl.expressions.parse import parse_expression  # which few expressions need
+
+    return parse_expression(definition)
 
 
 def _call_of_plugin(syntax: Apply, scope: Scope) -> Expr:
@@ -361,7 +377,19 @@ def _run_id(syntax: Apply, scope: Scope) -> Expr:
     return RunId(scope.run_id, STRING, declared=True)
 
 
-_SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {RUN_ID: _run_id, STRUCT: _struct, SUBSCRIPT: _element}
+def _scalar(syntax: Apply, scope: Scope) -> Expr:
+    """Refuse `scalar(stage.column)` where no step has put a column in its place."""
+    path = syntax.args[0] if len(syntax.args) == 1 and not syntax.keywords else None
+    if isinstance(path, Apply) and path.function == "struct_extract":
+        message = coded("GE1810", "scalar is for the expressions of steps")
+        raise InvalidExpression(message, syntax.span, "Use it in a step, such as filter or with_columns.")
+    message = coded("GE1810", "scalar takes a stage and one of its columns")
+    raise InvalidExpression(message, syntax.span, "Write scalar(stage.column).")
+
+
+_SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
+    RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element,
+}  # fmt: skip
 """What is typed in a way of its own, by name."""
 
 

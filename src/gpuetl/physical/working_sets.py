@@ -20,6 +20,7 @@ from gpuetl.plan.nodes import (
     Limit,
     NewRows,
     Project,
+    ScalarJoin,
     Sort,
     Union,
     Window,
@@ -80,6 +81,8 @@ HOST_WORK: dict[type[Node], Work] = {
 tests/benchmarks/memory_limits.py over partitions of one and of five million rows, plus a tenth or so."""
 HOST_UNIQUE_JOIN = Work(0, 12)
 """To join where `validate` says that right keys do not repeat: each left row has one place at most."""
+SCALAR_JOIN = Work(0, 8)
+"""To repeat a value: row numbers."""
 SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join)
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
@@ -138,6 +141,8 @@ class WorkingSets:
         if isinstance(operation, Aggregate) and not operation.by:
             sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
             return work if sorts else Work(0, 0)
+        if isinstance(operation, ScalarJoin):
+            return SCALAR_JOIN
         if self.unique_join and isinstance(operation, Join) and operation.unique[1]:
             work = self.unique_join
         if self.text_key:

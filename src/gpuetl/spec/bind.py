@@ -39,6 +39,7 @@ from gpuetl.spec.parameters import UnboundScalar, UnresolvedScalar, remember_pat
 from gpuetl.spec.places import node_in, place_of
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
+from gpuetl.spec.steps.scalar import build_step
 from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.storage import StorageBinder, StorageOptions, WrongStorage
 from gpuetl.spec.unused import NotedParameters, unused
@@ -513,7 +514,7 @@ class _Binder:
             if step is None:  # it could not be read: what follows is checked as far as that goes
                 node = Unknown(source=node, columns={})
                 continue
-            node = step.build(self.context(Origin("stage", name, number)), node)
+            node = build_step(step, self.context(Origin("stage", name, number)), node)
         return self.expected(name, node) if spec.expect else node
 
     def expected(self, name: str, node: Node) -> Node:

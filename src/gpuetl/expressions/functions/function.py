@@ -70,6 +70,8 @@ class Function:
 
     `nested` marks the few that take values of any type, or lists, structs or maps.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
     that raise for some values: the optimizer does not move them to rows that would not have reached them.
+
+    `definition` is an expression over the parameters that stands for the function: no engine has a handler for it.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Function:
     nulls: Choice["propagate", "own"] = "propagate"
     can_fail: bool = False
     nested: bool = False
+    definition: str = ""
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:

@@ -8,6 +8,7 @@ from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
+from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
 from gpuetl.plan.nodes.window import STATE, Grouped, KeptWindow, LateRows, Window
@@ -35,6 +36,7 @@ __all__ = [
     "NewRows",
     "Project",
     "Read",
+    "ScalarJoin",
     "Sort",
     "StateUnion",
     "Union",

@@ -21,6 +21,7 @@ from gpuetl.engines.pandas.columns.column import (
 from gpuetl.engines.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, integer_limbs, nearest_floats, nearest_integers
 from gpuetl.engines.pandas.pandas_operation import run_operation
+from gpuetl.engines.pandas.relational.aggregate_moments import MOMENTS
 from gpuetl.engines.pandas.relational.aggregate_picks import (
     first_value,
     last_value,
@@ -113,6 +114,22 @@ def greatest(groups: Groups, values: Any) -> Any:
     return from_masked(reduced(groups, masked, np.maximum, least_of(masked.values.dtype)), values.type)
 
 
+def product(groups: Groups, values: Any) -> Any:
+    """The product of float64s, one after the other."""
+    return from_masked(reduced(groups, to_masked(canonical(values)), np.multiply, 1.0), FLOAT64)
+
+
+def bits(function: np.ufunc, neutral: int) -> Callable[[Groups, Any], Any]:
+    """Return the handler that combines the bits of integers, of which those of `neutral` change none."""
+
+    def handler(groups: Groups, values: Any) -> Any:
+        masked = to_masked(values)
+        own = np.array(neutral, np.int64).astype(masked.values.dtype)
+        return from_masked(reduced(groups, masked, function, own), values.type)
+
+    return handler
+
+
 def mean(groups: Groups, values: Any) -> Any:
     """The mean: of floats their sum by their count, of others the nearest float64 or microsecond to the exact one."""
     counts = count_values(groups, values).to_numpy()
@@ -149,6 +166,10 @@ AGGREGATES: dict[str, Handler] = {
     "max": of_columns(greatest),
     "any": of_columns(greatest),
     "all": of_columns(least),
+    "product": of_columns(product),
+    "bitwise_and": of_columns(bits(np.bitwise_and, -1)),
+    "bitwise_or": of_columns(bits(np.bitwise_or, 0)),
+    "bitwise_xor": of_columns(bits(np.bitwise_xor, 0)),
     "mode": mode,
     "median": median,
     "quantile": quantile,
@@ -156,6 +177,6 @@ AGGREGATES: dict[str, Handler] = {
     "last": last_value,
     "min_by": value_of_least,
     "max_by": value_of_greatest,
-    **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES}.items()},
+    **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES, **MOMENTS}.items()},
     "sum": of_chunks(SUMS["sum"]),
 }
