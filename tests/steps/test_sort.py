@@ -153,11 +153,15 @@ def test_every_order_is_python_s_stable_sort(tmp_path, rows, ways):
     assert got == [row[3] for row in expected]
 
 
-@pytest.mark.parametrize("steps", [lambda t: t.sort("-x"), lambda t: t.window(order_by="-x", n=row_number())])
-def test_a_minus_before_a_column_is_reported_as_desc(source, problem, steps):
-    """A sort key is a column: pandas' and SQL's minus is no part of it."""
-    message = problem(steps(source(table({"x": "int64"}))))
+def test_a_minus_before_a_column_of_a_window_is_reported_as_desc(source, problem):
+    """The order of a window is made of columns: pandas' and SQL's minus is no part of it."""
+    message = problem(source(table({"x": "int64"})).window(order_by="-x", n=row_number()))
     assert message == "stage 'wrong_1', step 1: unknown column '-x'\nWrite 'x desc'."
+
+
+def test_a_minus_before_a_column_is_an_expression(source, check):
+    t = source(table({"x": "int64"}, (1,), (None,), (2,)))
+    check(t.sort("-x"), table({"x": "int64"}, (2,), (1,), (None,)), ordered=True)
 
 
 def test_a_column_whose_name_begins_with_a_minus_sorts(source, check):
@@ -190,6 +194,9 @@ def test_keys_are_expressions(source, check, order, rows):
 
 def test_the_first_rows_in_the_order_of_an_expression(source, check):
     check(source(EXPRESSIONS).sort("abs(x) desc", "s").limit(1), EXPRESSIONS.slice(3, 1), ordered=True)
+
+
+def test_the_first_row_of_a_key_in_the_order_of_an_expression(source, check):
     rows = source(table({"k": "int64", "x": "int64"}, (1, -5), (1, 3), (2, 0), (1, None)))
     check(rows.distinct("k", keep="first", order_by="abs(x)"), table({"k": "int64", "x": "int64"}, (1, 3), (2, 0)))
 
@@ -199,10 +206,10 @@ def test_the_first_rows_in_the_order_of_an_expression(source, check):
     [
         ("1 desc", "a sort key reads a column, and 1 reads none\n"
          "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported."),
-        ("abs(y)", "unknown column 'y'\nColumns: x, s, a-b."),
+        ("abs(y)", "unknown column 'y'\nColumns: a-b, s, x."),
         ("split(s, ',')", "split(s, ',') is list<string>, and lists cannot be compared\nExplode it in a step before."),
         ("sum(x)", "sum is an aggregate function and cannot stand here\nUse it directly in an aggregate step."),
-        ("my column", "unknown column 'my column'\nColumns: x, s, a-b."),
+        ("my column", "unknown column 'my column'\nColumns: a-b, s, x."),
     ],
 )  # fmt: skip
 def test_expressions_that_order_nothing_are_refused(source, problem, order, message):

@@ -26,7 +26,7 @@ Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.""",
         message="""\
 example.yaml:9:80: stage 'result', step 1: grouping(id): grouping takes keys of the groups  [GE1821]
     - aggregate: {by: day, group_sets: rollup, columns: {n: count(*), level: grouping(id)}}
-                                                                           ^^^^^^^^
+                                                                             ^^^^^^^^
 Keys: day.""",
         fixed="- aggregate: {by: day, group_sets: rollup, columns: {n: count(*), level: grouping(day)}}",
     ),
