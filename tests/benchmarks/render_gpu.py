@@ -13,6 +13,7 @@ SUITES = {
     "events": "Events of users",
     "groupby": "Group-by questions of the database-like ops benchmark",
     "join": "Join questions of the database-like ops benchmark",
+    "asof": "As-of joins",
     "pdsh": "PDS-H",
 }
 
