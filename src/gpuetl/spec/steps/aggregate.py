@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from gpuetl.expressions.advice import shown_name
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import ORDERED
-from gpuetl.expressions.ir import Call, Column, Expr, calls_of
+from gpuetl.expressions.functions.aggregates import BY_STEP, ORDERED, split_order
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WRONG
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
-from gpuetl.types.data_types import INT64, UNKNOWN
+from gpuetl.types.data_types import BOOL, INT64, UNKNOWN, can_be_key
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Aggregate(Step):
     The result has the columns of `by`, then the new columns. Rows with a null key form a group. Without `by`, all rows
     are one group. The groups come in no fixed order: add a `sort` step if the order matters.
 
-    `first` and `last` need `order_by`: `{by: a, order_by: [ts, id], columns: {f: first(x)}}`.
+    `first` and `last` need an order: `order_by` of the step, `{by: a, order_by: [ts, id], columns: {f: first(x)}}`, or
+    one of their own, `first(x ORDER BY ts DESC, id)`. `array_agg` and `string_agg` take the same. Without an order,
+    their values are in ascending order.
     """
 
     verb: ClassVar[str] = "aggregate"
@@ -36,7 +39,9 @@ class Aggregate(Step):
         EXPRESSIONS, doc="the columns to compute for each group, by aggregate functions"
     )
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
-    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows for `first` and `last`")
+    order_by: tuple[Order, ...] = key(
+        ORDER, (), doc="the order of rows for `first`, `last`, `array_agg` and `string_agg`"
+    )
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, aggregate, project the expressions over aggregates."""
@@ -52,7 +57,9 @@ class Aggregate(Step):
             source = nodes.Project(
                 source=source, columns={**nodes.passing(source.schema), **parts.before}, origin=context.origin
             )
-        orders = {name: order for name, call in parts.calls.items() if call.function.name in ORDERED}
+        orders = {
+            name: found for name, call in parts.calls.items() if (found := order_of(call) or order_for(call, order))
+        }
         grouped = nodes.Aggregate(source=source, by=by, calls=parts.calls, orders=orders, origin=context.origin)
         results = {**nodes.passing(grouped.schema.select(by)), **parts.after}
         if nodes.passing(grouped.schema) == results:
@@ -62,8 +69,9 @@ class Aggregate(Step):
 
     def check_order(self, context: Context, outputs: Mapping[str, Expr]) -> None:
         """Ask for order_by where a call needs it, and only there: the rows that leave are in no order."""
-        calls = [(name, call.function.name) for name, expr in outputs.items() for call in calls_of("aggregate", [expr])]
-        ordered = [(name, function) for name, function in calls if function in ORDERED]
+        calls = [(name, call) for name, expr in outputs.items() for call in calls_of("aggregate", [expr])]
+        without = [(name, call) for name, call in calls if not split_order(call)[1]]
+        ordered = [(name, shown_name(call.function)) for name, call in without if needs_order(call)]
         if ordered and not self.order_by:
             column, function = ordered[0]
             hint = "Add order_by: the columns that order a group's rows."
@@ -73,9 +81,10 @@ class Aggregate(Step):
                 next(name for name in self.columns if name == column),
             )
         unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
-        if self.order_by and not ordered and not unknown:
+        if self.order_by and not unknown and not any(call.function.name in BY_STEP for _, call in without):
             hint = "To order the rows that leave, add a sort step after."
-            context.problem(coded("GE1205", "order_by is for first and last, and none is here"), hint, self.order_by[0])
+            message = "order_by is for first, last, array_agg and string_agg, and none is here"
+            context.problem(coded("GE1205", message), hint, self.order_by[0])
 
     def output(self, context: Context, name: str, source: Node, by: frozenset[str]) -> Expr:
         """Return one output's expression; outside its aggregates it may read only the keys."""
@@ -91,6 +100,27 @@ class Aggregate(Step):
             context.problem(message, f"Aggregate it, as in max({loose[0]}), or add it to by.", formula)
             return WRONG
         return expr
+
+
+def order_of(call: Call) -> tuple[SortKey, ...]:
+    """Return the order that a call on columns has of its own."""
+    keys = []
+    for sort_key in split_order(call)[1]:
+        column, descending, nulls_first = sort_key.args
+        assert isinstance(column, Column)
+        keys.append(SortKey(column.name, descending == Literal(True, BOOL), nulls_first == Literal(True, BOOL)))
+    return tuple(keys)
+
+
+def needs_order(call: Call) -> bool:
+    """Return whether a call has no result without an order: values that are not compared have none of their own."""
+    name = call.function.name
+    return name in ORDERED or (name in BY_STEP and not can_be_key(call.args[0].dtype))
+
+
+def order_for(call: Call, order: tuple[SortKey, ...]) -> tuple[SortKey, ...]:
+    """Return the order of the step where a call takes one; values that are distinct have their own."""
+    return order if call.function.name in BY_STEP else ()
 
 
 def _outside(expr: Expr) -> set[str]:
