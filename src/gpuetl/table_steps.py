@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +23,7 @@ from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.expressions.expression import Expression, NamedExpression, apply
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.selector import Selector
-from gpuetl.expressions.syntax import Name
+from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, StageName
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
@@ -30,6 +31,7 @@ from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
+from gpuetl.spec.steps.fit import Transform
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
 from gpuetl.spec.values import Formula, Text, as_names
@@ -143,9 +145,26 @@ class TableSteps:
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
         return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
 
+    def scalar(self, column: str) -> Expression:
+        """Return the value of a column of this table, which must have one row; null where it has none.
+
+        `t.filter(col("total") > threshold.scalar("value"))` is `filter: total > scalar(threshold.value)`.
+        """
+        stage = StageName(str(self._table.named()), pipeline=self._table.pipeline)
+        name = read_plain(NAME, column, "scalar: column")
+        return Expression(Apply(SCALAR, (Apply("struct_extract", (stage, Constant(str(name)))),)))
+
     def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
+
+    def intersect(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables have, too, each once; with `all` as often as all tables have it."""
+        return self.step(verbs.Intersect(tuple(self._beside("intersect", other) for other in flat(others)), all))
+
+    def except_(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables do not have, each once; with `all` each of their rows removes one."""
+        return self.step(verbs.Except(tuple(self._beside("except", other) for other in flat(others)), all))
 
     def explode(self, column: str, *, keep_empty: bool = True, index: str = "", prefix: str = "") -> Table:
         """One row for each element of a list or map; null or empty ones give a null, unless not `keep_empty`.
@@ -202,9 +221,9 @@ class TableSteps:
         names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
 
-    def limit(self, count: int | Expression) -> Table:
-        """Keep the first rows: a number of them, or `param("n")`."""
-        return self.step(verbs.Limit(count))  # type: ignore[arg-type]
+    def limit(self, count: int | Expression | None = None, *, offset: int | Expression = 0) -> Table:
+        """Keep the first rows after `offset` rows: a number of them, or `param("n")`; by default all."""
+        return self.step(verbs.Limit(count, offset))  # type: ignore[arg-type]
 
     @overload
     def sample(self, fraction: float | Expression, *, by: Names = (), seed: int = 0) -> Table: ...
@@ -219,6 +238,30 @@ class TableSteps:
         """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
         names = names_of("sample: by", by)
         return self.step(verbs.Sample(fraction, rows, names, seed))  # type: ignore[arg-type]
+
+    def fit(self, transforms: Transform | Sequence[Transform], *, save: str | os.PathLike[str] | None = None) -> Table:
+        """Learn from the rows and transform them, by functions of `gpuetl.transforms`.
+
+        `save` is a folder to which a run writes what was learned.  `apply` transforms other rows in the same way.
+        """
+        given = (transforms,) if isinstance(transforms, Transform) else tuple(transforms)
+        if wrong := next((one for one in given if not isinstance(one, Transform)), None) or (
+            not given and "no transform"
+        ):
+            message = coded("GE1880", f"fit takes functions of gpuetl.transforms, got {wrong!r}")
+            raise InvalidPipeline.because(message, 'Write fit([transforms.normalise("age")]).', "fit")
+        return self.step(verbs.Fit(given, None if save is None else os.fspath(save)))
+
+    @overload
+    def apply(self, fit: Table) -> Table: ...
+
+    @overload
+    def apply(self, *, load: str | os.PathLike[str]) -> Table: ...
+
+    def apply(self, fit: Table | None = None, *, load: str | os.PathLike[str] | None = None) -> Table:
+        """Transform rows as `fit` did: that of a table whose last step is `fit`, or the one in a folder."""
+        name = None if fit is None else self._beside("apply", fit)
+        return self.step(verbs.Apply(name, None if load is None else os.fspath(load)))
 
     def expect(
         self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Iterable[Scalar]] | None = None,

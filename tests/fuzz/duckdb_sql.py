@@ -87,6 +87,18 @@ def windowed(node: nodes.Window, source: str) -> str:
     return f"SELECT {', '.join(kept + made)} FROM ({timed}) {window}"
 
 
+@select.register
+def window_of_groups(node: nodes.GroupWindow, source: str) -> str:
+    """Each row has what its group comes to."""
+    keys = [(quoted(name), node.source.schema[name]) for name in node.by]
+    pairs = " AND ".join(
+        f"{canonical(f'l.{key}', dtype)} IS NOT DISTINCT FROM {canonical(f'r.{key}', dtype)}" for key, dtype in keys
+    )
+    made = [f"{'r' if name in node.calls else 'l'}.{quoted(name)} AS {quoted(name)}" for name in node.schema]
+    groups = aggregated(node.aggregate, source)
+    return f"SELECT {', '.join(made)} FROM {source} l LEFT JOIN ({groups}) r ON {pairs}"
+
+
 def time_text(key: SortKey, schema: Schema) -> str:
     """Return the time that a window is ordered by, in microseconds, or null."""
     dtype = schema[key.column]
@@ -114,6 +126,16 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
     )
     joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
     return joins + checked(node, left, "left") + checked(node, right, "right")
+
+
+@select.register
+def joined_value(node: nodes.ScalarJoin, left: str, right: str) -> str:
+    """Each left row with the value; an error where the stage has several rows, whatever the left side has."""
+    kept = [f"l.{quoted(name)}" for name in node.left.schema]
+    joins = f"SELECT {', '.join([*kept, quoted(node.value)])} FROM {left} l CROSS JOIN {right}"
+    check = f"SELECT CASE WHEN {quoted(node.count)} > 1 THEN error('several rows') END AS {CHECK} FROM {right}"
+    nulls = ", ".join(["NULL"] * len(node.schema))
+    return f"{joins} UNION ALL SELECT {nulls} FROM ({check}) WHERE {CHECK} IS NOT NULL"
 
 
 def checked(node: nodes.Join, side: str, which: str) -> str:
@@ -159,7 +181,7 @@ def sorted_rows(node: nodes.Sort, source: str) -> str:
 @select.register
 def limited(node: nodes.Limit, source: str) -> str:
     """The first rows in the order in which the input's rows come."""
-    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {node.count}"
+    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {'ALL' if node.count is None else node.count} OFFSET {node.offset}"
 
 
 @select.register

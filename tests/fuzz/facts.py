@@ -53,7 +53,12 @@ def filter_facts(node: nodes.Filter, source: Facts) -> Facts:
 @facts.register
 def limit_facts(node: nodes.Limit, source: Facts) -> Facts:
     """Fewer rows, in order."""
-    return Facts(source.precision, source.unique, min(node.count, source.most_rows), source.sorted)
+    return Facts(
+        source.precision,
+        source.unique,
+        source.most_rows if node.count is None else min(node.count, source.most_rows),
+        source.sorted,
+    )
 
 
 @facts.register
@@ -95,6 +100,12 @@ def join_facts(node: nodes.Join, left: Facts, right: Facts) -> Facts:
         distinct = distinct and any(never_null(node.left, name) for name in left.unique or ())
         unique = unique | set(node.left_on) if unique and distinct else None
     return Facts(precision, unique or None, most_rows)
+
+
+@facts.register
+def scalar_join_facts(node: nodes.ScalarJoin, left: Facts, right: Facts) -> Facts:
+    """The left rows, in order."""
+    return replace(left, precision={**left.precision, node.value: right.precision[node.value]})
 
 
 def never_null(node: Node, name: str) -> bool:

@@ -11,6 +11,7 @@ from gpuetl.error_codes import (
     declarations,
     engines,
     expressions,
+    fit,
     incremental,
     kernels,
     limits,
@@ -22,6 +23,7 @@ from gpuetl.error_codes import (
     plugins,
     projects,
     python_api,
+    relational,
     running,
     sink_keys,
     sinks,
@@ -38,7 +40,7 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, projects, plugins, names, expressions, steps, python_api, kernels, source_keys, sources, csv_files,
+    pipeline_file, projects, plugins, names, expressions, steps, fit, relational, python_api, kernels, source_keys, sources, csv_files,
     parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
     running, limits, engines, clusters, output, operations, telemetry,
 )  # fmt: skip

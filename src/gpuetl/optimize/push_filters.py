@@ -33,6 +33,7 @@ from gpuetl.plan.nodes import (
     Join,
     KernelReduction,
     Project,
+    ScalarJoin,
     Sort,
     Union,
     passing,
@@ -188,6 +189,12 @@ def _join(node: Join, part: Expr) -> list[tuple[int, Expr]]:
     if reads <= on_right.keys() and not node.unique[1]:
         sides.append((1, substitute(part, on_right)))
     return sides if node.how != "full" or len(sides) == 2 else []
+
+
+@passes.register
+def _scalar_join(node: ScalarJoin, part: Expr) -> list[tuple[int, Expr]]:
+    """The left rows stay as they are: what does not read the value goes below."""
+    return [(0, part)] if node.value not in columns_of(part) else []
 
 
 def _same_keys(node: Join) -> dict[str, Expr]:

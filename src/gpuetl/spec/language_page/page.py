@@ -15,6 +15,7 @@ from gpuetl.spec.language_page.parameters import parameters_markdown
 from gpuetl.spec.language_page.session import Print, shown_session
 from gpuetl.spec.language_page.sinks import sinks_markdown
 from gpuetl.spec.language_page.sources import sources_markdown
+from gpuetl.spec.language_page.stage_values import stage_values_markdown
 from gpuetl.spec.language_page.start import COMMANDS, DAILY, FIRST, START
 from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.language_page.storage import storage_markdown
@@ -69,6 +70,7 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         sources_markdown(printed),
         STEPS_HEAD + "".join(f"| {part} | {', '.join(map(link, codes))} |\n" for part, codes in PARTS.items()),
         *(step_markdown(verb, run, titles) for verb in STEPS),
+        stage_values_markdown(printed),
         KERNELS,
         expectations_markdown(printed),
         sinks_markdown(printed),

@@ -7,19 +7,20 @@ from typing import ClassVar
 
 from gpuetl.expressions.advice import shown_name
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import BY_STEP, ORDERED, split_order
-from gpuetl.expressions.ir import Call, Column, Expr, Literal, calls_of
+from gpuetl.expressions.functions.aggregates import split_order
+from gpuetl.expressions.ir import Call, Column, Expr, calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WRONG
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
+from gpuetl.spec.steps.call_orders import needs_order, orders_of, takes_order
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
-from gpuetl.types.data_types import BOOL, INT64, UNKNOWN, can_be_key
+from gpuetl.types.data_types import INT64, UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ class Aggregate(Step):
             source = nodes.Project(
                 source=source, columns={**nodes.passing(source.schema), **parts.before}, origin=context.origin
             )
-        orders = {
-            name: found for name, call in parts.calls.items() if (found := order_of(call) or order_for(call, order))
-        }
+        orders = orders_of(parts.calls, order)
         grouped = nodes.Aggregate(source=source, by=by, calls=parts.calls, orders=orders, origin=context.origin)
         results = {**nodes.passing(grouped.schema.select(by)), **parts.after}
         if nodes.passing(grouped.schema) == results:
@@ -81,7 +80,7 @@ class Aggregate(Step):
                 next(name for name in self.columns if name == column),
             )
         unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
-        if self.order_by and not unknown and not any(call.function.name in BY_STEP for _, call in without):
+        if self.order_by and not unknown and not any(takes_order(call) for _, call in calls):
             hint = "To order the rows that leave, add a sort step after."
             message = "order_by is for first, last, array_agg and string_agg, and none is here"
             context.problem(coded("GE1205", message), hint, self.order_by[0])
@@ -100,27 +99,6 @@ class Aggregate(Step):
             context.problem(message, f"Aggregate it, as in max({loose[0]}), or add it to by.", formula)
             return WRONG
         return expr
-
-
-def order_of(call: Call) -> tuple[SortKey, ...]:
-    """Return the order that a call on columns has of its own."""
-    keys = []
-    for sort_key in split_order(call)[1]:
-        column, descending, nulls_first = sort_key.args
-        assert isinstance(column, Column)
-        keys.append(SortKey(column.name, descending == Literal(True, BOOL), nulls_first == Literal(True, BOOL)))
-    return tuple(keys)
-
-
-def needs_order(call: Call) -> bool:
-    """Return whether a call has no result without an order: values that are not compared have none of their own."""
-    name = call.function.name
-    return name in ORDERED or (name in BY_STEP and not can_be_key(call.args[0].dtype))
-
-
-def order_for(call: Call, order: tuple[SortKey, ...]) -> tuple[SortKey, ...]:
-    """Return the order of the step where a call takes one; values that are distinct have their own."""
-    return order if call.function.name in BY_STEP else ()
 
 
 def _outside(expr: Expr) -> set[str]:

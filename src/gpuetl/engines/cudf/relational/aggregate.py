@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
 from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
@@ -25,7 +26,7 @@ from gpuetl.engines.cudf.relational.sorted_aggregates import (
 )
 from gpuetl.expressions.functions.aggregates import is_sort_key
 from gpuetl.expressions.ir import Call, Column, Literal
-from gpuetl.plan.nodes import Aggregate
+from gpuetl.plan.nodes import Aggregate, GroupWindow
 
 Handler = Callable[[Groups, Call, Aggregate], Vector]
 
@@ -68,17 +69,47 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
         Where a sum leaves its type.
     """
     groups = Groups.by(frame, operation.compared, machine)
+    return Frame(groups.keys(operation.kept) | results_of(operation, groups), groups.count)
+
+
+@run_operation.register
+def aggregate_whole_groups(operation: GroupWindow, machine: Machine, frame: Frame) -> Frame:
+    """Add each call's result for a row's group: rows stay in place, and each takes its group's by number.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum leaves its type.
+    """
+    groups = Groups.by(frame, operation.by, machine)
+    results = results_of(operation.aggregate, groups)
+    return frame.updated(take(results, groups.codes, machine, missing=False))
+
+
+def results_of(operation: Aggregate, groups: Groups) -> dict[str, Vector]:
+    """Return each call's values, one a group."""
     together = {name: call for name, call in operation.calls.items() if has_state(call)}
     results = reduced(groups, together) if together else {}
     for name, call in operation.calls.items():
         if name not in results:
             results[name] = PICKS[call.function.name](groups, call, operation)
-    return Frame(groups.keys(operation.kept) | {name: results[name] for name in operation.calls}, groups.count)
+    return {name: results[name] for name in operation.calls}
 
 
 @programs.register
 def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
     """List those of arguments that are not columns."""
+    return call_programs(operation, frame)
+
+
+@programs.register
+def group_window_programs(operation: GroupWindow, frame: Kinds) -> Needed:
+    """List those of arguments that are not columns."""
+    return call_programs(operation, frame)
+
+
+def call_programs(operation: Aggregate | GroupWindow, frame: Kinds) -> Needed:
+    """List those of calls, and what these give."""
     sources = list[KernelSource]()
     for call in operation.calls.values():
         for argument in call.args:
@@ -92,7 +123,8 @@ def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
 
 def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
     """Return the kind of a call's column: what picks a row gives its value; lists have elements without codes."""
-    representative = call.args[0] if not has_state(call) and call.args else None
+    picked = not has_state(call) and not call.function.name.startswith("string_agg")
+    representative = call.args[0] if picked and call.args else None
     if isinstance(representative, Column) and representative.dtype == call.dtype:
         return columns[representative.name]
     return Kind.of(call.dtype)

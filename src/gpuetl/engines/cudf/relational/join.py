@@ -28,10 +28,10 @@ from gpuetl.engines.cudf.relational.join_lookup import (
     single_partners,
     unmatched_right,
 )
-from gpuetl.engines.no_result import written
+from gpuetl.engines.no_result import check_single, written
 from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
-from gpuetl.plan.nodes import Join
+from gpuetl.plan.nodes import Join, ScalarJoin
 
 # What a join checks before it is built: that keys do not repeat, and that the result fits.
 
@@ -154,6 +154,21 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     unmatched = unmatched_right(codes, machine) if operation.how == "full" else none
     pairs = matching_pairs(operation, left, right, codes, len(unmatched), machine)
     return combined(operation, left, right, pairs, unmatched, machine)
+
+
+@run_operation.register
+def join_value(operation: ScalarJoin, machine: Machine, left: Frame, right: Frame) -> Frame:
+    """Add the value of the right side's only row to every left row.
+
+    Raises
+    ------
+    EvaluationError
+        Where the stage of the value has more than one row.
+    """
+    check_single(operation, to_arrow(right.columns[operation.count], machine)[0].as_py())
+    value = {operation.value: right.columns[operation.value]}
+    repeated = take(value, machine.arrays.zeros(left.rows, "int32"), machine, missing=False)
+    return Frame({**left.columns, **repeated}, left.rows)
 
 
 @programs.register
