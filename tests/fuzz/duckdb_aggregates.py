@@ -1,5 +1,6 @@
 """Aggregate functions in DuckDB's SQL: PLACE is a column of the aggregate's input."""
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from fractions import Fraction
 
@@ -116,7 +117,7 @@ def joined_text(call: Call, *args: str) -> str:
     return f"array_to_string(list({distinct}{x} ORDER BY {order}) FILTER (WHERE {x} IS NOT NULL), {separator})"
 
 
-def of_distinct(name: str) -> Text:
+def of_distinct(name: str) -> Callable[[Call, str], str]:
     """Another aggregate of the list of distinct values."""
 
     def text(call: Call, x: str) -> str:

@@ -14,7 +14,7 @@ from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
 from gpuetl.engines.pandas.expressions.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import FUNCTIONS, Kind
-from gpuetl.expressions.ir import Call, can_fail
+from gpuetl.expressions.ir import Call, Literal, can_fail
 
 HASH = "hash_of_engine"
 
@@ -33,8 +33,8 @@ def bucket(call: Call, x: str, count: str) -> str:
 
 def sort_key(call: Call, x: str) -> str:
     """A key of the order of a call."""
-    _, descending, nulls_first = call.args
-    ways = f"{'DESC' if descending.value else 'ASC'} NULLS {'FIRST' if nulls_first.value else 'LAST'}"
+    descending, nulls_first = (isinstance(way, Literal) and bool(way.value) for way in call.args[1:])
+    ways = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
     return f"{canonical(x, call.dtype)} {ways}"
 
 

@@ -59,8 +59,9 @@ def outputs_of(
 def ordered_call(builder: Builder, relation: Relation, syntax: Syntax, kind: Kind) -> Syntax:
     """Put an ORDER BY into a call, now and then; `first` and `last` need one that tells all rows apart."""
     draws, names = builder.draws, relation.exact()
-    orderable = kind == "aggregate" and isinstance(syntax, Apply) and syntax.function in ORDERABLE - ORDERED
-    if not (orderable and names and draws.chance(40)):
+    if kind != "aggregate" or not isinstance(syntax, Apply) or syntax.function not in ORDERABLE - ORDERED:
+        return syntax
+    if not names or not draws.chance(40):
         return syntax
     own = [syntax.args[0]] if syntax.function.endswith("_distinct") else map(Name, draws.some_of(names, 1, 2))
     keys = [Apply(SORT_KEY, (key, Constant(draws.chance(50)), Constant(draws.chance(30)))) for key in own]

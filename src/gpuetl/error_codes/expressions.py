@@ -201,7 +201,7 @@ Test for one pattern after the other.""",
         fix="Compute parts in columns of earlier steps.  Replace a chain of `x = 1 OR x = 2` by `x IN (1, 2)`.",
         example=f"- filter: {'(' * 33}amount{')' * 33} > 0",
         message="""\
-example.yaml:9:49: stage 'result', step 1: parentheses nest deeper than 32  [GE1114]
+example.yaml:9:67: stage 'result', step 1: parentheses nest deeper than 32  [GE1114]
     - filter: (((((((((((((((((((((((((((((((((amount))))))))))))))))))))))))))))))))) > 0
                                               ^
 Compute parts of it in columns of earlier steps.""",
