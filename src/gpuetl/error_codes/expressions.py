@@ -201,7 +201,7 @@ Test for one pattern after the other.""",
         fix="Compute parts in columns of earlier steps.  Replace a chain of `x = 1 OR x = 2` by `x IN (1, 2)`.",
         example=f"- filter: {'(' * 33}amount{')' * 33} > 0",
         message="""\
-example.yaml:9:67: stage 'result', step 1: parentheses nest deeper than 32  [GE1114]
+example.yaml:9:49: stage 'result', step 1: parentheses nest deeper than 32  [GE1114]
     - filter: (((((((((((((((((((((((((((((((((amount))))))))))))))))))))))))))))))))) > 0
                                               ^
 Compute parts of it in columns of earlier steps.""",
@@ -274,7 +274,7 @@ Compare it with something: id > 0.""",
         fix="Leave ORDER BY out, or change its keys.",
         example="- aggregate: {by: day, columns: {total: sum(amount ORDER BY id)}}",
         message="""\
-example.yaml:9:49: stage 'result', step 1: sum does not take ORDER BY  [GE1840]
+example.yaml:9:67: stage 'result', step 1: sum does not take ORDER BY  [GE1840]
     - aggregate: {by: day, columns: {total: sum(amount ORDER BY id)}}
                                                                 ^^
 Leave it out.""",
