@@ -13,7 +13,7 @@ from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
 from gpuetl.expressions.syntax import ASSOCIATIVE
-from gpuetl.types.data_types import BOOL, DataType, can_be_key, literal_type
+from gpuetl.types.data_types import BOOL, INT64, DataType, can_be_key, literal_type
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -67,7 +67,7 @@ def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
 
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
-    """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
+    """Yield parameters with types: any two types where two vary, one type or truth values where more do, or a nested one and numbers."""
     types = [dtype for dtype in TYPES.values() if function.nested or can_be_key(dtype)]
     for slots in _shapes(function):
         varying = [slot for slot in slots if not slot.constant]
@@ -78,7 +78,8 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             by_turns = [
                 tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types
             ]
-            choices = dict.fromkeys(equal + by_turns)
+            nested = [(dtype, *[INT64] * (len(varying) - 1)) for dtype in types if not can_be_key(dtype)]
+            choices = dict.fromkeys(equal + by_turns + nested)
         for choice in choices:
             chosen = iter(choice)
             yield slots, tuple(None if slot.constant else next(chosen) for slot in slots)

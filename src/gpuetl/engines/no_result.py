@@ -70,6 +70,9 @@ OFFSET_SECONDS = coded("GE2003", "the zone's clock was then ahead by minutes and
 NOT_HEX = coded("GE2003", "not pairs of hexadecimal digits")
 NOT_BASE64 = coded("GE2003", "not base64 with padding")
 NOT_UTF8 = coded("GE2003", "not UTF-8")
+LENGTHS_DIFFER = coded("GE1870", "the lists have different lengths")
+RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
+NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
 

@@ -80,12 +80,14 @@ def _constant(literal: Literal) -> Constant:
     return Constant(literal.value)
 
 
-def _written_call(call: Call) -> Apply:
+def _written_call(call: Call) -> Apply | CastTo:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
     args, slots = tuple(map(_syntax_of, call.args)), call.function.arguments
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
+    if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
+        return CastTo(Apply("list_value"), call.dtype)
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
@@ -151,6 +153,8 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
             return _case(args), _ATOM
         case "count_rows":
             return "count(*)", _ATOM
+        case "list_value":
+            return f"[{', '.join(_text(each)[0] for each in args)}]", _ATOM
     return None
 
 
@@ -174,7 +178,7 @@ def _call(node: Apply) -> str:
         return f"{STRUCT}({', '.join(f'{quote_name(key)} := {_text(value)[0]}' for key, value in node.keywords)})"
     keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords]
     listed = ", ".join([_text(a)[0] for a in args] + keywords)
-    if name.endswith("_distinct"):
+    if name.endswith("_distinct") and name != "list_distinct":
         return f"{name.removesuffix('_distinct')}(DISTINCT {listed})"
     return f"{name}({listed})"
 

@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 import pyarrow as pa
 
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.messages import code_of, coded
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import (
@@ -69,7 +69,8 @@ class Function:
     """One function: its name, its parameters, the rule of its types, and an example whose result tests check.
 
     `nested` marks the few that take values of any type, or lists, structs or maps.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
-    that raise for some values: the optimizer does not move them to rows that would not have reached them.
+    that raise for some values: the optimizer does not move them to rows that would not have reached them.  A function with
+    an `expansion` is computed as what that makes of its call: engines have no handler of it.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Function:
     nulls: Choice["propagate", "own"] = "propagate"
     can_fail: bool = False
     nested: bool = False
+    expansion: Callable[[Call], Expr] | None = None
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:

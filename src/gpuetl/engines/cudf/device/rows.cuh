@@ -231,6 +231,9 @@ enum Reason : int {
     NOT_HEX = 19,
     NOT_BASE64 = 20,
     NOT_UTF8 = 21,
+    LENGTHS_DIFFER = 22,  // of lists that go together
+    NULL_ELEMENT = 23,
+    RANGE_TOO_LONG = 24,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
