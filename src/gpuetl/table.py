@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Never
 
 from gpuetl.errors import InvalidPipeline, UnknownMethod
+from gpuetl.expressions.syntax import StageName, parts
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
@@ -17,6 +18,7 @@ from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import check_keys, read_plain, with_parameters
 from gpuetl.spec.forms import BOOLEAN
 from gpuetl.spec.places import caller
+from gpuetl.spec.steps.scalar import scalars_in
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Located, Text
 from gpuetl.table_kernels import TableKernels
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
 
 METHODS = (
-    *verbs.STEPS, "group_by", "pipe", "expect", "stage", "rejected", "write_parquet", "write_csv",
+    *verbs.STEPS, "scalar", "group_by", "pipe", "expect", "stage", "rejected", "write_parquet", "write_csv",
     *(name for name in vars(TableResults) if not name.startswith("_")),
 )  # fmt: skip
 """What a misspelt method may stand for."""
@@ -59,6 +61,7 @@ class Table(TableSteps, TableKernels, SinkMethods, TableResults):
         """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
         step = with_parameters(step, step.verb)
         check_keys(step, step.verb)
+        self._check_scalars(step)
         if self.expectations:  # a stage ends with what is expected of it
             return Table(self.pipeline, self.named()).step(step)
         return replace(self, steps=(*self.steps, step), nodes=(*self.nodes, caller()))
@@ -96,6 +99,14 @@ class Table(TableSteps, TableKernels, SinkMethods, TableResults):
             message = coded("GE3008", f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'")
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", verb)
         return other.named()
+
+    def _check_scalars(self, step: verbs.Step) -> None:
+        """Raise `InvalidPipeline` for the value of another pipeline's table in a step."""
+        for use in scalars_in(step):
+            for part in parts(use.written):
+                if isinstance(part, StageName) and part.pipeline is not self.pipeline:
+                    message = coded("GE3008", f"'{part.name}' belongs to pipeline '{part.pipeline.spec.name}'")
+                    raise InvalidPipeline.because(message, "Declare its source in this pipeline.", step.verb)
 
     def _sink(self, name: str, format: str, path: str | os.PathLike[str], keys: Mapping[str, Any]) -> None:  # noqa: A002
         self.pipeline.add_sink(name, format, os.fspath(path), self.named(), **keys)

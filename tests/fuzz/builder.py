@@ -21,6 +21,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
 from gpuetl.spec.steps import Context
+from gpuetl.spec.steps.scalar import build_step
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import can_be_key, type_name
 from gpuetl.types.schema import Schema
@@ -73,7 +74,7 @@ class Builder:
         """Return the relation after one more step, or as it was where that is wrong."""
         problems = Problems()
         context = Context(Origin("stage", "result", len(table.steps)), problems, {}, self.nodes.__getitem__, Path())
-        node = table.steps[-1].build(context, relation.node)
+        node = build_step(table.steps[-1], context, relation.node)
         if problems.found:
             self.refused.append(str(problems.found[0]))
             return relation

@@ -6,9 +6,11 @@ from fuzz.builder import Builder, Relation
 from fuzz.data import TYPES
 from fuzz.duckdb_casts import is_spelled
 from fuzz.grouped_steps import aggregated, distinct, windowed
-from fuzz.joining_steps import exploded, joined, sampled, united, unnested
+from fuzz.joining_steps import excepted, exploded, intersected, joined, sampled, united, unnested
 from fuzz.orders import limited, sorted_rows
-from gpuetl import Table
+from gpuetl import Expression, Table
+from gpuetl.expressions.build import col
+from gpuetl.expressions.expression import apply
 from gpuetl.types.data_types import NULL, can_be_key, can_cast, type_name
 
 Step = Callable[[Builder, Relation], Table | None]
@@ -16,11 +18,32 @@ Step = Callable[[Builder, Relation], Table | None]
 
 def filtered(builder: Builder, relation: Relation) -> Table | None:
     """Filter by one or two conditions."""
+    if builder.draws.chance(15) and (compared := with_value(builder, relation)) is not None:
+        return relation.table.filter(compared)
     drawn = builder.expressions(relation)
     predicate = builder.written(drawn.condition())
     if builder.draws.chance(30):
         predicate = predicate & builder.written(drawn.condition())
     return relation.table.filter(predicate)
+
+
+def with_value(builder: Builder, relation: Relation) -> Expression | None:
+    """Compare a column with the value of another relation: of an aggregate, or now and then of any number of rows."""
+    draws, schema = builder.draws, relation.node.schema
+    pairs = [
+        (name, other, theirs)
+        for other in builder.others
+        for name in relation.exact()
+        for theirs in other.exact()
+        if schema[name] == other.node.schema[theirs]
+    ]
+    if not pairs:
+        return None
+    name, other, theirs = draws.one_of(pairs)
+    if not draws.chance(15):
+        table = other.table.aggregate(value=apply(draws.one_of(("min", "max")), col(theirs)))
+        other, theirs = builder.named(builder.extended_by(other, table), builder.stage_name()), "value"
+    return apply(draws.one_of(("less", "greater_equal", "is_distinct", "equal")), col(name), other.table.scalar(theirs))
 
 
 def with_columns(builder: Builder, relation: Relation) -> Table | None:
@@ -87,7 +110,7 @@ STEPS: dict[str, tuple[int, Step]] = {
     "filter": (8, filtered), "with_columns": (10, with_columns), "select": (4, selected), "drop": (2, dropped),
     "rename": (2, renamed), "cast": (2, converted), "join": (8, joined), "aggregate": (8, aggregated),
     "window": (9, windowed), "sort": (2, sorted_rows), "limit": (4, limited), "distinct": (4, distinct),
-    "union": (3, united), "explode": (3, exploded), "unnest": (2, unnested), "fill_null": (2, filled), "sample": (1, sampled),
+    "union": (3, united), "intersect": (2, intersected), "except": (2, excepted), "explode": (3, exploded), "unnest": (2, unnested), "fill_null": (2, filled), "sample": (1, sampled),
 }  # fmt: skip
 """How often a step is drawn, and how; a new step of the language is one entry here."""
 NOT_FUZZED = {"kernel": "its twin is any Python: tests/steps/test_kernel.py"}

@@ -13,7 +13,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
-from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, Window
+from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, ScalarJoin, Window
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
@@ -27,6 +27,16 @@ MOST_BYTES = (1 << 31) - 1
 def too_long(size: int) -> Message:
     """Return why an expression has no result: its string would have this number of bytes."""
     return coded("GE2031", f"the string would have {size:,} bytes, and a string has {MOST_BYTES:,} at most")
+
+
+# Messages about the one value of another stage.
+
+
+def check_single(operation: ScalarJoin, rows: int) -> None:
+    """Raise `EvaluationError` where a stage that is asked for one value has several rows."""
+    if rows > 1:
+        message = coded("GE1811", f"{operation.value} is one value, and '{operation.stage}' has {rows:,} rows")
+        raise EvaluationError(message, "Aggregate, filter or limit that stage to one row.")
 
 
 # Messages about columns that are not arrays of numbers, the same for every engine.
@@ -70,6 +80,8 @@ OFFSET_SECONDS = coded("GE2003", "the zone's clock was then ahead by minutes and
 NOT_HEX = coded("GE2003", "not pairs of hexadecimal digits")
 NOT_BASE64 = coded("GE2003", "not base64 with padding")
 NOT_UTF8 = coded("GE2003", "not UTF-8")
+TOO_MANY_CHARACTERS = coded("GE2003", "more than 1,000,000 characters, or copies")
+EMPTY_FILL = coded("GE2003", "the fill is empty")
 LENGTHS_DIFFER = coded("GE1870", "the lists have different lengths")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")

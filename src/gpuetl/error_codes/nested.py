@@ -9,7 +9,11 @@ PAGES = (
         cause="A product or a distance of two lists takes their elements in pairs, and one of the lists is longer.",
         fix="Filter such rows out, or cut the lists: `list_slice(x, 1, 128)`.",
         example="- select: {near: 'list_distance([id, 1], [id])'}",
-        message="""MESSAGE""",
+        message="""\
+example.yaml:9:24: stage 'result', step 1: column 'near': list_distance([id, 1], [id]) has no result, for [1, 1], [1]: the lists have different lengths  [GE1870]
+    - select: {near: 'list_distance([id, 1], [id])'}
+                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Row 2 of sales.csv: id = 1""",
         fixed="- select: {near: 'list_distance([id, 1], [id, 2])'}",
     ),
     ErrorPage(
@@ -18,7 +22,11 @@ PAGES = (
         cause="A product or a distance of two lists needs all of their elements, and one is null.",
         fix="Filter such rows out, or write `coalesce(x, 0)` where the list is made.",
         example="- select: {near: 'list_distance([id, 1], [id, NULL])'}",
-        message="""MESSAGE""",
+        message="""\
+example.yaml:9:24: stage 'result', step 1: column 'near': list_distance([id, 1], [id, NULL]) has no result, for [1, 1], [1, None]: a list has a null element  [GE1871]
+    - select: {near: 'list_distance([id, 1], [id, NULL])'}
+                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Row 2 of sales.csv: id = 1""",
         fixed="- select: {near: 'list_distance([id, 1], [id, 0])'}",
     ),
     ErrorPage(

@@ -17,6 +17,8 @@ from gpuetl.types.data_types import DataType
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 RUN_ID = "run_id"
 """A function of no engine: typing puts the run's id in its place."""
+SCALAR = "scalar"
+"""`scalar(stage.column)`, which is a column by the time that an expression is typed."""
 SUBSCRIPT, STRUCT = "subscript", "struct_pack"
 """`x[k]`, which typing makes the function of a list, a map or a struct; and the function whose keywords are fields."""
 ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
@@ -35,6 +37,13 @@ class Name(Syntax):
 
     name: str
     quoted: bool = field(default=False, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class StageName(Name):
+    """A stage by name, in Python, and the pipeline that has it."""
+
+    pipeline: Any = field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from gpuetl.places.target import Target
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.incremental import Incremental, Selection
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, NewRows, Project, Sort
+from gpuetl.plan.nodes import Explode, Filter, Kernel, Limit, NewRows, Project, ScalarJoin, Sort
 from gpuetl.records import dataclass
 from gpuetl.state.pipeline_state import PipelineState
 from gpuetl.telemetry.origin import Origin
@@ -271,8 +271,10 @@ def promised_order(node: Node) -> tuple[str, ...]:
     Windows leave an order too, in each partition; across partitions none is promised.
     """
     below = node
-    while isinstance(below, Filter | Project | Limit | Explode) or (isinstance(below, Kernel) and not below.grouped):
-        below = below.source
+    while isinstance(below, Filter | Project | Limit | Explode | ScalarJoin) or (
+        isinstance(below, Kernel) and not below.grouped
+    ):
+        below = below.inputs[0]
     return tuple(key.column for key in node.ordering) if isinstance(below, Sort) else ()
 
 

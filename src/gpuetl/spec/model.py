@@ -32,6 +32,7 @@ from gpuetl.spec.incremental import INCREMENTAL, IncrementalSpec
 from gpuetl.spec.profile import ProfileSpec, no_environment
 from gpuetl.spec.state import StateSpec
 from gpuetl.spec.steps import Step
+from gpuetl.spec.steps.scalar import scalar_stages
 from gpuetl.spec.storage import STORAGE_OPTIONS, StorageOptions
 from gpuetl.spec.telemetry import Telemetry
 from gpuetl.spec.tests import TestSpec
@@ -117,7 +118,8 @@ class StageSpec:
     @property
     def reads(self) -> tuple[str, ...]:
         """The sources and stages that it reads."""
-        return (self.from_, *(name for part in (*self.steps, *self.expect) if part for name in part.reads))
+        parts = (part for part in (*self.steps, *self.expect) if part)
+        return (self.from_, *(name for part in parts for name in (*part.reads, *scalar_stages(part))))
 
     def node_of_step(self, number: int) -> Located | None:
         """Return where a step, counted from 1, stands; of another number where the stage begins."""

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
-from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.messages import coded
+from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_be_key, is_integer, type_name
 from gpuetl.types.nested_types import is_list, is_map
 
@@ -108,14 +107,6 @@ def counted(args: Sequence[Expr]) -> Typing:
     return [INT64] * len(args), pa.list_(INT64)
 
 
-def cut(args: Sequence[Expr]) -> Typing:
-    """A text, and what separates its parts."""
-    typing = fixed(STRING, STRING, returns=pa.list_(STRING))(args)
-    if isinstance(args[1], Literal) and not args[1].value:
-        raise TypeMismatch(coded("GE1106", "takes a separator of at least one character, got ''"))
-    return typing
-
-
 def list_call(name: str, args: tuple[Expr, ...], dtype: DataType) -> Call:
     """Return a call of a function of the table, by which others are computed."""
     from gpuetl.expressions.functions import FUNCTIONS
@@ -144,6 +135,7 @@ FUNCTIONS = (
                  "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
     ListFunction("list_extract", "x index", indexed, "`x[index]`: the element at the 1-based index, from the end where it is "
                  "negative; null beyond the list, and at 0.", "list_extract(split('a,b,c', ','), 1)", "a"),
-    Function("split", "text separator!", cut, "The parts between the separators, as list<string>; '' gives a list of ''.",
+    Function("split", "text separator~", fixed(STRING, STRING, returns=pa.list_(STRING)), "The parts between the separators, as list<string>; '' gives a list of ''.  An "
+             "empty separator parts all characters.",
              "split('a,b,c', ',')", ["a", "b", "c"]),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from inspect import cleandoc
 
+from gpuetl.spec.language_page.asof import asof_markdown
 from gpuetl.spec.language_page.example import Run, shown
 from gpuetl.spec.language_page.expectations import expectations_markdown
 from gpuetl.spec.language_page.file_tests import tests_markdown
@@ -15,6 +16,7 @@ from gpuetl.spec.language_page.parameters import parameters_markdown
 from gpuetl.spec.language_page.session import Print, shown_session
 from gpuetl.spec.language_page.sinks import sinks_markdown
 from gpuetl.spec.language_page.sources import sources_markdown
+from gpuetl.spec.language_page.stage_values import stage_values_markdown
 from gpuetl.spec.language_page.start import COMMANDS, DAILY, FIRST, START
 from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.language_page.storage import storage_markdown
@@ -69,6 +71,8 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         sources_markdown(printed),
         STEPS_HEAD + "".join(f"| {part} | {', '.join(map(link, codes))} |\n" for part, codes in PARTS.items()),
         *(step_markdown(verb, run, titles) for verb in STEPS),
+        asof_markdown(run),
+        stage_values_markdown(printed),
         KERNELS,
         expectations_markdown(printed),
         sinks_markdown(printed),
@@ -105,6 +109,7 @@ def step_markdown(verb: str, run: Run, titles: Mapping[str, str]) -> str:
         f"{summary}\n",
         shown(example, run),
         f"{details}\n",
+        *(f"{sentence}\n\n{shown(other, run)}" for sentence, other in example.others.items()),
         step_table(STEPS[verb]),
         table(("error", "reason"), [f"| {link(code)} | {titles[code]} |" for code in example.errors]),
     ]

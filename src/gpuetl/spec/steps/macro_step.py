@@ -30,6 +30,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plugin_discovery import Plugin, label_of
 from gpuetl.spec.deferred import known
 from gpuetl.spec.document import plain_node
+from gpuetl.spec.steps.scalar import build_step, scalar_stages
 from gpuetl.spec.steps.step import Context, Step, Unknown
 
 HINT = "Tell the author of the package: docs/plugins.md says what a step may give."
@@ -78,7 +79,7 @@ class MacroStep(Step):
         from gpuetl.spec.steps import STEPS
 
         try:
-            return tuple(name for step in self.expanded(STEPS) for name in step.reads)
+            return tuple(name for step in self.expanded(STEPS) for name in (*step.reads, *scalar_stages(step)))
         except WrongExpansion:  # `build` reports it
             return ()
 
@@ -90,7 +91,7 @@ class MacroStep(Step):
         try:
             for step in self.expanded(STEPS):
                 bound = known(step, context.parameters, context.problems)
-                node = Unknown(source=node, columns={}) if bound is None else bound.build(context, node)
+                node = Unknown(source=node, columns={}) if bound is None else build_step(bound, context, node)
         except WrongExpansion as error:
             context.problem(coded("GE1043", str(error)), HINT)
             return Unknown(source=source, columns={}, origin=context.origin)

@@ -28,10 +28,10 @@ from gpuetl.engines.cudf.relational.join_lookup import (
     single_partners,
     unmatched_right,
 )
-from gpuetl.engines.no_result import written
+from gpuetl.engines.no_result import check_single, written
 from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
-from gpuetl.plan.nodes import Join
+from gpuetl.plan.nodes import AsofJoin, Join, ScalarJoin
 
 # What a join checks before it is built: that keys do not repeat, and that the result fits.
 
@@ -156,6 +156,21 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     return combined(operation, left, right, pairs, unmatched, machine)
 
 
+@run_operation.register
+def join_value(operation: ScalarJoin, machine: Machine, left: Frame, right: Frame) -> Frame:
+    """Add the value of the right side's only row to every left row.
+
+    Raises
+    ------
+    EvaluationError
+        Where the stage of the value has more than one row.
+    """
+    check_single(operation, to_arrow(right.columns[operation.count], machine)[0].as_py())
+    value = {operation.value: right.columns[operation.value]}
+    repeated = take(value, machine.arrays.zeros(left.rows, "int32"), machine, missing=False)
+    return Frame({**left.columns, **repeated}, left.rows)
+
+
 @programs.register
 def join_programs(operation: Join, left: Kinds, right: Kinds) -> Needed:
     """List those of keys that are cast to compare."""
@@ -186,7 +201,9 @@ def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, m
     return paired(keys, counts, repeats, ends, total, machine)
 
 
-def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, unmatched: Array, machine: Machine) -> Frame:
+def combined(
+    operation: Join | AsofJoin, left: Frame, right: Frame, pairs: Pairs, unmatched: Array, machine: Machine
+) -> Frame:
     """Put the columns of paired rows beside each other, and below them the right rows that are alone."""
     keys = dict(zip(operation.left_on, operation.right_on, strict=True))
     wanted = {name: right.columns[name] for name in operation.schema if name not in left.columns}

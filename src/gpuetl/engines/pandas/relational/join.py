@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.engines.no_result import written
+from gpuetl.engines.no_result import check_single, written
 from gpuetl.engines.pandas.columns.column import MAX_ROWS, arange, take_column, whole
 from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.engines.pandas.relational.join_keys import encode_sides
 from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
-from gpuetl.plan.nodes import Join
+from gpuetl.plan.nodes import Join, ScalarJoin
 from gpuetl.records import dataclass
 from gpuetl.threads import in_threads
 
@@ -192,6 +192,20 @@ def join_tables(operation: Join, left: pa.Table, right: pa.Table) -> pa.Table:
     if operation.how == "full":
         unmatched = np.flatnonzero(~has_match(keys.right, keys.left, keys.size))
     return combined(operation, left, right, matching_pairs(operation, left, right, keys, len(unmatched)), unmatched)
+
+
+@run_operation.register
+def join_value(operation: ScalarJoin, left: pa.Table, right: pa.Table) -> pa.Table:
+    """Add the value of the right side's only row to every left row.
+
+    Raises
+    ------
+    EvaluationError
+        Where the stage of the value has more than one row.
+    """
+    check_single(operation, right.column(operation.count)[0].as_py())
+    value = take_values(right.column(operation.value), np.zeros(left.num_rows, np.int32))
+    return pa.table([*left.columns, value], schema=operation.schema.to_arrow())
 
 
 def every_pair(operation: Join, left: pa.Table, right: pa.Table) -> Pairs:
