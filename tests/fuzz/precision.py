@@ -28,12 +28,13 @@ EXACT_FLOATS = frozenset((
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
     "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
+    "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
     "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "min_by", "max_by", "clip",
-    "list_get",
+    "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
 VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "first", "last", "ffill", "bfill"))
@@ -43,6 +44,7 @@ ACCUMULATING = frozenset((
     "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "cum_prod",
     "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
+    "list_cosine_similarity", "list_cosine_distance",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 COLLECTING = frozenset(("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct"))

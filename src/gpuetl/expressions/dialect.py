@@ -55,6 +55,7 @@ class Language(Dialect):
 
         QUOTED_TYPES_TO_PRESERVE: ClassVar = ZonedTypes()
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {}  # `list[:n]` is a slice
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": parser.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {

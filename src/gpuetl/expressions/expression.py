@@ -265,6 +265,8 @@ def as_syntax(value: object) -> Syntax:
     if isinstance(value, NamedExpression):
         message = coded("GE1212", f"the name '{value.name}' cannot stand inside an expression")
         raise InvalidExpression(message, hint="Call alias last, or give the name as a keyword.")
+    if isinstance(value, list | tuple):
+        return Apply("list_value", tuple(map(as_syntax, value)))
     return value.syntax if isinstance(value, Expression) else Constant(value)
 
 
@@ -315,7 +317,7 @@ def function_call(
         For a string where no argument is an expression: elsewhere, `sum("x")` is the sum of a column.
     """
     texts = [value for value in required if isinstance(value, str)]
-    if texts and not any(isinstance(value, Expression) for value in (*required, *optional, *named.values())):
+    if texts and not any(isinstance(value, Expression | list) for value in (*required, *optional, *named.values())):
         raise ambiguous_string(function, texts[-1])
     return call(function, required, optional, **named)
 

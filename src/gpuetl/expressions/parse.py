@@ -152,7 +152,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
-    exp.Bracket: ("this", "expressions"),
+    exp.Bracket: ("this", "expressions"), exp.Array: ("expressions",),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
@@ -171,12 +171,11 @@ def _is_function(name: str) -> bool:
     return find_function(name, KINDS) is not None
 
 
-NO_LISTS = "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of strings."
 HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "Name the columns: an expression gives one.",
     exp.BitwiseXor: SIGNS["^"], exp.BitwiseAnd: SIGNS["&"], exp.BitwiseOr: SIGNS["|"], exp.BitwiseNot: SIGNS["~"],
     exp.BitwiseRightShift: SIGNS[">>"], exp.BitwiseLeftShift: SIGNS["<<"],
-    exp.Array: NO_LISTS, exp.Slice: "Write list[1] for one element, or substring(text, start, length).",
+    exp.Slice: "Write list[1:3], counted from 1, for elements, or substring(text, start, length).",
     exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
 
     exp.National: "Write the string without a prefix.",
@@ -306,9 +305,18 @@ class _Lowering:
 
     def subscript(self, node: exp.Bracket) -> Syntax:
         index = node.expressions
+        if len(index) == 1 and isinstance(index[0], exp.Slice) and not index[0].args.get("step"):
+            first, last = (index[0].args.get(key) for key in ("this", "expression"))
+            bounds = (self.lower(first) if first else Constant(1), self.lower(last) if last else Constant(-1))
+            return Apply("list_slice", (self.lower(node.this), *bounds), span=span_of(node))
         if len(index) != 1 or isinstance(index[0], exp.Slice):
             raise self.unsupported(node, HINTS[exp.Slice])
         return Apply(SUBSCRIPT, (self.lower(node.this), self.lower(index[0])), span=span_of(node))
+
+    def list_(self, node: exp.Array) -> Syntax:
+        if any(isinstance(each, exp.Comprehension) for each in node.expressions):
+            raise self.unsupported(node, "Write list_transform(list, lambda x: x + 1), or list_filter.")
+        return Apply("list_value", tuple(map(self.lower, node.expressions)), span=span_of(node))
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
@@ -473,5 +481,5 @@ class _Lowering:
         exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
-        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript,
+        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_,
     }  # fmt: skip

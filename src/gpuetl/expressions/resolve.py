@@ -55,6 +55,7 @@ from gpuetl.messages import coded
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import (
     FLOAT64,
+    NULL,
     STRING,
     TIMESTAMP,
     UNKNOWN,
@@ -184,8 +185,10 @@ def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression
     return InvalidExpression(coded("GE1021", f"unknown parameter '${syntax.name}'"), syntax.span, hint)
 
 
-def cast_to(operand: Expr, syntax: CastTo) -> Cast:
+def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
     """Return the cast that the user wrote; types between which there is none are an error."""
+    if is_list(syntax.dtype) and operand.dtype == pa.list_(NULL) and isinstance(operand, Call) and not operand.args:
+        return Call(operand.function, (), syntax.dtype)
     if not can_cast(operand.dtype, syntax.dtype):
         message = coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}")
         raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))

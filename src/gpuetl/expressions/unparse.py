@@ -83,7 +83,7 @@ def _constant(literal: Literal) -> Constant:
     return Constant(literal.value)
 
 
-def _written_call(call: Call) -> Apply:
+def _written_call(call: Call) -> Apply | CastTo:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
     written = tuple(map(_syntax_of, call.args))
     order = tuple((ORDER_BY, arg) for arg in written if isinstance(arg, Apply) and arg.function == SORT_KEY)
@@ -91,6 +91,8 @@ def _written_call(call: Call) -> Apply:
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
+    if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
+        return CastTo(Apply("list_value"), call.dtype)
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
@@ -156,6 +158,8 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
             return _case(args), _ATOM
         case "count_rows":
             return "count(*)", _ATOM
+        case "list_value":
+            return f"[{', '.join(_text(each)[0] for each in args)}]", _ATOM
     return None
 
 

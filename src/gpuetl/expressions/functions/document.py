@@ -32,7 +32,7 @@ def _section(module: ModuleType) -> str:
     title, *notes = str(module.__doc__).strip().split("\n\n")
     rows = "\n".join(map(_row, module.FUNCTIONS))
     text = "\n\n".join([title, *notes, *_closing_note(module)])
-    name = module.__name__.rpartition(".")[2]
+    name = module.__name__.rpartition(".")[2].replace("_", " ")
     return f"## {name.capitalize()}\n\n{text}\n\n| function | gives | example | result |\n|---|---|---|---|\n{rows}\n"
 
 
