@@ -33,12 +33,16 @@ from gpuetl.engines.no_result import (
     BEYOND_MICROSECONDS,
     BEYOND_TIMESTAMPS,
     EMPTY_FILL,
+    EMPTY_STRING,
+    LONG_STRINGS,
     NEVER_SHOWN,
+    NO_CODE_POINT,
     NOT_BASE64,
     NOT_HEX,
     NOT_UTF8,
     OF_ANOTHER_FORM,
     OFFSET_SECONDS,
+    OTHER_LENGTH,
     OVERFLOW,
     SHOWN_TWICE,
     TOO_MANY_CHARACTERS,
@@ -81,6 +85,10 @@ REASONS = (
     NOT_UTF8,
     TOO_MANY_CHARACTERS,
     EMPTY_FILL,
+    NO_CODE_POINT,
+    LONG_STRINGS,
+    OTHER_LENGTH,
+    EMPTY_STRING,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -233,6 +233,10 @@ enum Reason : int {
     NOT_UTF8 = 21,
     TOO_MANY_CHARACTERS = 22,
     EMPTY_FILL = 23,
+    NO_CODE_POINT = 24,
+    LONG_STRINGS = 25,
+    OTHER_LENGTH = 26,
+    EMPTY_STRING = 27,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
