@@ -997,6 +997,95 @@ class Methods:
         """
         return self._call("regexp_count", (self, pattern), (options,))
 
+    def ascii(self) -> Expression:
+        """The number of the first code point; 0 of an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").ascii()` is `97`.
+        """
+        return self._call("ascii", (self,))
+
+    def unicode(self) -> Expression:
+        """The number of the first code point; -1 of an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("ñ").unicode()` is `241`.
+        """
+        return self._call("unicode", (self,))
+
+    def chr(self) -> Expression:
+        """The code point of a number; an error for a number that is none.
+
+        Null in any argument gives null.
+
+        Example: `lit(241).chr()` is `"ñ"`.
+        """
+        return self._call("chr", (self,))
+
+    def levenshtein(self, y: IntoExpression) -> Expression:
+        """The fewest code points to insert, delete or replace to make y of x.
+
+        An error where both have more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("kitten").levenshtein("sitting")` is `3`.
+        """
+        return self._call("levenshtein", (self, y))
+
+    def hamming(self, y: IntoExpression) -> Expression:
+        """The number of places at which the code points differ.
+
+        An error for strings of two lengths.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").hamming("luck")` is `1`.
+        """
+        return self._call("hamming", (self, y))
+
+    def jaccard(self, y: IntoExpression) -> Expression:
+        """The share of the distinct code points of both that are in each.
+
+        An error for an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaccard("luck")` is `0.6`.
+        """
+        return self._call("jaccard", (self, y))
+
+    def url_encode(self) -> Expression:
+        """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
+
+        Null in any argument gives null.
+
+        Example: `lit("a b/ñ").url_encode()` is `"a%20b%2F%C3%B1"`.
+        """
+        return self._call("url_encode", (self,))
+
+    def url_decode(self) -> Expression:
+        """Each %XX replaced by its byte, other text kept.
+
+        An error where this is no UTF-8.
+
+        Null in any argument gives null.
+
+        Example: `lit("a%20b%2F%C3%B1").url_decode()` is `"a b/ñ"`.
+        """
+        return self._call("url_decode", (self,))
+
+    def regexp_escape(self) -> Expression:
+        """A regular expression that matches the text alone.
+
+        Null in any argument gives null.
+
+        Example: `lit("1.5 (a)").regexp_escape()` is `r"1\\.5\\ \\(a\\)"`.
+        """
+        return self._call("regexp_escape", (self,))
+
     def year(self) -> Expression:
         """The year.
 
