@@ -13,28 +13,29 @@ from gpuetl.expressions.expression import Expression, call, function_call
 from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Scalar, ZoneChoice
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "array_agg",
-    "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2",
-    "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket",
-    "byte_length", "case", "cbrt", "ceil", "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone",
-    "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count",
-    "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name",
-    "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff",
-    "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill",
-    "first", "flatten", "floor", "from_base64", "from_epoch", "from_epoch_ms", "generate_series", "geometric_mean",
-    "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap",
-    "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
-    "is_null", "iso_year", "isodow", "jaccard", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lead", "least",
-    "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
-    "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count",
-    "list_distance", "list_distinct", "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all",
-    "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
-    "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique",
-    "list_value", "list_where", "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date",
-    "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median",
-    "median_distinct", "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "ntile", "nullif",
-    "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quarter", "radians",
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
+    "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
+    "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "chr", "clip", "coalesce", "concat", "concat_ws",
+    "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop",
+    "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff",
+    "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode",
+    "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal",
+    "ewm_mean", "exp", "expm1", "ffill", "first", "flatten", "floor", "from_base64", "from_epoch", "from_epoch_ms",
+    "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "hour",
+    "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite",
+    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "kurtosis", "kurtosis_pop",
+    "lag", "last", "last_day", "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like",
+    "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
+    "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all", "list_has_any", "list_intersect",
+    "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend", "list_product",
+    "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique", "list_value", "list_where",
+    "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_timestamp",
+    "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct",
+    "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode",
+    "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "ntile", "nullif", "or_", "pct_change",
+    "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians",
     "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match",
     "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
     "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
@@ -2616,6 +2617,40 @@ def kurtosis_pop(x: Expression) -> Expression:
     Example: `kurtosis_pop(col("x"))` is `-1.5`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("kurtosis_pop", (x,))
+
+
+def quantile_disc(x: Expression, q: float | Expression) -> Expression:
+    """The value at the quantile, one of the values themselves.
+
+    Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `quantile_disc(col("x"), 0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("quantile_disc", (x, q))
+
+
+def mad(x: Expression) -> Expression:
+    """The median of the absolute deviations from the median.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mad(col("x"))` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mad", (x,))
+
+
+def approx_count_distinct(x: Expression) -> Expression:
+    """`count(DISTINCT x)`, exactly.
+
+    No result depends on an estimate.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("approx_count_distinct", (x,))
 
 
 def sem(x: Expression) -> Expression:

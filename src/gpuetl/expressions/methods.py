@@ -2343,6 +2343,37 @@ class Methods:
         """
         return self._call("kurtosis_pop", (self,))
 
+    def quantile_disc(self, q: float | Expression) -> Expression:
+        """The value at the quantile, one of the values themselves.
+
+        Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").quantile_disc(0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("quantile_disc", (self, q))
+
+    def mad(self) -> Expression:
+        """The median of the absolute deviations from the median.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mad()` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mad", (self,))
+
+    def approx_count_distinct(self) -> Expression:
+        """`count(DISTINCT x)`, exactly.
+
+        No result depends on an estimate.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("approx_count_distinct", (self,))
+
     def sem(self) -> Expression:
         """The standard error of the mean, as DuckDB has it.
 

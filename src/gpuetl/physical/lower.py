@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import singledispatchmethod
 
+from gpuetl.expressions.functions.aggregates import SAME_OF_DISTINCT
 from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.column_statistics import are_apart, follow_each_other
@@ -229,6 +230,14 @@ class _Lowering:
         meeting = self.by_keys(source, node.by, node.origin)
         phases = two_phases(node, node.source) if meeting is not source else None
         if phases is None:
+            if meeting is not source and reads_distinct(node):
+                first = Map(
+                    Distinct(
+                        source=node.source, on=tuple(sorted(node.needs(frozenset(node.schema))[0])), origin=node.origin
+                    ),
+                    (source,),
+                )
+                meeting = self.by_keys(first, node.by, node.origin)
             return Map(node, (meeting,))
         prepared = Map(phases.prepare, (source,)) if phases.prepare else source
         partial = Map(phases.partial, (prepared,))
@@ -297,6 +306,12 @@ class _Lowering:
     def write(self, node: Write, source: Physical) -> Physical:
         """One file takes all rows in one partition; a folder takes a part from each."""
         return sorted_in_one(source, node.origin) if node.target.is_file else source
+
+
+def reads_distinct(node: Aggregate) -> bool:
+    """Return whether rows that repeat in all columns that an aggregate reads change none of its results."""
+    names = {call.function.name for call in node.calls.values()}
+    return not node.orders and all(name in SAME_OF_DISTINCT or name.endswith("_distinct") for name in names)
 
 
 def must_meet(node: Join) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gpuetl.expressions.functions.collecting import OF_DISTINCT
 from gpuetl.formats.format import Encoding
 from gpuetl.formats.registry import format_named
 from gpuetl.plan.node import Node
@@ -93,7 +94,10 @@ SCALAR_JOIN = Work(0, 8)
 """To repeat a value: row numbers."""
 SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join, AsofJoin)
 """On the host, so that seldom more than one table is in flight to a writer."""
-VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
+VALUES_SORTED = {
+    "median", "quantile", "mode", "count_distinct", "quantile_disc", "mad", "array_agg", "array_agg_distinct",
+    "string_agg", "string_agg_distinct", *OF_DISTINCT,
+}  # fmt: skip
 """Aggregates that sort values, also of a single group."""
 TEXT_READING = 8
 """A row of texts that are read: its slot among the distinct ones and its number in the dictionary."""
