@@ -203,7 +203,7 @@ def sorted_rows(node: nodes.Sort, source: str) -> str:
 @select.register
 def limited(node: nodes.Limit, source: str) -> str:
     """The first rows in the order in which the input's rows come."""
-    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {node.count}"
+    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {'ALL' if node.count is None else node.count} OFFSET {node.offset}"
 
 
 @select.register

@@ -53,7 +53,12 @@ def filter_facts(node: nodes.Filter, source: Facts) -> Facts:
 @facts.register
 def limit_facts(node: nodes.Limit, source: Facts) -> Facts:
     """Fewer rows, in order."""
-    return Facts(source.precision, source.unique, min(node.count, source.most_rows), source.sorted)
+    return Facts(
+        source.precision,
+        source.unique,
+        source.most_rows if node.count is None else min(node.count, source.most_rows),
+        source.sorted,
+    )
 
 
 @facts.register

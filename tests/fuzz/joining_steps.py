@@ -1,5 +1,6 @@
 """Steps that put two inputs together, and those that give a row any number of times: explode and sample."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.asof import AsofKeys, can_meet, has_distance
 from gpuetl.spec.steps.join import meeting_type
 from gpuetl.table_steps import KeyedJoin, Validate
-from gpuetl.types.data_types import STRING, can_be_key, common_type, is_temporal
+from gpuetl.types.data_types import STRING, DataType, can_be_key, common_type, is_temporal
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 
@@ -100,6 +101,46 @@ def united(builder: Builder, relation: Relation) -> Table | None:
     same = all(set(other.node.schema) - {tag} == set(relation.node.schema) for other in fitted)
     missing: Literal["error", "null"] = "error" if same and builder.draws.chance(50) else "null"
     return table.union(*{other.table.origin: other.table for other in fitted}.values(), missing=missing)
+
+
+def intersected(builder: Builder, relation: Relation) -> Table | None:
+    """Rows that another input has, of columns that both have; half of the time it is a part of the same rows."""
+    return compared(builder, relation, "intersect")
+
+
+def excepted(builder: Builder, relation: Relation) -> Table | None:
+    """Rows that another input does not have, of columns that both have."""
+    return compared(builder, relation, "except_")
+
+
+def compared(builder: Builder, relation: Relation, method: str) -> Table | None:
+    """Compare some exact columns with those of another input, whole rows or by count."""
+    draws, schema = builder.draws, relation.node.schema
+    names = draws.some_of(relation.exact(), 1, 3)
+    if not names or relation.facts.most_rows > MOST_ROWS:
+        return None
+    types = {name: schema[name] for name in names}
+    options = [(other, columns) for other in builder.others if (columns := columns_of_types(builder, other, types))]
+    table = relation.table.select(*names)
+    if not options:
+        return None
+    other, columns = draws.one_of(options)
+    theirs = other.table.select(**{name: col(theirs) for name, theirs in columns.items()})
+    named = builder.named(builder.extended_by(other, theirs), builder.stage_name())
+    if set(named.node.schema) != set(names):
+        return None
+    return getattr(table, method)(named.table, all=draws.chance(50))  # type: ignore[no-any-return]
+
+
+def columns_of_types(builder: Builder, other: Relation, types: Mapping[str, DataType]) -> dict[str, str]:
+    """Return columns of another input that meet those types; nothing where there is none for one of them."""
+    schema, found = other.node.schema, dict[str, str]()
+    for name, dtype in types.items():
+        fitting = [theirs for theirs in other.exact() if common_type(schema[theirs], dtype) is not None]
+        if not fitting:
+            return {}
+        found[name] = builder.draws.one_of(fitting)
+    return found
 
 
 def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict[str, Expression]) -> Relation:

@@ -43,8 +43,9 @@ def input_row_limits(node: Node, row_limit: RowLimit) -> list[RowLimit]:
 
 @input_row_limits.register
 def of_limit(node: Limit, row_limit: RowLimit) -> list[RowLimit]:
-    """Return the limit, or a lesser one above."""
-    return [node.count if row_limit is None else min(node.count, row_limit)]
+    """Return the limit, or a lesser one above, and the rows that are left out before."""
+    kept = [count for count in (node.count, row_limit) if count is not None]
+    return [min(kept) + node.offset if kept else None]
 
 
 @input_row_limits.register

@@ -210,9 +210,9 @@ class _Lowering:
         """Limit each partition, gather them, sort them if their rows were in orders of their own, and limit again."""
         if source.partitions == 1:
             return Map(node, (source,))
-        first_of_each = Map(replace(node), (source,))
+        first_of_each = source if node.first is None else Map(replace(node, count=node.first, offset=0), (source,))
         own_orders = bool(node.ordering) and not source.in_sequence
-        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if own_orders else node.count)
+        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if own_orders else node.first)
         if own_orders:
             kept = Map(Sort(source=node.source, by=node.ordering, origin=node.origin), (kept,))
         return Map(node, (kept,))

@@ -116,12 +116,13 @@ def least_rows(operation: Node, inputs: Sequence[int]) -> int:
         return 0
     if isinstance(operation, Aggregate | Distinct | KernelReduction):
         return min(1, inputs[0])
-    return min([inputs[0], *_limits(operation)])
+    left_out = operation.offset if isinstance(operation, Limit) else 0
+    return min([max(0, inputs[0] - left_out), *_limits(operation)])
 
 
 def _limits(operation: Node) -> list[int]:
     if isinstance(operation, Limit):
-        return [operation.count]
+        return [] if operation.count is None else [operation.count]
     return [operation.limit] if isinstance(operation, Sort) and operation.limit is not None else []
 
 

@@ -109,6 +109,7 @@ def step_markdown(verb: str, run: Run, titles: Mapping[str, str]) -> str:
         f"{summary}\n",
         shown(example, run),
         f"{details}\n",
+        *(f"{sentence}\n\n{shown(other, run)}" for sentence, other in example.others.items()),
         step_table(STEPS[verb]),
         table(("error", "reason"), [f"| {link(code)} | {titles[code]} |" for code in example.errors]),
     ]
