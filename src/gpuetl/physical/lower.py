@@ -9,6 +9,7 @@ from functools import singledispatchmethod
 from gpuetl.expressions.functions.aggregates import SAME_OF_DISTINCT
 from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.physical.aggregates import two_phases
+from gpuetl.physical.aligned_reads import read_near
 from gpuetl.physical.column_statistics import are_apart, follow_each_other
 from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange, Scan, by_range
@@ -272,10 +273,16 @@ class _Lowering:
 
     @node.register
     def asof_join(self, node: AsofJoin, left: Physical, right: Physical) -> Physical:
-        """Send a small right side everywhere, and any right side where there are no keys; else equal keys meet."""
+        """Send a small right side everywhere; of a large one read what is near each left partition, if that is known.
+
+        Else equal keys meet, and without keys any right side goes everywhere.
+        """
         if left.partitions == 1 and right.partitions == 1:
             return Map(node, (left, right))
-        if not node.left_on or self.is_small(right):
+        is_small = self.is_small(right)
+        if not is_small and self.layout.aligned_reads and (near := read_near(node, left, right)):
+            return Map(node, (left, near))
+        if not node.left_on or is_small:
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))
 
