@@ -25,6 +25,6 @@ STEPS: PluginTable[type[Step]] = PluginTable("step", step_of, {
 })  # fmt: skip
 
 __all__ = [
-    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Except", "Explode", "FillNull", "Filter", "Intersect", "Join",
-    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest", "Window", "WithColumns",
+    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Except", "Explode", "FillNull", "Filter",
+    "Intersect", "Join", "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest", "Window", "WithColumns",
 ]  # fmt: skip
