@@ -13,29 +13,31 @@ from gpuetl.expressions.expression import Expression, call, function_call
 from gpuetl.expressions.operands import DateUnit, IntoExpression, Scalar, ZoneChoice
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "asin", "asinh", "assume_zone",
-    "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bucket",
-    "byte_length", "case", "cbrt", "ceil", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone",
-    "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count",
-    "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name",
-    "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff",
-    "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill",
-    "first", "floor", "from_base64", "from_epoch", "from_epoch_ms", "greater", "greater_equal", "greatest", "hash",
-    "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in",
-    "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "lag", "last",
-    "last_day", "lead", "least", "left", "length", "less", "less_equal", "like", "list_contains", "list_extract",
-    "list_get", "list_length", "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date",
-    "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "median", "microsecond",
-    "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month",
-    "month_name", "multiply", "negate", "not_", "not_equal", "ntile", "nullif", "or_", "pct_change", "percent_rank",
-    "pi", "power", "quantile", "quarter", "radians", "rank", "regexp_count", "regexp_extract", "regexp_full_match",
-    "regexp_like", "regexp_replace", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
-    "row_number", "rpad", "rtrim", "second", "seconds", "session_id", "sha256", "shift_left", "shift_right", "sign",
-    "sin", "sinh", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime", "strpos", "strptime",
-    "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket", "to_base64",
-    "to_date", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex",
-    "upper", "var", "var_pop", "week", "year",
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "asin", "asinh",
+    "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "clip", "coalesce",
+    "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct",
+    "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum",
+    "cume_dist", "date_diff", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month",
+    "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms",
+    "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill", "first", "floor", "from_base64", "from_epoch",
+    "from_epoch_ms", "geometric_mean", "greater", "greater_equal", "greatest", "hash", "hex", "hour", "hours", "hypot",
+    "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan",
+    "is_not_distinct", "is_null", "iso_year", "isodow", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lead",
+    "least", "left", "length", "less", "less_equal", "like", "list_contains", "list_extract", "list_get", "list_length",
+    "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date", "make_timestamp", "map_get",
+    "map_keys", "map_values", "max", "max_by", "md5", "mean", "median", "microsecond", "microseconds", "millisecond",
+    "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate",
+    "not_", "not_equal", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "quantile",
+    "quarter", "radians", "rank", "regexp_count", "regexp_extract", "regexp_full_match", "regexp_like",
+    "regexp_replace", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",
+    "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count",
+    "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number",
+    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "sin",
+    "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime", "strpos",
+    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket",
+    "to_base64", "to_date", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract",
+    "unhex", "upper", "var", "var_pop", "week", "weighted_avg", "year",
 ]  # fmt: skip
 
 
@@ -772,7 +774,7 @@ def concat(x: IntoExpression, y: IntoExpression, *more: IntoExpression) -> Expre
 def concat_ws(separator: str | Expression, x: IntoExpression, *more: IntoExpression) -> Expression:
     """The strings that are not null, with the separator between them.
 
-    Never null.
+    Null only where the separator is.
 
     Example: `concat_ws("-", lit("a"), None, "b")` is `"a-b"`.
     """
@@ -868,7 +870,7 @@ def rtrim(text: IntoExpression, characters: str | Expression | None = None) -> E
 def substring(text: IntoExpression, start: int | Expression, length: int | Expression | None = None) -> Expression:
     """`length` code points (all) from the 1-based `start`; a negative one counts from the end.
 
-    Positions before the text count, but hold nothing.
+    Positions before the text count, but hold nothing. A negative `length` takes those before `start`.
 
     Null in any argument gives null.
 
@@ -944,6 +946,8 @@ def remove_suffix(text: IntoExpression, suffix: str | Expression) -> Expression:
 def repeat(text: IntoExpression, count: int | Expression) -> Expression:
     """The text `count` times in a row, 1,000,000 at most.
 
+    Empty where it is negative.
+
     Null in any argument gives null.
 
     Example: `repeat(lit("ab"), 3)` is `"ababab"`.
@@ -952,9 +956,9 @@ def repeat(text: IntoExpression, count: int | Expression) -> Expression:
 
 
 def split_part(text: IntoExpression, separator: str | Expression, index: int | Expression) -> Expression:
-    """The part at `index` between separators: from 1, or from -1 at the end.
+    """The part at `index` between separators: from 1, or from -1 at the end; empty where there is none.
 
-    Empty where there is none.
+    An empty separator parts all characters.
 
     Null in any argument gives null.
 
@@ -986,7 +990,7 @@ def reverse(text: IntoExpression) -> Expression:
 def lpad(text: IntoExpression, length: int | Expression, fill: str | Expression | None = None) -> Expression:
     """Filled at the start (with spaces) to `length` code points, 1,000,000 at most.
 
-    Longer text is kept whole.
+    Longer text is kept whole, and a longer `fill` is repeated.
 
     Null in any argument gives null.
 
@@ -998,7 +1002,7 @@ def lpad(text: IntoExpression, length: int | Expression, fill: str | Expression 
 def rpad(text: IntoExpression, length: int | Expression, fill: str | Expression | None = None) -> Expression:
     """Filled at the end (with spaces) to `length` code points, 1,000,000 at most.
 
-    Longer text is kept whole.
+    Longer text is kept whole, and a longer `fill` is repeated.
 
     Null in any argument gives null.
 
@@ -1638,6 +1642,8 @@ def list_extract(x: IntoExpression, index: IntoExpression) -> Expression:
 def split(text: IntoExpression, separator: str | Expression) -> Expression:
     """The parts between the separators, as list<string>; '' gives a list of ''.
 
+    An empty separator parts all characters.
+
     Null in any argument gives null.
 
     Example: `split(lit("a,b,c"), ",")` is `["a", "b", "c"]`.
@@ -2035,6 +2041,230 @@ def all(x: Expression) -> Expression:
     Example: `all(col("x").greater(1))` is `False`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("all", (x,))
+
+
+def any_value(x: Expression) -> Expression:
+    """One of the values that are not null.
+
+    Always the least, so that every run gives the same.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `any_value(col("x"))` is `1`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("any_value", (x,))
+
+
+def product(x: Expression) -> Expression:
+    """The product in float64.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `product(col("x"))` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("product", (x,))
+
+
+def bitwise_and(x: Expression) -> Expression:
+    """The bits that are set in all integers.
+
+    `bit_and(x)` in SQL.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `bitwise_and(col("x"))` is `0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("bitwise_and", (x,))
+
+
+def bitwise_or(x: Expression) -> Expression:
+    """The bits that are set in any integer.
+
+    `bit_or(x)` in SQL.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `bitwise_or(col("x"))` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("bitwise_or", (x,))
+
+
+def bitwise_xor(x: Expression) -> Expression:
+    """The bits that are set in an odd number of integers.
+
+    `bit_xor(x)` in SQL.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `bitwise_xor(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("bitwise_xor", (x,))
+
+
+def skewness(x: Expression) -> Expression:
+    """The skewness of a sample.
+
+    Null of fewer than 3 values, and of equal ones.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `skewness(col("x"))` is `1.7320508075688767`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("skewness", (x,))
+
+
+def kurtosis(x: Expression) -> Expression:
+    """The excess kurtosis of a sample.
+
+    Null of fewer than 4 values, and of equal ones.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `kurtosis(col("x").abs())` is `None`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("kurtosis", (x,))
+
+
+def kurtosis_pop(x: Expression) -> Expression:
+    """The excess kurtosis of the values themselves.
+
+    Null of equal ones.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `kurtosis_pop(col("x"))` is `-1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("kurtosis_pop", (x,))
+
+
+def sem(x: Expression) -> Expression:
+    """The standard error of the mean, as DuckDB has it.
+
+    Std_pop(x) / sqrt(count(x)).
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `sem(col("x"))` is `0.2721655269759087`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("sem", (x,))
+
+
+def geometric_mean(x: Expression) -> Expression:
+    """The geometric mean.
+
+    Exp(mean(ln(x))), so 0 if any value is 0, NaN if one is negative.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `geometric_mean(col("x"))` is `1.2599210498948732`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("geometric_mean", (x,))
+
+
+def weighted_avg(x: Expression, weight: Expression) -> Expression:
+    """The mean of x by weight, of the pairs without a null.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `weighted_avg(col("x"), col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("weighted_avg", (x, weight))
+
+
+def regr_count(y: Expression, x: Expression) -> Expression:
+    """The number of pairs without a null.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_count(col("x"), lit(2).multiply(col("x")))` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_count", (y, x))
+
+
+def regr_avgx(y: Expression, x: Expression) -> Expression:
+    """The mean of x over pairs.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_avgx(col("x"), lit(3).multiply(col("x")))` is `4.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_avgx", (y, x))
+
+
+def regr_avgy(y: Expression, x: Expression) -> Expression:
+    """The mean of y over pairs.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_avgy(lit(3).multiply(col("x")), col("x"))` is `4.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_avgy", (y, x))
+
+
+def regr_sxx(y: Expression, x: Expression) -> Expression:
+    """The sum of squared deviations of x over pairs.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_sxx(col("x"), lit(3).multiply(col("x")))` is `6.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_sxx", (y, x))
+
+
+def regr_syy(y: Expression, x: Expression) -> Expression:
+    """The sum of squared deviations of y over pairs.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_syy(lit(3).multiply(col("x")), col("x"))` is `6.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_syy", (y, x))
+
+
+def regr_sxy(y: Expression, x: Expression) -> Expression:
+    """The sum of products of deviations over pairs.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_sxy(lit(3).multiply(col("x")), col("x"))` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_sxy", (y, x))
+
+
+def regr_slope(y: Expression, x: Expression) -> Expression:
+    """The slope of the least squares line y = a + b·x.
+
+    NaN where x is constant.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_slope(lit(3).multiply(col("x")), col("x"))` is `3.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_slope", (y, x))
+
+
+def regr_intercept(y: Expression, x: Expression) -> Expression:
+    """The intercept of the least squares line.
+
+    Null where x is constant.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_intercept(lit(3).multiply(col("x")).add(1), col("x"))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_intercept", (y, x))
+
+
+def regr_r2(y: Expression, x: Expression) -> Expression:
+    """The coefficient of determination: corr(y, x) squared.
+
+    Null where x is constant, 1 where only y is.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `regr_r2(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("regr_r2", (y, x))
 
 
 def row_number() -> Expression:

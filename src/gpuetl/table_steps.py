@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -30,6 +31,7 @@ from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
+from gpuetl.spec.steps.fit import Transform
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
 from gpuetl.spec.values import Formula, Text, as_names
@@ -236,6 +238,30 @@ class TableSteps:
         """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
         names = names_of("sample: by", by)
         return self.step(verbs.Sample(fraction, rows, names, seed))  # type: ignore[arg-type]
+
+    def fit(self, transforms: Transform | Sequence[Transform], *, save: str | os.PathLike[str] | None = None) -> Table:
+        """Learn from the rows and transform them, by functions of `gpuetl.transforms`.
+
+        `save` is a folder to which a run writes what was learned.  `apply` transforms other rows in the same way.
+        """
+        given = (transforms,) if isinstance(transforms, Transform) else tuple(transforms)
+        if wrong := next((one for one in given if not isinstance(one, Transform)), None) or (
+            not given and "no transform"
+        ):
+            message = coded("GE1880", f"fit takes functions of gpuetl.transforms, got {wrong!r}")
+            raise InvalidPipeline.because(message, 'Write fit([transforms.normalise("age")]).', "fit")
+        return self.step(verbs.Fit(given, None if save is None else os.fspath(save)))
+
+    @overload
+    def apply(self, fit: Table) -> Table: ...
+
+    @overload
+    def apply(self, *, load: str | os.PathLike[str]) -> Table: ...
+
+    def apply(self, fit: Table | None = None, *, load: str | os.PathLike[str] | None = None) -> Table:
+        """Transform rows as `fit` did: that of a table whose last step is `fit`, or the one in a folder."""
+        name = None if fit is None else self._beside("apply", fit)
+        return self.step(verbs.Apply(name, None if load is None else os.fspath(load)))
 
     def expect(
         self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Iterable[Scalar]] | None = None,

@@ -90,6 +90,16 @@ def mode(call: Call, x: str) -> str:
     return f"list_mode({sorted_list(call, canonical(x, call.args[0].dtype))})"
 
 
+def moments(text: str, ddof: int) -> Text:
+    """What `text` makes of the values {0} of a group and of their mean; DuckDB's own sums of powers cancel."""
+
+    def made(call: Call, x: str) -> str:
+        values = f"(list({x}) FILTER (WHERE {x} IS NOT NULL))"
+        return f"(CASE WHEN count({x}) > {ddof} THEN {text}({values}) END)"
+
+    return made
+
+
 def spread(function: str, ddof: int = 1) -> Text:
     """A moment about the mean, which is NaN where a value is infinite or NaN; DuckDB fails there, or leaves the value out."""
 
@@ -118,6 +128,13 @@ AGGREGATES: dict[str, Text] = {
     "covar_samp": spread("covar_samp"),
     "covar_pop": spread("covar_pop", ddof=0),
     "corr": spread("corr"),
+    "product": "product({0})",
+    "bitwise_and": "bit_and({0})",
+    "bitwise_or": "bit_or({0})",
+    "bitwise_xor": "bit_xor({0})",
+    "skewness": moments("skewness_of", 2),
+    "kurtosis": moments("kurtosis_of", 3),
+    "kurtosis_pop": moments("kurtosis_pop_of", 1),
     "median": lambda call, x: f"median_of({sorted_list(call, x)})",
     "quantile": lambda call, x, q: f"quantile_of({sorted_list(call, x)}, {q})",
     "mode": mode,

@@ -13,7 +13,7 @@ from fuzz.duckdb_text import MACROS, Text, hidden
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
 from gpuetl.engines.pandas.expressions.functions.hashing import HANDLERS
-from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Call, can_fail
 
 HASH = "hash_of_engine"
@@ -41,6 +41,11 @@ DUCKDB: dict[tuple[Kind, str], Text] = {
 
 COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
     ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
+    **{
+        key: "its definition, over other functions: tests/steps/test_aggregate_statistics.py compares DuckDB's own"
+        for key, function in FUNCTIONS.items()
+        if function.definition
+    },
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""

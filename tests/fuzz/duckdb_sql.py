@@ -84,6 +84,18 @@ def windowed(node: nodes.Window, source: str) -> str:
     return f"SELECT {', '.join(kept + made)} FROM ({timed}) {window}"
 
 
+@select.register
+def window_of_groups(node: nodes.GroupWindow, source: str) -> str:
+    """Each row has what its group comes to."""
+    keys = [(quoted(name), node.source.schema[name]) for name in node.by]
+    pairs = " AND ".join(
+        f"{canonical(f'l.{key}', dtype)} IS NOT DISTINCT FROM {canonical(f'r.{key}', dtype)}" for key, dtype in keys
+    )
+    made = [f"{'r' if name in node.calls else 'l'}.{quoted(name)} AS {quoted(name)}" for name in node.schema]
+    groups = aggregated(node.aggregate, source)
+    return f"SELECT {', '.join(made)} FROM {source} l LEFT JOIN ({groups}) r ON {pairs}"
+
+
 def time_text(key: SortKey, schema: Schema) -> str:
     """Return the time that a window is ordered by, in microseconds, or null."""
     dtype = schema[key.column]

@@ -31,6 +31,16 @@ CREATE MACRO power_of_all(s) AS
     power(-1.0, len(list_filter(s, lambda v: v < 0))) * exp(list_sum(list_transform(s, lambda v: ln(abs(v)))));
 CREATE MACRO product_of(s) AS
     CASE WHEN list_contains(s, 0.0) THEN list_sum(list_transform(s, lambda v: v * 0)) ELSE power_of_all(s) END;
+CREATE MACRO power_sum(s, mean, p) AS list_sum(list_transform(s, lambda v: power(v - mean, p)));
+CREATE MACRO moment_of(s, p) AS power_sum(s, list_avg(s), p);
+CREATE MACRO skewness_at(n, second, third) AS
+    CASE WHEN second <> 0 THEN sqrt(n - 1) * n / (n - 2) * third / power(second, 1.5) END;
+CREATE MACRO kurtosis_at(n, tails) AS (n - 1) * ((n + 1) * tails - 3 * (n - 1)) / ((n - 2) * (n - 3));
+CREATE MACRO tails_of(s) AS
+    CASE WHEN moment_of(s, 2) <> 0 THEN len(s) * moment_of(s, 4) / power(moment_of(s, 2), 2) END;
+CREATE MACRO skewness_of(s) AS skewness_at(len(s), moment_of(s, 2), moment_of(s, 3));
+CREATE MACRO kurtosis_of(s) AS kurtosis_at(len(s), tails_of(s));
+CREATE MACRO kurtosis_pop_of(s) AS tails_of(s) - 3;
 """
 
 

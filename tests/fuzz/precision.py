@@ -41,6 +41,7 @@ VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "fir
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
     "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "cum_prod",
+    "product", "skewness", "kurtosis", "kurtosis_pop",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 MEANS = frozenset(("mean", "cum_mean", "rolling_mean"))

@@ -58,7 +58,7 @@ def test_every_step_is_drawn_or_has_a_reason_why_not(verb):
 
 def test_every_step_and_function_is_in_a_case_that_is_compared():
     """Those that the seeds of test_fuzz.py do not draw are compared in the first case that does."""
-    missing = {*STEPS, *FUNCTIONS}
+    missing = {*STEPS, *(key for key, function in FUNCTIONS.items() if not function.definition)}
     for seed in range(MOST_CASES):
         case = drawn_case(SeededDraws(seed))
         drawn = {step.verb for stage in case.pipeline.spec.stages.values() for step in stage.steps}

@@ -21,7 +21,8 @@ from gpuetl.engines.cudf.codegen.user_kernels import elementwise_source
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.relational.kernel_reduction import reduction_source
 from gpuetl.engines.cudf.relational.kernel_scan import scan_source
-from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
+from gpuetl.expressions.functions import INTERNAL
+from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read

@@ -91,7 +91,15 @@ def test_numbers_of_kinds_are_those_of_the_device():
     assert names_in("states.cuh", "Stored")[1:] == [*aggregate_reduction.RECORD_TYPES[1:]]
     assert len(names_in("closed/results.cu", "Stored")) == len(aggregate_reduction.RESULT_TYPES)
     assert names_in("closed/results.cu", "State") == [*aggregate_states.MEMORY]
-    assert [*aggregate_states.MEMORY] == ["narrow", "integers", "decimals", "least", "greatest", "moments"]
+    assert [*aggregate_states.MEMORY] == [
+        "narrow",
+        "integers",
+        "decimals",
+        "least",
+        "greatest",
+        "moments",
+        "high_moments",
+    ]
 
 
 def test_every_call_has_kinds_that_the_device_knows():

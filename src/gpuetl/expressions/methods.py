@@ -664,7 +664,7 @@ class Methods:
     def concat_ws(self, separator: str | Expression, *more: IntoExpression) -> Expression:
         """The strings that are not null, with the separator between them.
 
-        Never null.
+        Null only where the separator is.
 
         Example: `lit("a").concat_ws("-", None, "b")` is `"a-b"`.
         """
@@ -751,7 +751,7 @@ class Methods:
     def substring(self, start: int | Expression, length: int | Expression | None = None) -> Expression:
         """`length` code points (all) from the 1-based `start`; a negative one counts from the end.
 
-        Positions before the text count, but hold nothing.
+        Positions before the text count, but hold nothing. A negative `length` takes those before `start`.
 
         Null in any argument gives null.
 
@@ -820,6 +820,8 @@ class Methods:
     def repeat(self, count: int | Expression) -> Expression:
         """The text `count` times in a row, 1,000,000 at most.
 
+        Empty where it is negative.
+
         Null in any argument gives null.
 
         Example: `lit("ab").repeat(3)` is `"ababab"`.
@@ -827,9 +829,9 @@ class Methods:
         return self._call("repeat", (self, count))
 
     def split_part(self, separator: str | Expression, index: int | Expression) -> Expression:
-        """The part at `index` between separators: from 1, or from -1 at the end.
+        """The part at `index` between separators: from 1, or from -1 at the end; empty where there is none.
 
-        Empty where there is none.
+        An empty separator parts all characters.
 
         Null in any argument gives null.
 
@@ -858,7 +860,7 @@ class Methods:
     def lpad(self, length: int | Expression, fill: str | Expression | None = None) -> Expression:
         """Filled at the start (with spaces) to `length` code points, 1,000,000 at most.
 
-        Longer text is kept whole.
+        Longer text is kept whole, and a longer `fill` is repeated.
 
         Null in any argument gives null.
 
@@ -869,7 +871,7 @@ class Methods:
     def rpad(self, length: int | Expression, fill: str | Expression | None = None) -> Expression:
         """Filled at the end (with spaces) to `length` code points, 1,000,000 at most.
 
-        Longer text is kept whole.
+        Longer text is kept whole, and a longer `fill` is repeated.
 
         Null in any argument gives null.
 
@@ -1449,9 +1451,9 @@ class Methods:
         return self._call("list_extract", (self, index))
 
     def split(self, separator: str | Expression) -> Expression:
-        """The parts between the separators, as list<string>.
+        """The parts between the separators, as list<string>; '' gives a list of ''.
 
-        '' gives a list of ''.
+        An empty separator parts all characters.
 
         Null in any argument gives null.
 
@@ -1825,6 +1827,210 @@ class Methods:
         Example: `col("x").greater(1).all()` is `False`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("all", (self,))
+
+    def any_value(self) -> Expression:
+        """One of the values that are not null.
+
+        Always the least, so that every run gives the same.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").any_value()` is `1`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("any_value", (self,))
+
+    def product(self) -> Expression:
+        """The product in float64.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").product()` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("product", (self,))
+
+    def bitwise_and(self) -> Expression:
+        """The bits that are set in all integers.
+
+        `bit_and(x)` in SQL.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").bitwise_and()` is `0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("bitwise_and", (self,))
+
+    def bitwise_or(self) -> Expression:
+        """The bits that are set in any integer.
+
+        `bit_or(x)` in SQL.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").bitwise_or()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("bitwise_or", (self,))
+
+    def bitwise_xor(self) -> Expression:
+        """The bits that are set in an odd number of integers.
+
+        `bit_xor(x)` in SQL.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").bitwise_xor()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("bitwise_xor", (self,))
+
+    def skewness(self) -> Expression:
+        """The skewness of a sample.
+
+        Null of fewer than 3 values, and of equal ones.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").skewness()` is `1.7320508075688767`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("skewness", (self,))
+
+    def kurtosis(self) -> Expression:
+        """The excess kurtosis of a sample.
+
+        Null of fewer than 4 values, and of equal ones.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").abs().kurtosis()` is `None`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("kurtosis", (self,))
+
+    def kurtosis_pop(self) -> Expression:
+        """The excess kurtosis of the values themselves.
+
+        Null of equal ones.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").kurtosis_pop()` is `-1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("kurtosis_pop", (self,))
+
+    def sem(self) -> Expression:
+        """The standard error of the mean, as DuckDB has it.
+
+        Std_pop(x) / sqrt(count(x)).
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").sem()` is `0.2721655269759087`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("sem", (self,))
+
+    def geometric_mean(self) -> Expression:
+        """The geometric mean.
+
+        Exp(mean(ln(x))), so 0 if any value is 0, NaN if one is negative.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").geometric_mean()` is `1.2599210498948732`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("geometric_mean", (self,))
+
+    def weighted_avg(self, weight: Expression) -> Expression:
+        """The mean of x by weight, of the pairs without a null.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").weighted_avg(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("weighted_avg", (self, weight))
+
+    def regr_count(self, x: Expression) -> Expression:
+        """The number of pairs without a null.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").regr_count(lit(2).multiply(col("x")))` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_count", (self, x))
+
+    def regr_avgx(self, x: Expression) -> Expression:
+        """The mean of x over pairs.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").regr_avgx(lit(3).multiply(col("x")))` is `4.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_avgx", (self, x))
+
+    def regr_avgy(self, x: Expression) -> Expression:
+        """The mean of y over pairs.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `lit(3).multiply(col("x")).regr_avgy(col("x"))` is `4.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_avgy", (self, x))
+
+    def regr_sxx(self, x: Expression) -> Expression:
+        """The sum of squared deviations of x over pairs.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").regr_sxx(lit(3).multiply(col("x")))` is `6.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_sxx", (self, x))
+
+    def regr_syy(self, x: Expression) -> Expression:
+        """The sum of squared deviations of y over pairs.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `lit(3).multiply(col("x")).regr_syy(col("x"))` is `6.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_syy", (self, x))
+
+    def regr_sxy(self, x: Expression) -> Expression:
+        """The sum of products of deviations over pairs.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `lit(3).multiply(col("x")).regr_sxy(col("x"))` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_sxy", (self, x))
+
+    def regr_slope(self, x: Expression) -> Expression:
+        """The slope of the least squares line y = a + b·x.
+
+        NaN where x is constant.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `lit(3).multiply(col("x")).regr_slope(col("x"))` is `3.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_slope", (self, x))
+
+    def regr_intercept(self, x: Expression) -> Expression:
+        """The intercept of the least squares line.
+
+        Null where x is constant.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `lit(3).multiply(col("x")).add(1).regr_intercept(col("x"))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_intercept", (self, x))
+
+    def regr_r2(self, x: Expression) -> Expression:
+        """The coefficient of determination: corr(y, x) squared.
+
+        Null where x is constant, 1 where only y is.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").regr_r2(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("regr_r2", (self, x))
 
     def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.

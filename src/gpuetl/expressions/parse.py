@@ -16,7 +16,7 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, LITERALS, cast_target, constant_form, converted
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.foreign import FOREIGN_WORDS, SIGNS, reference_hint
-from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
+from gpuetl.expressions.functions import INSTEAD, OVERLOADS, Kind, find_function, unknown_function
 from gpuetl.expressions.functions.aggregates import FILTERED
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import (
@@ -320,6 +320,7 @@ class _Lowering:
             raise unknown_function(name, span, KINDS)
         if cast := next((a for a in positional if isinstance(a, exp.Alias)), None):
             raise self.refusal(cast) if _is_function(name) else unknown_function(name, span, KINDS)
+        name = OVERLOADS.get((name, len(node.expressions)), name)
         count = len(self.errors)
         args = tuple(self.lower(argument) for argument in positional)
         if name in INSTEAD:  # its arguments are written otherwise, too

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from gpuetl.expressions.build import col, when
-from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions import FUNCTIONS, Function
 from gpuetl.expressions.functions.aggregates import (
     BY_KEY,
     CENTER,
@@ -22,6 +22,7 @@ from gpuetl.expressions.functions.aggregates import (
     WIDE_SUM,
     edge_arguments,
 )
+from gpuetl.expressions.functions.moments import FOURTH_MOMENT, MERGED_FOURTH, MERGED_THIRD, THIRD_MOMENT
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr
 from gpuetl.expressions.resolve import formula
 from gpuetl.plan.node import Node, SortKey
@@ -177,6 +178,24 @@ def _moments(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     return formula(_FINISH[named_call.call.function.name], **operands)
 
 
+def _high_moments(split: _SplitCalls, named_call: _NamedCall) -> Expr:
+    """Merge counts, means, and the second to the fourth moment."""
+    name, (x,) = named_call.name, named_call.call.args
+
+    def part(function: Function, *args: Expr) -> Column:
+        return split.part(name, Call(function, args, FLOAT64))
+
+    n, center = split.part(name, _call("count", INT64, x)), part(CENTER, x)
+    parts = (n, center, part(CO_MOMENT, x, x), part(THIRD_MOMENT, x), part(FOURTH_MOMENT, x))
+    operands = {
+        "n": split.merge(name, _call("sum", INT64, n)),
+        "second": split.merge(name, Call(MERGED_CO_MOMENT, (n, center, center, parts[2]), FLOAT64)),
+        "third": split.merge(name, Call(MERGED_THIRD, parts, FLOAT64)),
+        "fourth": split.merge(name, Call(MERGED_FOURTH, parts, FLOAT64)),
+    }
+    return formula(_FINISH_HIGH[named_call.call.function.name], **operands)
+
+
 def _extreme_by(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Carry the value by which rows are compared."""
     y = named_call.call.args[1]
@@ -218,9 +237,22 @@ _FINISH = {
     "corr": when(_N > 1, when(_R.abs() > 1, _R.sign()).otherwise(_R)).end(),
 }
 
+_SECOND = col("second")
+_TAILS = _N * (col("fourth") / (_SECOND * _SECOND))
+_FINISH_HIGH = {
+    "skewness": when(
+        (_N > 2) & (_SECOND != 0), (_N - 1).sqrt() * _N / (_N - 2) * (col("third") / (_SECOND * _SECOND.sqrt()))
+    ).end(),
+    "kurtosis": when(
+        (_N > 3) & (_SECOND != 0), (_N - 1) * ((_N + 1) * _TAILS - 3 * (_N - 1)) / ((_N - 2) * (_N - 3))
+    ).end(),
+    "kurtosis_pop": when((_N > 1) & (_SECOND != 0), _TAILS - 3).end(),
+}
+
 _SPLIT: dict[str, Callable[[_SplitCalls, _NamedCall], Expr]] = {
     "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
+    "product": _itself, "bitwise_and": _itself, "bitwise_or": _itself, "bitwise_xor": _itself,
     "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,
-    **dict.fromkeys(_FINISH, _moments),
+    **dict.fromkeys(_FINISH, _moments), **dict.fromkeys(_FINISH_HIGH, _high_moments),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from gpuetl.physical.size_estimates import Estimates
 from gpuetl.physical.stateful_window import StatefulWindow, stateful_window
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
-from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
+from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, GroupWindow, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
@@ -145,6 +145,8 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
+        if isinstance(node, GroupWindow):
+            return Map(node, (meeting,))
         if meeting is not source and isinstance(node, Window) and (stateful := self.stateful(node, source)):
             return stateful
         in_order = meeting is source or (not node.keys and source.in_sequence)

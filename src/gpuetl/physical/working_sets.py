@@ -14,6 +14,7 @@ from gpuetl.plan.nodes import (
     Explode,
     Filter,
     Grouped,
+    GroupWindow,
     Join,
     Kernel,
     KernelReduction,
@@ -55,6 +56,7 @@ WORK: dict[type[Node], Work] = {
     Sort: Work(SORTING, 6),  # the order (4), marks
     Distinct: Work(SORTING, 10),  # the order, marks, where groups begin (4)
     Window: Work(SORTING, 24),  # the order, marks, frames' begins (4) and blocks (4 to 8), rows that have a value (8)
+    GroupWindow: Work(SORTING, 28),  # the order, where groups begin (8), a state a group, each row's group (4)
     Kernel: Work(0, 24),  # of rows with nulls: which are whole (8), their numbers (8), where their results go (8)
     KernelReduction: Work(SORTING, 24),
     Aggregate: Work(SORTING, 24),  # the order, where groups begin (8), a state a group
@@ -71,6 +73,7 @@ HOST_WORK: dict[type[Node], Work] = {
     Sort: Work(0, 48, 0.5),  # words, places and both sorted (8 each), flags; columns in one array each, two at a time
     Distinct: Work(0, 58),  # a sort a key column, and one of their numbers
     Window: Work(0, 90),
+    GroupWindow: Work(0, 60),
     Kernel: Work(0, 64, 1.0),
     KernelReduction: Work(0, 110, 1.0),
     Aggregate: Work(0, 52),

@@ -250,7 +250,7 @@ def _(node: Explode, source: Lineage) -> Lineage:
 
 @lineage_of.register(Window)
 def _(node: Window, source: Lineage) -> Lineage:
-    order = source.inputs_of("WINDOW", column_names(node.sort_keys))
+    order = source.inputs_of("WINDOW", sorted(node.sort_columns))
     return source.with_columns(
         {name: merged(inputs_of_expression(call, source.columns), *order) for name, call in node.calls.items()}
     )

@@ -287,10 +287,10 @@ class Funnel:
         group_of: dict[int, list[Physical]] = {}
         for node in self.of.get(origin, []):
             group: list[Physical] = [node]
-            for child in {id(found): found for found in map(computed, node.inputs)}.values():
-                if (other := group_of.get(id(child))) is not None and other is not group:
-                    groups.remove(other)
-                    group = [*other, *group]
+            below = (group_of.get(id(child)) for child in map(computed, node.inputs))
+            for other in {id(found): found for found in below if found is not None}.values():
+                groups.remove(other)
+                group = [*other, *group]
             groups.append(group)
             group_of.update((id(member), group) for member in group)
         return [self.part(group) for group in groups]

@@ -17,6 +17,7 @@ from gpuetl.expressions.functions import (
     logic,
     maps,
     mathematics,
+    moments,
     regex,
     strings,
     structs,
@@ -44,6 +45,7 @@ MODULES = (
     binary,
     hashing,
     aggregates,
+    moments,
     windows,
 )
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
@@ -59,7 +61,11 @@ ALIASES = {
     "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
+    "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
+    "geomean": "geometric_mean", "wavg": "weighted_avg", "skew": "skewness",
 }  # fmt: skip
+OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor"}
+"""Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
     **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
@@ -82,7 +88,6 @@ INSTEAD = {
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
     "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
-    "any_value": "It may differ from run to run: write min(x), or first(x) with order_by.",
     "string_agg": "gpuetl has no aggregate of strings or lists.", "array_agg": "gpuetl has no aggregate of strings or lists.",
     "collect_list": "gpuetl has no aggregate of strings or lists.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
@@ -97,7 +102,9 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-ENTRIES.update({(entry.kind, name): entry for name, entry in aggregates.INTERNAL.items()})
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL}
+"""Functions that users cannot call, by name."""
+ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 
 
 def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
@@ -113,24 +120,12 @@ def unknown_function(name: str, span: Span | None = None, kinds: tuple[Kind, ...
     return InvalidExpression.unknown_function(name, function_names(kinds), span)
 
 
-def in_order(aggregate: Function) -> str:
-    """Return the hint of an aggregate in a window step: what does the same in order, or the empty text."""
-    name = aggregate.name.removesuffix("_rows")
-    forms = {f"cum_{name}": "the rows so far", f"rolling_{name}": "the last rows"}
-    known_forms = " and ".join(f"{form}, over {rows}" for form, rows in forms.items() if ("window", form) in FUNCTIONS)
-    return (
-        f"There is {known_forms}.  For one value a group, aggregate in a separate stage and join it."
-        if known_forms
-        else ""
-    )
-
-
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:
     """Return the names that `find_function` knows, for suggestions."""
     return sorted([RUN_ID, *(name for kind, name in FUNCTIONS if kind in kinds)])
 
 
 __all__ = [
-    "ALIASES", "FUNCTIONS", "INSTEAD", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
-    "in_order", "table_entry", "unknown_function",
+    "ALIASES", "FUNCTIONS", "INSTEAD", "INTERNAL", "OVERLOADS", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
+    "table_entry", "unknown_function",
 ]  # fmt: skip

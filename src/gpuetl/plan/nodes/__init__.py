@@ -11,12 +11,12 @@ from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
-from gpuetl.plan.nodes.window import STATE, Grouped, KeptWindow, LateRows, Window
+from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, Aggregate, Window, Kernel, KernelReduction, Sort, Limit, Distinct, Union, Explode,
-    Write,
+    Read, Filter, Project, Join, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit, Distinct, Union,
+    Explode, Write,
 )  # fmt: skip
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Distinct",
     "Explode",
     "Filter",
+    "GroupWindow",
     "Grouped",
     "Join",
     "KeptWindow",

@@ -56,9 +56,9 @@ STEP_EXAMPLES = {
         ("GE1205", "GE1206", "GE1023", "GE1107"),
     ),
     "window": Example(
-        "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent)}\n",
+        "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent), share: spent / sum(spent)}\n",
         {"events": EVENTS},
-        ("GE1204", "GE1550", "GE1551", "GE1555", "GE1556"),
+        ("GE1204", "GE1205", "GE1550", "GE1551", "GE1555", "GE1556"),
     ),
     "kernel": Example(
         "- kernel:\n    body: y = x * scale;\n    inputs: x\n    outputs: {y: float64}\n    args: {scale: 2.0}\n"
@@ -93,6 +93,17 @@ STEP_EXAMPLES = {
     "explode": Example("- explode: {column: tags, index: place}\n", {"posts": POSTS}, ("GE1210", "GE1023")),
     "unnest": Example("- unnest: {column: address, prefix: home_}\n", {"users": USERS}, ("GE1211", "GE1023")),
     "fill_null": Example("- fill_null: {amount: 0}\n", {"sales": SALES}, ("GE1103",)),
+    "fit": Example(
+        "- fit:\n    - normalise: {columns: {scaled: amount}}\n    - categorify: region\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1880",),
+    ),
+    "apply": Example(
+        "- apply: {fit: train}\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1882",),
+        before="  train: {from: sales, steps: [fit: [min_max: amount]]}\n",
+    ),
     "sample": Example("- sample: {rows: 2, seed: 1}\n- sort: id\n", {"sales": SALES}, ("GE1209",)),
 }  # fmt: skip
 """By verb."""

@@ -149,3 +149,44 @@ struct Moments {
         return only_if(n > 1, r > 1 ? 1.0 : r < -1 ? -1.0 : r);
     }
 };
+
+// Weight, mean, and sums of the second, third and fourth powers of deviations; merged as in Pébay 2008, "Formulas for
+// robust, one-pass parallel computation of covariances and arbitrary-order statistical moments".
+struct HighMoments {
+    double n = 0, mean = 0, second = 0, third = 0, fourth = 0;
+
+    DEVICE void add(Maybe<double> x) {
+        if (x.valid) join({1, x.value, x.value - x.value, x.value - x.value, x.value - x.value});
+    }
+    DEVICE void add(Maybe<double> weight, Maybe<double> x, Maybe<double> own_second, Maybe<double> own_third,
+                    Maybe<double> own_fourth) {
+        if (weight.valid && weight.value > 0 && x.valid)
+            join({weight.value, x.value, own_second.value, own_third.value, own_fourth.value});
+    }
+    DEVICE void merge(const HighMoments& later) {
+        if (later.n > 0) join(later);
+    }
+    DEVICE void join(const HighMoments& b) {
+        if (n == 0) {
+            *this = b;
+            return;
+        }
+        const double total = n + b.n, to = b.mean - mean, share = to / total, both = n * b.n;
+        fourth += b.fourth + to * share * share * share * both * (n * n - both + b.n * b.n) +
+                  6 * share * share * (n * n * b.second + b.n * b.n * second) + 4 * share * (n * b.third - b.n * third);
+        third += b.third + to * share * share * both * (n - b.n) + 3 * share * (n * b.second - b.n * second);
+        second += b.second + to * share * both;
+        mean += share * b.n;
+        n = total;
+    }
+    DEVICE Maybe<double> third_moment() const { return only_if(n > 0, third); }
+    DEVICE Maybe<double> fourth_moment() const { return only_if(n > 0, fourth); }
+    DEVICE Maybe<double> skewness() const {
+        return only_if(n > 2 && second != 0, sqrt(n - 1) * n / (n - 2) * (third / (second * sqrt(second))));
+    }
+    DEVICE double tails() const { return n * (fourth / (second * second)); }
+    DEVICE Maybe<double> kurtosis() const {
+        return only_if(n > 3 && second != 0, (n - 1) * ((n + 1) * tails() - 3 * (n - 1)) / ((n - 2) * (n - 3)));
+    }
+    DEVICE Maybe<double> kurtosis_pop() const { return only_if(n > 1 && second != 0, tails() - 3); }
+};

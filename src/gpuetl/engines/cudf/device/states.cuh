@@ -11,7 +11,8 @@
 namespace states {
 
 enum Kind { NONE, COUNT_VALID, COUNT_TRUE, FLOAT_SUM, INTEGER_SUM, UNSIGNED_SUM, LEAST_INTEGER, LEAST_UNSIGNED,
-            LEAST_FLOAT, GREATEST_INTEGER, GREATEST_UNSIGNED, GREATEST_FLOAT };  // in the order of relational/aggregate_states.py
+            LEAST_FLOAT, GREATEST_INTEGER, GREATEST_UNSIGNED, GREATEST_FLOAT,
+            FLOAT_PRODUCT, BIT_AND, BIT_OR, BIT_XOR };                           // in the order of relational/aggregate_states.py
 enum Stored { WORDS, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT32 };       // WORDS are 8 bytes of any type
 
 // A state, and the column that it reads.  Its words lie `first` words behind those of the first term of a chunk.
@@ -59,6 +60,16 @@ DEVICE bool wins(int64_t kind, uint64_t value, uint64_t held) {
     }
 }
 
+// What two values come to: a product, or bits.
+DEVICE uint64_t folded(int64_t kind, uint64_t earlier, uint64_t later) {
+    switch (kind) {
+        case FLOAT_PRODUCT: return bits_of(double_of_bits(earlier) * double_of_bits(later));
+        case BIT_AND: return earlier & later;
+        case BIT_OR: return earlier | later;
+        default: return earlier ^ later;
+    }
+}
+
 // Adds rows in their order.
 template <int R>
 DEVICE void add(int64_t kind, const uint64_t (&values)[R], const bool (&valid)[R], State& state) {
@@ -88,6 +99,14 @@ DEVICE void add(int64_t kind, const uint64_t (&values)[R], const bool (&valid)[R
                 state.n += valid[i];
             }
             return;
+        case FLOAT_PRODUCT:
+        case BIT_AND:
+        case BIT_OR:
+        case BIT_XOR:
+#pragma unroll
+            for (int i = 0; i < R; ++i)
+                if (valid[i]) state.low = state.n ? folded(kind, state.low, values[i]) : values[i], state.n = 1;
+            return;
         default:
 #pragma unroll
             for (int i = 0; i < R; ++i)
@@ -103,6 +122,12 @@ DEVICE void merge(int64_t kind, State& state, const State& later) {
         case FLOAT_SUM: state.low = sum_of_floats(state.low, later.low), state.n += later.n; return;
         case INTEGER_SUM:
         case UNSIGNED_SUM: add_integer(state, later.low, later.high), state.n += later.n; return;
+        case FLOAT_PRODUCT:
+        case BIT_AND:
+        case BIT_OR:
+        case BIT_XOR:
+            if (later.n) state.low = state.n ? folded(kind, state.low, later.low) : later.low, state.n = 1;
+            return;
         default:
             if (later.n && (!state.n || wins(kind, later.low, state.low))) state = later;
     }

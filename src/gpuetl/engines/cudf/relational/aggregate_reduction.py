@@ -240,7 +240,7 @@ MOST_IN_ORDER = 4
 """States that are reduced at once where rows come as they are: others read nothing again, and a lane has more rows
 under way."""
 KINDS = tuple(WORD_STATES)
-MOST_ARGUMENTS, MOST_RESULTS = 4, 32
+MOST_ARGUMENTS, MOST_RESULTS = 5, 32
 RESULT_TYPES = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
 """Of results, in the order of `Stored` in device/closed/results.cu; unsigned integers lie as signed ones do."""
 

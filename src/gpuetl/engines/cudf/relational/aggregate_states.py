@@ -18,21 +18,25 @@ WORD_STATES = {
     "none": 0, "count_valid": 1, "count_true": 1, "float_sum": 2, "integer_sum": 3, "unsigned_sum": 3,
     "least_integer": 2, "least_unsigned": 2, "least_float": 2,
     "greatest_integer": 2, "greatest_unsigned": 2, "greatest_float": 2,
+    "float_product": 2, "bit_and": 2, "bit_or": 2, "bit_xor": 2,
 }  # fmt: skip
 """Words of 8 bytes of a state, in the order of `Kind` in device/states.cuh.  The last one counts values."""
-MEMORY = {"narrow": 0, "integers": 32, "decimals": 48, "least": 32, "greatest": 32, "moments": 48}
+MEMORY = {"narrow": 0, "integers": 32, "decimals": 48, "least": 32, "greatest": 32, "moments": 48,
+          "high_moments": 40}  # fmt: skip
 """How states lie in memory, in the order of `State` in device/closed/results.cu, and their bytes.  Narrow ones are
 words."""
 WIDE = {
     "decimal_sum": "decimals", "halves_sum": "decimals", "wide_integer_sum": "integers",
     "least_wide_integer": "least", "greatest_wide_integer": "greatest",
     "moments": "moments", "pair_moments": "moments", "merged_moments": "moments",
+    "high_moments": "high_moments", "merged_high_moments": "high_moments",
 }  # fmt: skip
 """The states of device/closed/wide_states.cu, and how they lie in memory."""
 RESULTS = (
     "rows", "count", "float_sum", "float_mean", "extreme", "integer_sum", "wide_sum", "integer_mean", "whole_mean",
     "decimal_sum", "high_sum", "low_sum", "decimal_mean",
     "covariance", "deviation", "correlation", "center", "co_moment",
+    "skewness", "kurtosis", "kurtosis_pop", "third_moment", "fourth_moment",
 )  # fmt: skip
 """In the order of `Kind` in device/closed/results.cu."""
 SUMS = ("float_sum", "integer_sum", "unsigned_sum")
@@ -129,6 +133,15 @@ RESULT_OF: dict[str, Callable[[Call], Result]] = {
     "center": result("center", "moments"),
     "co_moment": result("co_moment", "pair_moments"),
     "merged_co_moment": result("co_moment", "merged_moments"),
+    "product": result("extreme", "float_product"),
+    "bitwise_and": result("extreme", "bit_and"),
+    "bitwise_or": result("extreme", "bit_or"),
+    "bitwise_xor": result("extreme", "bit_xor"),
+    **{name: result(name, "high_moments") for name in ("skewness", "kurtosis", "kurtosis_pop")},
+    "third_moment": result("third_moment", "high_moments"),
+    "fourth_moment": result("fourth_moment", "high_moments"),
+    "merged_third": result("third_moment", "merged_high_moments"),
+    "merged_fourth": result("fourth_moment", "merged_high_moments"),
     "wide_sum": sum_as("wide_sum"),
     "sum_of_wide": result("integer_sum", "wide_integer_sum"),
     "duration_of_wide": result("integer_sum", "wide_integer_sum"),

@@ -17,10 +17,12 @@ from gpuetl.engines.pandas.columns.column import (
     least_of,
     to_masked,
     whole,
+    with_column,
 )
 from gpuetl.engines.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, integer_limbs, nearest_floats, nearest_integers
 from gpuetl.engines.pandas.pandas_operation import run_operation
+from gpuetl.engines.pandas.relational.aggregate_moments import MOMENTS
 from gpuetl.engines.pandas.relational.aggregate_picks import (
     first_value,
     last_value,
@@ -34,7 +36,7 @@ from gpuetl.engines.pandas.relational.aggregate_sums import SUMS, VARIANCES, dec
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, grouped, reduced
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
-from gpuetl.plan.nodes import Aggregate
+from gpuetl.plan.nodes import Aggregate, GroupWindow
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import DURATION, FLOAT64, INT64
 from gpuetl.types.decimal_types import is_decimal
@@ -56,10 +58,31 @@ def aggregate_groups(operation: Aggregate, frame: pa.Table) -> pa.Table:
         groups = Groups(groups.codes, np.zeros(1, np.int64))
     first_rows = pa.array(groups.first_rows)
     columns = {name: canonical(whole(frame.column(name)).take(first_rows)) for name in operation.kept}
+    columns |= results_of(operation, frame, groups)
+    return pa.table(columns, schema=operation.schema.to_arrow())
+
+
+@run_operation.register
+def aggregate_whole_groups(operation: GroupWindow, frame: pa.Table) -> pa.Table:
+    """Add each call's result for a row's group; rows stay in place.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum leaves its type.
+    """
+    groups = encode_keys([frame.column(name) for name in operation.by], frame.num_rows)
+    codes = pa.array(groups.codes)
+    for name, result in results_of(operation.aggregate, frame, groups).items():
+        frame = with_column(frame, name, whole(result).take(codes))
+    return frame
+
+
+def results_of(operation: Aggregate, frame: pa.Table, groups: Groups) -> dict[str, Any]:
+    """Return each call's values, one a group."""
     rows = GroupedRows(operation, frame, groups)
     results = in_threads(lambda item: named_result(*item, rows), operation.calls.items())
-    columns |= dict(zip(operation.calls, results, strict=True))
-    return pa.table(columns, schema=operation.schema.to_arrow())
+    return dict(zip(operation.calls, results, strict=True))
 
 
 def named_result(name: str, call: Call, rows: GroupedRows) -> Any:
@@ -113,6 +136,22 @@ def greatest(groups: Groups, values: Any) -> Any:
     return from_masked(reduced(groups, masked, np.maximum, least_of(masked.values.dtype)), values.type)
 
 
+def product(groups: Groups, values: Any) -> Any:
+    """The product of float64s, one after the other."""
+    return from_masked(reduced(groups, to_masked(canonical(values)), np.multiply, 1.0), FLOAT64)
+
+
+def bits(function: np.ufunc, neutral: int) -> Callable[[Groups, Any], Any]:
+    """Return the handler that combines the bits of integers, of which those of `neutral` change none."""
+
+    def handler(groups: Groups, values: Any) -> Any:
+        masked = to_masked(values)
+        own = np.array(neutral, np.int64).astype(masked.values.dtype)
+        return from_masked(reduced(groups, masked, function, own), values.type)
+
+    return handler
+
+
 def mean(groups: Groups, values: Any) -> Any:
     """The mean: of floats their sum by their count, of others the nearest float64 or microsecond to the exact one."""
     counts = count_values(groups, values).to_numpy()
@@ -149,6 +188,10 @@ AGGREGATES: dict[str, Handler] = {
     "max": of_columns(greatest),
     "any": of_columns(greatest),
     "all": of_columns(least),
+    "product": of_columns(product),
+    "bitwise_and": of_columns(bits(np.bitwise_and, -1)),
+    "bitwise_or": of_columns(bits(np.bitwise_or, 0)),
+    "bitwise_xor": of_columns(bits(np.bitwise_xor, 0)),
     "mode": mode,
     "median": median,
     "quantile": quantile,
@@ -156,6 +199,6 @@ AGGREGATES: dict[str, Handler] = {
     "last": last_value,
     "min_by": value_of_least,
     "max_by": value_of_greatest,
-    **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES}.items()},
+    **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES, **MOMENTS}.items()},
     "sum": of_chunks(SUMS["sum"]),
 }

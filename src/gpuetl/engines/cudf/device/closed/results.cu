@@ -7,8 +7,9 @@ namespace results {
 
 enum Kind { ROWS, COUNT, FLOAT_SUM, FLOAT_MEAN, EXTREME, INTEGER_SUM, WIDE_SUM, INTEGER_MEAN, WHOLE_MEAN,
             DECIMAL_SUM, HIGH_SUM, LOW_SUM, DECIMAL_MEAN,
-            COVARIANCE, DEVIATION, CORRELATION, CENTER, CO_MOMENT };  // in the order of relational/aggregate_states.py
-enum State { NARROW, INTEGERS, DECIMALS, LEAST, GREATEST, MOMENTS };   // how states lie in memory
+            COVARIANCE, DEVIATION, CORRELATION, CENTER, CO_MOMENT,
+            SKEWNESS, KURTOSIS, KURTOSIS_POP, THIRD_MOMENT, FOURTH_MOMENT };  // in the order of relational/aggregate_states.py
+enum State { NARROW, INTEGERS, DECIMALS, LEAST, GREATEST, MOMENTS, HIGH_MOMENTS };   // how states lie in memory
 enum Stored { BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16, FLOAT_4, FLOAT_8 };
 
 // `detail` is the scale of a mean of decimals, or how many degrees of freedom a variance has less than rows.
@@ -79,7 +80,12 @@ DEVICE Value value_of(const Result& from, const int64_t* starts, int64_t groups,
         case DEVIATION: return Value::of(((const Moments*)from.states)[row].deviation(int(from.detail)));
         case CORRELATION: return Value::of(((const Moments*)from.states)[row].correlation(at));
         case CENTER: return Value::of(((const Moments*)from.states)[row].mean(at));
-        default: return Value::of(((const Moments*)from.states)[row].moment(at));
+        case CO_MOMENT: return Value::of(((const Moments*)from.states)[row].moment(at));
+        case SKEWNESS: return Value::of(((const HighMoments*)from.states)[row].skewness());
+        case KURTOSIS: return Value::of(((const HighMoments*)from.states)[row].kurtosis());
+        case KURTOSIS_POP: return Value::of(((const HighMoments*)from.states)[row].kurtosis_pop());
+        case THIRD_MOMENT: return Value::of(((const HighMoments*)from.states)[row].third_moment());
+        default: return Value::of(((const HighMoments*)from.states)[row].fourth_moment());
     }
 }
 

@@ -13,7 +13,7 @@ struct Argument {
 };
 
 struct Arguments {
-    Argument of[4];
+    Argument of[5];
 };
 
 template <int> DEVICE Maybe<int128_t> read(const Argument& from, int64_t row, int128_t) {
@@ -32,13 +32,17 @@ DEVICE void add_row(STATE& state, const Arguments& arguments, int64_t row) {
     else {
         const auto y = read<1>(arguments.of[1], row, VALUE{});
         if constexpr (COUNT == 2) state.add(x, y);
-        else state.add(x, y, read<2>(arguments.of[2], row, VALUE{}), read<3>(arguments.of[3], row, VALUE{}));
+        else {
+            const auto third = read<2>(arguments.of[2], row, VALUE{}), fourth = read<3>(arguments.of[3], row, VALUE{});
+            if constexpr (COUNT == 4) state.add(x, y, third, fourth);
+            else state.add(x, y, third, fourth, read<4>(arguments.of[4], row, VALUE{}));
+        }
     }
 }
 
 }  // namespace wide
 
-static_assert(sizeof(IntegerSum) == 32 && sizeof(DecimalSum) == 48 && sizeof(Moments) == 48 &&
+static_assert(sizeof(IntegerSum) == 32 && sizeof(DecimalSum) == 48 && sizeof(Moments) == 48 && sizeof(HighMoments) == 40 &&
               sizeof(Least<int128_t>) == 32, "as in relational/aggregate_states.py");
 
 // As `states::reduce` and its like.
@@ -89,3 +93,5 @@ WIDE_STATES(greatest_wide_integer, Greatest<int128_t>, int128_t, 1)
 WIDE_STATES(moments, Moments, double, 1)
 WIDE_STATES(pair_moments, Moments, double, 2)
 WIDE_STATES(merged_moments, Moments, double, 4)
+WIDE_STATES(high_moments, HighMoments, double, 1)
+WIDE_STATES(merged_high_moments, HighMoments, double, 5)
