@@ -1,6 +1,7 @@
 """The logical operations, a file each.  A backend has a handler for every one of NODES."""
 
 from gpuetl.plan.nodes.aggregate import Aggregate
+from gpuetl.plan.nodes.condition_join import ConditionJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
@@ -23,6 +24,7 @@ __all__ = [
     "NODES",
     "STATE",
     "Aggregate",
+    "ConditionJoin",
     "Distinct",
     "Explode",
     "Filter",
