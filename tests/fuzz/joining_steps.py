@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from typing import Literal
 
+import pyarrow as pa
+
 from fuzz.builder import Builder, Relation
 from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
+from gpuetl.spec.steps.asof import AsofKeys, can_meet, has_distance
 from gpuetl.spec.steps.join_keys import meeting_type
 from gpuetl.table_steps import KeyedJoin, Validate
-from gpuetl.types.data_types import NULL, STRING, DataType, can_be_key, common_type
+from gpuetl.types.data_types import NULL, STRING, DataType, can_be_key, common_type, is_temporal
+from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 
 MOST_ROWS = 4000
@@ -34,6 +38,8 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
     options = [other for other in builder.others if other.facts.most_rows * relation.facts.most_rows <= MOST_ROWS]
     if not options:
         return None
+    if draws.chance(30) and (nearest := joined_as_of(builder, relation, draws.one_of(options))):
+        return nearest
     right, how, suffix = draws.one_of(options), draws.one_of(KINDS), f"_{len(relation.table.steps)}"
     if how == "cross":
         return relation.table.join(right.table, how="cross", suffix=suffix)
@@ -64,6 +70,34 @@ def drawn_condition(builder: Builder, left: Relation, right: Relation) -> Expres
             f" {draws.one_of(('<', '>=', '>', '<=', '<>', '='))} ".join(sides if draws.chance(50) else sides[::-1])
         )
     return builder.read(draws.one_of((" and ", " or ")).join(parts))
+
+
+def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | None:
+    """A join with the nearest right row, by up to two keys; of rows that tie, by what tells them apart."""
+    draws, schema = builder.draws, right.node.schema
+    if right.facts.unique is None:
+        return None
+    times = [
+        (a, b)
+        for a in left.exact()
+        for b in right.exact()
+        if has_distance(left.node.schema[a]) and has_distance(schema[b]) and can_meet(left.node.schema[a], schema[b])
+    ]
+    if not times:
+        return None
+    ours, theirs = draws.one_of(times)
+    dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right) if draws.chance(80) else None
+    asof: AsofKeys = {
+        "left": ours, "right": theirs, "direction": draws.one_of(("backward", "forward", "nearest")),
+        "strict": draws.chance(30), "order_by": sorted(right.facts.unique),
+    }  # fmt: skip
+    if draws.chance(40) and not is_decimal(dtype) and not is_decimal(schema[theirs]):
+        asof["tolerance"] = (f"{draws.below(4)} days" if is_temporal(dtype) else
+                             f"{draws.below(40)} minutes" if pa.types.is_temporal(dtype) else draws.below(9))  # fmt: skip
+    return left.table.join(
+        right.table, keys, draws.one_of(("inner", "left")), asof=asof, suffix=f"_{len(left.table.steps)}",
+        validate="many_to_one" if draws.chance(10) else "many_to_many", nulls_equal=draws.chance(30),
+    )  # fmt: skip
 
 
 def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, str] | None:

@@ -18,6 +18,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     ConditionJoin,
     Distinct,
     Grouped,
@@ -276,11 +277,20 @@ class _Lowering:
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))
 
+    @node.register
+    def asof_join(self, node: AsofJoin, left: Physical, right: Physical) -> Physical:
+        """Send a small right side everywhere, and any right side where there are no keys; else equal keys meet."""
+        if left.partitions == 1 and right.partitions == 1:
+            return Map(node, (left, right))
+        if not node.left_on or self.is_small(right):
+            return Map(node, (left, Exchange("broadcast", right, node.origin)))
+        return Map(node, self.co_partitioned(node, left, right))
+
     def is_small(self, side: Physical) -> bool:
         """Return whether a side may go whole to every partition of the other."""
         return side.partitions == 1 or self.estimates.bytes(side) <= self.layout.broadcast_bytes
 
-    def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
+    def co_partitioned(self, node: Join | AsofJoin, left: Physical, right: Physical) -> tuple[Physical, Physical]:
         """Exchange the sides by the join's keys, each only where it is not there yet."""
         count = max(left.partitions, right.partitions)
         sides = []

@@ -15,6 +15,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     Distinct,
     Explode,
     Filter,
@@ -107,6 +108,8 @@ def least_rows(operation: Node, inputs: Sequence[int]) -> int:
         return sum(max(group.rows, 0) for group in operation.dataset.row_groups) if known else 0
     if isinstance(operation, Join):
         return _joined(operation, *inputs)
+    if isinstance(operation, AsofJoin):
+        return inputs[0] if operation.how == "left" else 0
     if isinstance(operation, Union):
         return sum(inputs)
     if isinstance(operation, Filter) or (isinstance(operation, Explode) and not operation.keep_empty):

@@ -21,6 +21,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     ConditionJoin,
     Distinct,
     Explode,
@@ -242,6 +243,14 @@ def _(node: ConditionJoin, left: Lineage, right: Lineage) -> Lineage:
     sides = zip((left, right), node.condition_columns, strict=True)
     compared = (each for side, names in sides for each in side.inputs_of("JOIN", names))
     return found._replace(rows=merged(found.rows, *compared))
+
+
+@lineage_of.register(AsofJoin)
+def _(node: AsofJoin, left: Lineage, right: Lineage) -> Lineage:
+    theirs = (*node.right_on, *column_names(node.right_order))
+    keys = (*left.inputs_of("JOIN", (*node.left_on, node.left_asof)), *right.inputs_of("JOIN", theirs))
+    columns = {**left.columns, **{name: right.columns.get(name, NOTHING) for name in node.payload}}
+    return Lineage(columns, merged(left.rows, right.rows, *keys))
 
 
 @lineage_of.register(Union)

@@ -13,7 +13,8 @@ SYNONYMS = {
     # steps
     "filter": "where having query", "select": "project", "drop": "dropcolumns exclude",
     "with_columns": "withcolumn mutate assign derive compute", "rename": "renamecolumns withcolumnrenamed alias",
-    "cast": "astype convert", "join": "merge lookup", "union": "concat append unionall unionbyname vstack",
+    "cast": "astype convert", "join": "merge lookup joinasof mergeasof asofjoin asof",
+    "union": "concat append unionall unionbyname vstack",
     "intersect": "intersection intersectall", "except": "minus subtract difference exceptall",
     "aggregate": "groupby agg summarize summarise", "window": "over partitionby",
     "sort": "orderby sortby sortvalues arrange", "limit": "head take top fetch slice",
@@ -28,6 +29,7 @@ SYNONYMS = {
     # keys
     "on": "using subset keys", "how": "type kind", "by": "groupby partitionby over keys",
     "order_by": "sort sortby order", "columns": "agg aggs aggregates select", "with": "right other",
+    "direction": "strategy", "strict": "allowexactmatches", "tolerance": "within maxdistance",
     "fraction": "frac", "rows": "n size",
     "count": "n rows", "offset": "skip start",
     "sort_by": "orderby", "schema": "types dtypes", "nulls": "nullvalues navalues",

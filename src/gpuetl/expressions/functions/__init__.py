@@ -57,6 +57,7 @@ ALIASES = {
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
+    **dict.fromkeys(("string_split_regex", "str_split_regex", "regexp_split"), "regexp_split_to_array"),
     "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
     "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
@@ -96,6 +97,7 @@ INSTEAD = {
     **dict.fromkeys(("notnull", "notna", "isnotnull"), "Write x IS NOT NULL, or x.is_not_null() in Python."),
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
     "over": "Use a window step.",
+    **dict.fromkeys(("grouping", "grouping_id"), "It stands in columns and having of an aggregate step, outside of aggregates."),
     "cumsum": "Write cum_sum(x).", "shift": "Write lag(x) or lead(x).", "rolling": "Write rolling_mean(x, 10), or another rolling function.",
 }  # fmt: skip
 """What to write for names that one may expect, and that are no alias: their meaning differs, or is not had so."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import indent
@@ -38,6 +38,7 @@ class Example:
 
     `given` are the sources by name; the stage begins with the first.  `errors` are codes of errors and warnings that
     the step gives.  `files` are Python files that the steps read, by name.  `before` are stages that the steps read.
+    `more` are other steps over the same rows, by a sentence that says what they do.
     """
 
     steps: str
@@ -45,6 +46,12 @@ class Example:
     errors: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     before: str = ""
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def others(self) -> dict[str, Example]:
+        """The other examples, by their sentences."""
+        return {sentence: replace(self, steps=steps, more={}) for sentence, steps in self.more.items()}
 
     def write(self, folder: Path) -> Path:
         """Write the example as a pipeline with its files into a folder, and return the path of the pipeline."""

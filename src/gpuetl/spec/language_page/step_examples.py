@@ -48,12 +48,22 @@ STEP_EXAMPLES = {
     "join": Example(
         "- join: {with: regions, on: region, how: left, validate: many_to_one}\n",
         {"sales": SALES, "regions": REGIONS},
-        ("GE1201", "GE1202", "GE1812", "GE1117", "GE1020", "GE1023", "GE2004", "GE2030"),
+        ("GE1201", "GE1202", "GE1812", "GE1117", "GE1020", "GE1023", "GE1800", "GE1801", "GE1802", "GE2004", "GE2030"),
     ),
     "aggregate": Example(
         "- aggregate:\n    by: region\n    columns: {sales: count(*), total: sum(amount)}\n- sort: region\n",
         {"sales": SALES},
-        ("GE1205", "GE1206", "GE1023", "GE1107"),
+        ("GE1205", "GE1206", "GE1023", "GE1107", "GE1117", "GE1821", "GE1822"),
+        more={
+            "A key that is an expression, and a condition on the groups:": (
+                "- aggregate:\n    by: [{zone: lower(region)}]\n    columns: {total: sum(amount)}\n"
+                "    having: count(*) > 1 AND total > 20\n"
+            ),
+            "Groups of several kinds in one result:": (
+                "- aggregate:\n    by: region\n    group_sets: rollup\n"
+                "    columns: {total: sum(amount), is_total: grouping(region)}\n- sort: [is_total, region]\n"
+            ),
+        },
     ),
     "window": Example(
         "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent), share: spent / sum(spent)}\n",
@@ -68,7 +78,12 @@ STEP_EXAMPLES = {
          "GE2013"),
         {"scaled.py": TWIN},
     ),
-    "sort": Example("- sort: [region, amount desc]\n", {"sales": SALES}, ("GE1003", "GE1115")),
+    "sort": Example(
+        "- sort: [region, amount desc]\n",
+        {"sales": SALES},
+        ("GE1003", "GE1115", "GE1820"),
+        more={"An expression as a key:": "- sort: [\"abs(amount - 10)\", id]\n"},
+    ),
     "distinct": Example(
         "- distinct: {on: region, keep: first, order_by: amount desc}\n- sort: region\n",
         {"sales": SALES},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -17,6 +17,7 @@ from gpuetl.plan.nodes.join import MIRRORED, How, Validate
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, EXPRESSION, NAME, choice, some
+from gpuetl.spec.steps.asof import ASOF, AsofSides, AsofSpec, asof_join, check_kind
 from gpuetl.spec.steps.join_condition import Sides, join_condition, with_names
 from gpuetl.spec.steps.join_keys import KeyText, meeting_type, read_pairs, with_computed_keys, write_pairs
 from gpuetl.spec.steps.step import Context, Step, Unknown
@@ -75,6 +76,9 @@ class Join(Step):
     name that only one side has. A row without such a pair has no match. Without keys, a comparison of a left with a
     right number, date, timestamp or duration finds the pairs in sorted rows. Other conditions are computed for every
     pair.
+
+    `asof: ts` takes for each left row one right row: the last one that is not after it. See
+    [as-of joins](#as-of-joins).
     """
 
     verb: ClassVar[str] = "join"
@@ -88,6 +92,9 @@ class Join(Step):
     )
     suffix: str = key(NAME, "", doc="what is added to right columns whose names the left side has, too")
     nulls_equal: bool = key(BOOLEAN, False, doc="null keys match each other")
+    asof: AsofSpec | None = key(
+        ASOF, None, doc="match the nearest right row by these columns, and not each of equal keys"
+    )
     condition: Formula | None = key(
         EXPRESSION, None, doc="what else must hold of a pair of rows: an SQL condition with `l.name` and `r.name`"
     )
@@ -100,7 +107,8 @@ class Join(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)
-        self.check_validate(context)
+        if self.asof is None:
+            self.check_validate(context)
         if not self.check_on(context):
             return Unknown(source=source, columns={})
         if not any(isinstance(key, KeyText) for key in self.on or ()):
@@ -112,6 +120,8 @@ class Join(Step):
 
     def build_by_name(self, context: Context, source: Node, right: Node) -> Node:
         """Join on keys that are columns."""
+        if self.asof is not None:
+            return self.build_asof(context, source, right, self.asof)
         pairs = self.key_pairs(context, source, right)
         names = {name: name for name in right.schema}  # of the right columns, and what they are called in the plan
         if self.how not in ("semi", "anti"):
@@ -144,6 +154,21 @@ class Join(Step):
         condition = join_condition(context, self.condition, sides)
         return with_names(condition, {name: Column(names[name], dtype) for name, dtype in types.items()})
 
+    def build_asof(self, context: Context, source: Node, right: Node, asof: AsofSpec) -> Node:
+        """Join with the nearest right row; the right column that is compared stays if it has a name of its own."""
+        fine = check_kind(context, asof, self.how, self.validate)
+        pairs = self.key_pairs(context, source, right)
+        context.keys([asof.left], source.schema)
+        context.keys([asof.right], right.schema, of=str(self.with_))
+        matched = {asof.right} if asof.right == asof.left else set()
+        renamed = self.renamed(context, source, right, matched)
+        suffixed = {old: new for old, new in self.suffixed(source, right, matched).items() if new in renamed.schema}
+        sides = AsofSides(
+            source, renamed, tuple(pair.left for pair in pairs), tuple(pair.right for pair in pairs), suffixed
+        )
+        joined = asof_join(context, asof, sides, self.how, self.validate, self.nulls_equal) if fine else None
+        return joined or Unknown(source=source, columns={})
+
     def mirrored(
         self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair], condition: Expr | None
     ) -> Node:
@@ -165,6 +190,11 @@ class Join(Step):
 
     def check_on(self, context: Context) -> bool:
         """Return whether there are keys or a condition, or neither for a cross join; report what is wrong."""
+        if self.asof is not None:
+            if self.condition is not None:
+                message = coded("GE1201", "an as-of join takes no condition")
+                context.problem(message, "Filter the rows in a step after it.", self.condition)
+            return self.condition is None
         if self.how == "cross" and self.condition is not None:
             message = coded("GE1201", f"{KEYLESS}, and takes no condition")
             context.problem(message, "Choose how: inner.", self.condition)
@@ -230,18 +260,21 @@ class Join(Step):
 
     def new_names(self, left: Node, right: Node) -> dict[str, str]:
         """Return the right columns, and what they are called in the result."""
-        keys = frozenset((self.on or {}).values())
-        renamed = {name for name in right.schema if name not in keys and name in left.schema}
-        return {name: name + self.suffix if name in renamed else name for name in right.schema}
+        return {**{name: name for name in right.schema}, **self.suffixed(left, right, ())}
 
-    def renamed(self, context: Context, left: Node, right: Node) -> Node:
-        """Return the right side with its columns renamed that the left side has too."""
-        keys = frozenset((self.on or {}).values())
+    def suffixed(self, left: Node, right: Node, matched: Collection[str]) -> dict[str, str]:
+        """Return the right columns that the left side has too, but for the keys and `matched`, with their new names."""
+        keys = {*(self.on or {}).values(), *matched}
+        return {name: name + self.suffix for name in right.schema if name not in keys and name in left.schema}
+
+    def renamed(self, context: Context, left: Node, right: Node, matched: Collection[str] = ()) -> Node:
+        """Return the right side with its columns renamed that the left side has too; `matched` stay, as keys do."""
+        keys = frozenset([*(self.on or {}).values(), *matched])
         if any(name not in right.schema for name in keys):  # the key may be one of those
             left_columns = left.schema.keys()
             kept = right.schema.select(name for name in right.schema if name not in left_columns)
             return nodes.Project(source=right, columns=nodes.passing(kept), origin=context.origin)
-        both = {name: None for name in right.schema if name not in keys and name in left.schema}
+        both = self.suffixed(left, right, matched)
         if not both:
             return right
         if not self.suffix:

@@ -15,6 +15,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key, write_keys
 from gpuetl.spec.forms import SOME_NAMES, read_mapping, read_name, read_names
+from gpuetl.spec.group_forms import plain_keys
 from gpuetl.spec.steps.aggregate import Aggregate
 from gpuetl.spec.steps.columns import Drop, Select, WithColumns
 from gpuetl.spec.steps.join import Join
@@ -186,7 +187,7 @@ def reading(context: Context, relations: Mapping[str, Node]) -> Context:
 
 def aggregated(context: Context, source: Node, by: Sequence[str], columns: Mapping[str, Expression]) -> Node:
     """Aggregate."""
-    return Aggregate(formulas(columns), tuple(by)).build(context, source)
+    return Aggregate(formulas(columns), plain_keys(by)).build(context, source)
 
 
 def computed(context: Context, source: Node, columns: Mapping[str, Expression]) -> Node:
