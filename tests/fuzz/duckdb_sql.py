@@ -125,7 +125,17 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
     pairs = " AND ".join(
         f"{canonical(a, s)} {equal} {canonical(b, t)}" for a, b, s, t in zip(left_keys, right_keys, *types, strict=True)
     )
-    joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
+    if isinstance(node, nodes.ConditionJoin):
+        pairs = " AND ".join([*([pairs] if pairs else []), text(node.condition)])
+        named = [
+            f"(SELECT *{''.join(f', {quoted(name)} AS {quoted(prefix + name)}' for name in names)} FROM {side})"
+            for side, prefix, names in zip((left, right), ("l.", "r."), node.condition_columns, strict=True)
+        ]
+    else:
+        named = [left, right]
+    joins = f"SELECT {listed} FROM {named[0]} l {node.how.upper()} JOIN {named[1]} r" + (
+        f" ON {pairs}" if pairs else ""
+    )
     return joins + checked(node, left, "left") + checked(node, right, "right")
 
 

@@ -21,6 +21,7 @@ from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import (
     Aggregate,
     AsofJoin,
+    ConditionJoin,
     Distinct,
     Grouped,
     GroupWindow,
@@ -268,6 +269,21 @@ class _Lowering:
         if node.how in ("semi", "anti") and right.partitions > 1 and right.partitioned_by != node.right_on:
             right = Map(Distinct(source=node.right, on=node.right_on, origin=node.origin), (right,))
         if node.how == "cross" or (not must_meet(node) and self.is_small(right)):
+            return Map(node, (left, Exchange("broadcast", right, node.origin)))
+        return Map(node, self.co_partitioned(node, left, right))
+
+    @node.register
+    def condition_join(self, node: ConditionJoin, left: Physical, right: Physical) -> Physical:
+        """Without keys, send the right side everywhere; of a full join, all rows of both sides meet.
+
+        With keys, rows meet as in other joins.  The right side of a semi or anti join keeps all of its rows, since the
+        condition may tell those of equal keys apart.
+        """
+        if left.partitions == 1 and right.partitions == 1:
+            return Map(node, (left, right))
+        if not node.left_on and node.how == "full":
+            return Map(node, (gathered(left, node.origin), gathered(right, node.origin)))
+        if not node.left_on or (not must_meet(node) and self.is_small(right)):
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))
 

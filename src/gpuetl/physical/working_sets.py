@@ -12,6 +12,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
     AsofJoin,
+    ConditionJoin,
     Distinct,
     Explode,
     Filter,
@@ -155,7 +156,9 @@ class WorkingSets:
             return work if sorts else Work(0, 0)
         if isinstance(operation, ScalarJoin):
             return SCALAR_JOIN
-        if self.unique_join and isinstance(operation, Join) and operation.unique[1]:
+        if isinstance(operation, ConditionJoin):  # and marks, ordered values and their rows, and where runs begin
+            work = work._replace(before=work.before + 12, beside=work.beside + 24)
+        elif self.unique_join and isinstance(operation, Join) and operation.unique[1]:
             work = self.unique_join
         if self.text_key:
             return work._replace(beside=work.beside + self.text_key * text_keys(operation))
