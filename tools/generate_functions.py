@@ -28,7 +28,7 @@ CONSTANTS = {
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
     "gap": "timedelta", "width": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
-    **dict.fromkeys(("pattern", "escape", "replacement"), "str"),
+    **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
 """The types of arguments that are constants, by name; a parameter of the pipeline stands for any."""
 BY_HAND = frozenset(["in", "count_rows", "struct_pack", "list_value"])

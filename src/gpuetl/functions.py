@@ -34,15 +34,15 @@ __all__ = [
     "map_keys", "map_values", "max", "max_by", "md5", "mean", "median", "microsecond", "microseconds", "millisecond",
     "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate",
     "not_", "not_equal", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "quantile",
-    "quarter", "radians", "range", "rank", "regexp_count", "regexp_extract", "regexp_full_match", "regexp_like",
-    "regexp_replace", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",
-    "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count",
-    "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number",
-    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "sin",
-    "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime", "strpos",
-    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket",
-    "to_base64", "to_date", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract",
-    "unhex", "upper", "var", "var_pop", "week", "weighted_avg", "year",
+    "quarter", "radians", "range", "rank", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_full_match",
+    "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
+    "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
+    "reverse", "right", "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum",
+    "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256",
+    "shift_left", "shift_right", "sign", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
+    "std_pop", "strftime", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan",
+    "tanh", "time_bucket", "to_base64", "to_date", "translate", "trim", "trunc", "try_add", "try_multiply",
+    "try_strptime", "try_subtract", "unhex", "upper", "var", "var_pop", "week", "weighted_avg", "year",
 ]  # fmt: skip
 
 
@@ -1073,28 +1073,28 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
     return function_call("ilike", (text, pattern), (escape,))
 
 
-def regexp_like(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
 
     Null in any argument gives null.
 
     Example: `regexp_like(lit("order 66"), "[0-9]+$")` is `True`.
     """
-    return function_call("regexp_like", (text, pattern))
+    return function_call("regexp_like", (text, pattern), (options,))
 
 
-def regexp_full_match(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern matches the whole text.
 
     Null in any argument gives null.
 
     Example: `regexp_full_match(lit("order 66"), r"\\d+")` is `False`.
     """
-    return function_call("regexp_full_match", (text, pattern))
+    return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
-    """What the first match's group matched (0, the whole match).
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What the first match's group matched (0, the whole match), of several times the last.
 
     Null without a match, empty if the group took no part.
 
@@ -1102,29 +1102,51 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
 
     Example: `regexp_extract(lit("a=1, b=2"), r"b=(\\d+)", 1)` is `"2"`.
     """
-    return function_call("regexp_extract", (text, pattern), (group,))
+    return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression) -> Expression:
-    """Every match replaced, from the left.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>.
 
-    `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+    Null where it took no part.
+
+    Null in any argument gives null.
+
+    Example: `regexp_extract_all(lit("a=1, b=2"), r"(\\w)=\\d", 1)` is `["a", "b"]`.
+    """
+    return function_call("regexp_extract_all", (text, pattern), (group, options))
+
+
+def regexp_split_to_array(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+    """The parts between the matches, as list<string>.
+
+    Null in any argument gives null.
+
+    Example: `regexp_split_to_array(lit("a, b,c"), r",\\s*")` is `["a", "b", "c"]`.
+    """
+    return function_call("regexp_split_to_array", (text, pattern), (options,))
+
+
+def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+    """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+    `options` have a `g`.
 
     Null in any argument gives null.
 
     Example: `regexp_replace(lit("2024-03-09"), r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
     """
-    return function_call("regexp_replace", (text, pattern, replacement))
+    return function_call("regexp_replace", (text, pattern, replacement), (options,))
 
 
-def regexp_count(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_count(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """How many matches there are, none overlapping another.
 
     Null in any argument gives null.
 
     Example: `regexp_count(lit("a1b22"), r"\\d+")` is `2`.
     """
-    return function_call("regexp_count", (text, pattern))
+    return function_call("regexp_count", (text, pattern), (options,))
 
 
 def year(x: IntoExpression) -> Expression:

@@ -926,7 +926,7 @@ class Methods:
         """
         return self._call("ilike", (self, pattern), (escape,))
 
-    def regexp_like(self, pattern: str | Expression) -> Expression:
+    def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
         Also `text RLIKE pattern`.
@@ -935,19 +935,19 @@ class Methods:
 
         Example: `lit("order 66").regexp_like("[0-9]+$")` is `True`.
         """
-        return self._call("regexp_like", (self, pattern))
+        return self._call("regexp_like", (self, pattern), (options,))
 
-    def regexp_full_match(self, pattern: str | Expression) -> Expression:
+    def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
-        return self._call("regexp_full_match", (self, pattern))
+        return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
-        """What the first match's group matched (0, the whole match).
+    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What the first match's group matched (0, the whole match), of several times the last.
 
         Null without a match, empty if the group took no part.
 
@@ -955,27 +955,47 @@ class Methods:
 
         Example: `lit("a=1, b=2").regexp_extract(r"b=(\\d+)", 1)` is `"2"`.
         """
-        return self._call("regexp_extract", (self, pattern), (group,))
+        return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression) -> Expression:
-        """Every match replaced, from the left.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>.
 
-        `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+        Null where it took no part.
+
+        Null in any argument gives null.
+
+        Example: `lit("a=1, b=2").regexp_extract_all(r"(\\w)=\\d", 1)` is `["a", "b"]`.
+        """
+        return self._call("regexp_extract_all", (self, pattern), (group, options))
+
+    def regexp_split_to_array(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+        """The parts between the matches, as list<string>.
+
+        Null in any argument gives null.
+
+        Example: `lit("a, b,c").regexp_split_to_array(r",\\s*")` is `["a", "b", "c"]`.
+        """
+        return self._call("regexp_split_to_array", (self, pattern), (options,))
+
+    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+        """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+        `options` have a `g`.
 
         Null in any argument gives null.
 
         Example: `lit("2024-03-09").regexp_replace(r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
         """
-        return self._call("regexp_replace", (self, pattern, replacement))
+        return self._call("regexp_replace", (self, pattern, replacement), (options,))
 
-    def regexp_count(self, pattern: str | Expression) -> Expression:
+    def regexp_count(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """How many matches there are, none overlapping another.
 
         Null in any argument gives null.
 
         Example: `lit("a1b22").regexp_count(r"\\d+")` is `2`.
         """
-        return self._call("regexp_count", (self, pattern))
+        return self._call("regexp_count", (self, pattern), (options,))
 
     def year(self) -> Expression:
         """The year.

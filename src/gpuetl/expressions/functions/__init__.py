@@ -61,6 +61,7 @@ ALIASES = {
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
+    **dict.fromkeys(("string_split_regex", "str_split_regex", "regexp_split"), "regexp_split_to_array"),
     "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
     "list_avg": "list_mean", "list_to_string": "array_to_string", "list_join": "array_to_string", "list_cat": "list_concat",
     "array_cat": "list_concat", "array_concat": "list_concat", "array_append": "list_append", "array_push_back": "list_append",

@@ -125,6 +125,7 @@ class Distinct(Step):
     """
 
     verb: ClassVar[str] = "distinct"
+    alone: ClassVar[bool] = True
     main: ClassVar[str] = "on"
     on: tuple[str, ...] | None = key(SOME_NAMES, None, doc="the columns whose values appear once; by default all")
     keep: str = key(choice("any", "first"), "any", doc="which row of several stays")

@@ -173,12 +173,14 @@ class Step:
     """One step of a stage: a frozen dataclass whose fields are its keys.
 
     `verb` is its key in YAML.  `main` is the key that a value fills which is no map of keys; where `bare`, the
-    whole value is always that key's, since the user's own names are the keys of the map.
+    whole value is always that key's, since the user's own names are the keys of the map.  `alone` says that the verb
+    without a value is a whole step.
     """
 
     verb: ClassVar[str]
     main: ClassVar[str] = ""
     bare: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
 
     @classmethod
     def read(cls, node: TextNode, problems: Problems, within: str) -> Self | None:
