@@ -49,5 +49,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "ambiguous": CHOICES,
     "nonexistent": CHOICES,
     "field": ("x", "s"),
+    "list_sort.order": ("asc", "desc", "DESC"),
+    "list_sort.nulls": ("nulls first", "nulls last"),
     "bucket.n": (16, 1, 2, 1_000_003),
 }  # fmt: skip

@@ -15,6 +15,7 @@ from gpuetl.engines.cudf.codegen.coded_strings import (
 from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
 from gpuetl.engines.cudf.codegen.list_columns import PARTS, TEXTS, listed_columns, numbered, source_of
+from gpuetl.engines.cudf.codegen.list_writers import kind_of_written, list_kernel, list_writer
 from gpuetl.engines.cudf.codegen.nested_columns import kind_of
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
@@ -52,7 +53,8 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
         if is_library(expr):
             needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
-            needed = list_column(expr, input_columns, rows)
+            written = list_writer(expr) is not None
+            needed = list_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
             needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
@@ -102,13 +104,21 @@ def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program of a function of whole columns: only lists that are made of texts have one."""
     assert isinstance(expr, Call)
     return (
-        list_program(expr, input_columns)
+        parts_program(expr, input_columns)
         if expr.function.name in PARTS
         else Needed([], {"": kind_of(expr, input_columns)})
     )
 
 
-def list_program(expr: Call, input_columns: Columns) -> Needed:
+def list_program(expr: Expr, input_columns: Columns) -> Needed:
+    """List the program that writes lists."""
+    assert isinstance(expr, Call)
+    columns = columns_read([expr], columns_of_kinds(input_columns))
+    source = list_kernel(ColumnKinds.of(columns), expr).source
+    return Needed([KernelSource(source)], {"": kind_of_written(expr, input_columns)})
+
+
+def parts_program(expr: Call, input_columns: Columns) -> Needed:
     """List the program that makes lists of texts."""
     texts = dict(zip("ab", expr.args[: TEXTS.get(expr.function.name, 1)], strict=False))
     columns = columns_of_kinds(

@@ -23,5 +23,8 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_contains": Device("list_contains"),
     "list_get": Device("list_get", result_form="maybe"),
     "list_extract": Device("list_extract", result_form="maybe"),
+    "list_position": Device("list_position", result_form="maybe"),
+    "list_has_any": Device("list_has_any"),
+    "list_has_all": Device("list_has_all"),
     "split": Library(split),
 }

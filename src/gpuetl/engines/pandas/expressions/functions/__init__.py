@@ -11,6 +11,8 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     calendar,
     formats,
     hashing,
+    list_aggregates,
+    list_edits,
     lists,
     logic,
     mathematics,
@@ -26,7 +28,8 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
-    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
+    **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
     **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
