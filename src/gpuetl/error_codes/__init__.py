@@ -35,11 +35,12 @@ from gpuetl.error_codes import (
     upserts,
     warnings,
     window_state,
+    windows,
 )
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, projects, plugins, names, expressions, steps, relational, python_api, kernels, source_keys, sources, csv_files,
+    pipeline_file, projects, plugins, names, expressions, steps, windows, relational, python_api, kernels, source_keys, sources, csv_files,
     parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
     running, limits, engines, clusters, output, operations, telemetry,
 )  # fmt: skip

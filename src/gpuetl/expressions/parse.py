@@ -130,7 +130,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
-    exp.Bracket: ("this", "expressions"),
+    exp.Bracket: ("this", "expressions"), exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
@@ -298,6 +298,13 @@ class _Lowering:
     def no_parameter(self, node: exp.Expr) -> Syntax:
         raise self.unsupported(node, "A parameter is written $name.")
 
+    def over(self, node: exp.Window) -> Syntax:
+        error = self.unsupported(node)
+        if not node.args.get("spec"):
+            raise error
+        frame = "A frame is an option there: rolling_sum(x, rows => [-2, 2])."
+        raise InvalidExpression(error.message, error.span, f"{error.hint} {frame}")
+
     def parenthesized(self, node: exp.Paren) -> Syntax:
         return self.lower(node.this)
 
@@ -333,7 +340,18 @@ class _Lowering:
                     f"It is {name}(condition, value, otherwise).",
                 )
             return Apply("case", args, span=span)
-        return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
+        return Apply(name, args, tuple((k.this.name, self.option(k)) for k in keywords), span=span)
+
+    def option(self, keyword: exp.Kwarg) -> Syntax:
+        """Lower the value of a keyword; of `rows` and `range`, both ends of a frame as one constant."""
+        if keyword.this.name not in ("rows", "range") or not isinstance(keyword.expression, exp.Array):
+            return self.lower(keyword.expression)
+        span = bracketed_span(self.text, span_of(keyword.expression))
+        ends = [self.lower(end) for end in keyword.expression.expressions]
+        if not all(isinstance(end, Constant) for end in ends):
+            message = coded("GE1105", f"{keyword.this.name} takes two constants")
+            raise InvalidExpression(message, span, f"Write {keyword.this.name} => [-2, 2].")
+        return Constant(tuple(end.value for end in ends if isinstance(end, Constant)), span=span)
 
     def struct(self, node: exp.Anonymous, span: Span | None) -> Syntax:
         """Lower `struct_pack(a := x)`, and `struct(a, x AS b)`, where a column's own name is that of its field."""
@@ -434,7 +452,7 @@ class _Lowering:
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
         exp.Column: column, exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
         exp.Anonymous: call, exp.Filter: filtered,
-        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
+        exp.Window: over, exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
         exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript,

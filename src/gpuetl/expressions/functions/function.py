@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 import pyarrow as pa
 
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.messages import code_of, coded
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import (
@@ -71,6 +71,7 @@ class Function:
     `nested` marks the few that take values of any type, or lists, structs or maps.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
     that raise for some values: the optimizer does not move them to rows that would not have reached them.
 
+    `rewrite` puts a call in the form that engines have handlers for.
     `definition` is an expression over the parameters that stands for the function: no engine has a handler for it.
     """
 
@@ -85,6 +86,7 @@ class Function:
     can_fail: bool = False
     nested: bool = False
     definition: str = ""
+    rewrite: Callable[[Call], Expr] | None = None
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
