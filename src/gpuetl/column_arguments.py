@@ -12,12 +12,18 @@ from gpuetl.expressions.syntax import Name, Selected, parts, rebuilt
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.spec.fields import read_plain
-from gpuetl.spec.forms import NAMES, ORDER
+from gpuetl.spec.forms import NAMES, ORDER, write_formula
+from gpuetl.spec.group_forms import plain_keys
 from gpuetl.spec.values import Formula, Order, Text, as_names
 from gpuetl.types.schema import Schema
 
 IntoColumn: TypeAlias = Expression | NamedExpression
 """A column `col("a")`, or an expression with a name, `(col("a") + 1).alias("b")`."""
+
+IntoKeys: TypeAlias = Names | IntoColumn | Mapping[str, IntoExpression] | Iterable[str | IntoColumn]
+"""Keys of groups: columns by name, and expressions that have a name."""
+IntoOrder: TypeAlias = Names | Expression | Iterable[str | Expression]
+"""Columns or SQL expressions as text, each with `desc` or `nulls first` where wanted; and expressions, ascending."""
 
 
 def formula(value: IntoExpression) -> Formula:
@@ -114,8 +120,33 @@ def names_of(within: str, *names: Names) -> tuple[Text, ...]:
     return read
 
 
-def order_of(verb: str, *order: Names) -> tuple[Order, ...]:
+def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
+    """Return the keys of groups: names, expressions that have one, and maps of names to expressions.
+
+    Raises
+    ------
+    InvalidPipeline
+        For an expression without a name, and a name that is given twice.
+    """
+    found: dict[str, Formula] = {}
+    for one in (part for key in keys for part in ([key] if isinstance(key, Mapping) else flat([key]))):
+        if isinstance(one, Mapping):
+            new = formulas(one)
+        elif isinstance(one, Expression | NamedExpression):
+            name, expression = named(within, one)
+            new = {name: formula(expression)}
+        else:
+            new = plain_keys(names_of(within, one))
+        for name, key in new.items():
+            if name in found:
+                raise InvalidPipeline.because(coded("GE1008", f"'{name}' is named twice"), "", within)
+            found[name] = key
+    return found
+
+
+def order_of(verb: str, *order: IntoOrder) -> tuple[Order, ...]:
     """Return sort keys."""
     within = f"{verb}: {'by' if verb == 'sort' else 'order_by'}"
-    read: tuple[Order, ...] = read_plain(ORDER, flat(order), within)
+    texts = [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(order)]
+    read: tuple[Order, ...] = read_plain(ORDER, texts, within)
     return read

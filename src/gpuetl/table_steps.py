@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, Never, ParamSpec, T
 
 from gpuetl.column_arguments import (
     IntoColumn,
+    IntoKeys,
+    IntoOrder,
     calls,
     flat,
     formula,
     formulas,
+    group_keys_of,
     named_formulas,
     names_of,
     order_of,
@@ -30,6 +34,9 @@ from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
+from gpuetl.spec.group_forms import GROUP_SETS, GroupKeys, GroupSets
+from gpuetl.spec.steps.asof import ASOF, AsofKeys
+from gpuetl.spec.steps.fit import Transform
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
 from gpuetl.spec.values import Formula, Text, as_names
@@ -42,6 +49,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Validate: TypeAlias = Literal["one_to_one", "many_to_one", "one_to_many", "many_to_many"]
 KeyedJoin: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
+IntoGroupSets: TypeAlias = Literal["rollup", "cube"] | Sequence[Names] | Expression | None
 OnFail: TypeAlias = Literal["fail", "warn", "drop", "quarantine"]
 
 
@@ -125,23 +133,32 @@ class TableSteps:
     ) -> Table: ...  # fmt: skip
 
     @overload
+    def join(
+        self, other: Table, on: Names | Mapping[str, str] | None = None, how: Literal["inner", "left"] = "inner", *,
+        asof: str | AsofKeys, left_on: Names | None = None, right_on: Names | None = None,
+        validate: Literal["many_to_one", "many_to_many"] = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+    ) -> Table: ...  # fmt: skip
+
+    @overload
     def join(self, other: Table, *, how: Literal["cross"], suffix: str = "") -> Table: ...
 
     def join(
         self, other: Table, on: Names | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
         *, left_on: Names | None = None, right_on: Names | None = None, validate: Validate = "many_to_many",
-        suffix: str = "", nulls_equal: bool = False,
+        suffix: str = "", nulls_equal: bool = False, asof: str | AsofKeys | None = None,
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
 
         `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
-        `left_on` and `right_on` are the keys of each side, in place of `on`.
+        `left_on` and `right_on` are the keys of each side, in place of `on`.  `asof="ts"` joins each row with the last
+        right row that is not after it: `asof={"left": "ts", "right": "at", "tolerance": "5 seconds"}` has options.
         """
         if left_on is not None or right_on is not None:
             on = _pairs(on, left_on, right_on)
         keys = on if on is None or isinstance(on, Mapping) else as_names(on)
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
-        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
+        nearest = None if asof is None else read_plain(ASOF, asof, "join: asof")
+        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal, nearest))
 
     def scalar(self, column: str) -> Expression:
         """Return the value of a column of this table, which must have one row; null where it has none.
@@ -156,6 +173,14 @@ class TableSteps:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
 
+    def intersect(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables have, too, each once; with `all` as often as all tables have it."""
+        return self.step(verbs.Intersect(tuple(self._beside("intersect", other) for other in flat(others)), all))
+
+    def except_(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables do not have, each once; with `all` each of their rows removes one."""
+        return self.step(verbs.Except(tuple(self._beside("except", other) for other in flat(others)), all))
+
     def explode(self, column: str, *, keep_empty: bool = True, index: str = "", prefix: str = "") -> Table:
         """One row for each element of a list or map; null or empty ones give a null, unless not `keep_empty`.
 
@@ -167,14 +192,23 @@ class TableSteps:
         """The fields of a struct in columns of their own, in its place, their names after `prefix`."""
         return self.step(verbs.Unnest(read_plain(NAME, column, "unnest: column"), prefix))
 
-    def aggregate(self, by: Names = (), order_by: Names = (), **columns: Expression) -> Table:
-        """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
-        keys, order = names_of("aggregate: by", by), order_of("aggregate", order_by)
-        return self.step(verbs.Aggregate(calls("aggregate", columns), keys, order))
+    def aggregate(
+        self, by: IntoKeys = (), order_by: IntoOrder = (), *, having: Expression | None = None,
+        group_sets: IntoGroupSets = None, **columns: Expression,
+    ) -> Table:  # fmt: skip
+        """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`.
 
-    def group_by(self, *by: Names) -> GroupBy:
+        `by` takes columns, and expressions that have a name: `["region", col("ts").date_trunc("month").alias("m")]`.
+        `having` keeps groups, by a condition over keys, new columns and aggregates.  `group_sets` is "rollup", "cube"
+        or a list of lists of keys.
+        """
+        keys, order = group_keys_of("aggregate: by", by), order_of("aggregate", order_by)
+        more, condition, sets = group_options("aggregate", having, group_sets)
+        return self.step(verbs.Aggregate(calls("aggregate", {**columns, **more}), keys, order, condition, sets))
+
+    def group_by(self, *by: IntoKeys) -> GroupBy:
         """Group rows by columns: `group_by("k").agg(col("x").sum().alias("total"))` is an `aggregate`."""
-        return GroupBy(self._table, names_of("group_by", *by))
+        return GroupBy(self._table, group_keys_of("group_by", *by))
 
     def window(
         self, by: Names = (), order_by: Names = (), *, state: Literal["none", "keep"] | Expression = "none",
@@ -199,21 +233,24 @@ class TableSteps:
         found = calls("window", columns)
         return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by), **options))
 
-    def sort(self, *by: Names, **unknown: Never) -> Table:
-        """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
+    def sort(self, *by: IntoOrder, **unknown: Never) -> Table:
+        """Sort rows by columns or expressions, each with `desc` or `nulls first` after its text where wanted.
+
+        `sort("region", "abs(amount) desc")` and `sort(col("x").abs())` are examples.
+        """
         if unknown:
             message = coded("GE1006", f"unknown key '{next(iter(unknown))}'")
             raise InvalidPipeline.because(message, "Write sort('a desc'), or sort('a desc nulls first').", "sort")
         return self.step(verbs.Sort(order_of("sort", *by)))
 
-    def distinct(self, *on: Names, keep: Literal["any", "first"] = "any", order_by: Names = ()) -> Table:
+    def distinct(self, *on: Names, keep: Literal["any", "first"] = "any", order_by: IntoOrder = ()) -> Table:
         """Keep one row for each value of the columns, of all where none is given."""
         names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
 
-    def limit(self, count: int | Expression) -> Table:
-        """Keep the first rows: a number of them, or `param("n")`."""
-        return self.step(verbs.Limit(count))  # type: ignore[arg-type]
+    def limit(self, count: int | Expression | None = None, *, offset: int | Expression = 0) -> Table:
+        """Keep the first rows after `offset` rows: a number of them, or `param("n")`; by default all."""
+        return self.step(verbs.Limit(count, offset))  # type: ignore[arg-type]
 
     @overload
     def sample(self, fraction: float | Expression, *, by: Names = (), seed: int = 0) -> Table: ...
@@ -228,6 +265,30 @@ class TableSteps:
         """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
         names = names_of("sample: by", by)
         return self.step(verbs.Sample(fraction, rows, names, seed))  # type: ignore[arg-type]
+
+    def fit(self, transforms: Transform | Sequence[Transform], *, save: str | os.PathLike[str] | None = None) -> Table:
+        """Learn from the rows and transform them, by functions of `gpuetl.transforms`.
+
+        `save` is a folder to which a run writes what was learned.  `apply` transforms other rows in the same way.
+        """
+        given = (transforms,) if isinstance(transforms, Transform) else tuple(transforms)
+        if wrong := next((one for one in given if not isinstance(one, Transform)), None) or (
+            not given and "no transform"
+        ):
+            message = coded("GE1880", f"fit takes functions of gpuetl.transforms, got {wrong!r}")
+            raise InvalidPipeline.because(message, 'Write fit([transforms.normalise("age")]).', "fit")
+        return self.step(verbs.Fit(given, None if save is None else os.fspath(save)))
+
+    @overload
+    def apply(self, fit: Table) -> Table: ...
+
+    @overload
+    def apply(self, *, load: str | os.PathLike[str]) -> Table: ...
+
+    def apply(self, fit: Table | None = None, *, load: str | os.PathLike[str] | None = None) -> Table:
+        """Transform rows as `fit` did: that of a table whose last step is `fit`, or the one in a folder."""
+        name = None if fit is None else self._beside("apply", fit)
+        return self.step(verbs.Apply(name, None if load is None else os.fspath(load)))
 
     def expect(
         self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Iterable[Scalar]] | None = None,
@@ -259,9 +320,12 @@ class GroupBy:
     """The rows of a table in groups: `agg` makes one row of each."""
 
     table: Table
-    by: tuple[str, ...]
+    by: GroupKeys
 
-    def agg(self, *columns: IntoColumn | Iterable[IntoColumn], order_by: Names = (), **more: Expression) -> Table:
+    def agg(
+        self, *columns: IntoColumn | Iterable[IntoColumn], order_by: IntoOrder = (), having: Expression | None = None,
+        group_sets: IntoGroupSets = None, **more: Expression,
+    ) -> Table:  # fmt: skip
         """Return one row a group, the keys and `columns`; `order_by` is the order of the rows for `first` and `last`.
 
         `group_by("k").agg(col("x").sum().alias("total"), n=count())` is
@@ -269,12 +333,24 @@ class GroupBy:
         """
         found = named_formulas("agg", lambda: self.table.schema, columns, more)
         calls("agg", more)
-        return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by)))
+        column, condition, sets = group_options("agg", having, group_sets)
+        found |= formulas(column)
+        return self.table.step(verbs.Aggregate(found, self.by, order_of("aggregate", order_by), condition, sets))
 
     if not TYPE_CHECKING:  # to a type checker, what is not here is an error
 
         def __getattr__(self, name: str) -> Never:
             raise UnknownMethod("a group", name, f"Write agg(col('x').{name}().alias('name')).")
+
+
+def group_options(
+    verb: str, having: Expression | None, group_sets: IntoGroupSets
+) -> tuple[dict[str, Expression], Formula | None, GroupSets]:
+    """Return `having` and `group_sets` of an aggregate step; an expression for the latter is a column of that name."""
+    condition = None if having is None else calls(verb, {"having": having})["having"]
+    if isinstance(group_sets, Expression):
+        return {"group_sets": group_sets}, condition, None
+    return {}, condition, None if group_sets is None else read_plain(GROUP_SETS, group_sets, f"{verb}: group_sets")
 
 
 def _pairs(on: Names | Mapping[str, str] | None, left_on: Names | None, right_on: Names | None) -> dict[str, str]:

@@ -15,6 +15,7 @@ from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
+from gpuetl.spec.group_forms import plain_keys
 from gpuetl.spec.steps import Aggregate, Context, Step, Window
 from gpuetl.spec.values import Formula, parse_order
 from gpuetl.telemetry.origin import Origin
@@ -70,7 +71,8 @@ def table(**columns: tuple[str | DataType, Sequence[Any]]) -> pa.Table:
 def aggregated(sql: str, frame: pa.Table, by: Sequence[str] = (), order_by: Sequence[str] = ()) -> list[Any]:
     """Run an aggregate step of one output; returns its values."""
     order = tuple(map(parse_order, order_by))
-    return _step(Aggregate(columns={"out": Formula(parse_expression(sql))}, by=tuple(by), order_by=order), frame)
+    columns = {"out": Formula(parse_expression(sql))}
+    return _step(Aggregate(columns=columns, by=plain_keys(by), order_by=order), frame)
 
 
 def windowed(sql: str, frame: pa.Table, order_by: Sequence[str], by: Sequence[str] = ()) -> list[Any]:

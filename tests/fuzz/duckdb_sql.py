@@ -6,6 +6,7 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 from functools import singledispatch
 
 from fuzz.duckdb_aggregates import PLACE
+from fuzz.duckdb_asof import asof_text
 from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
@@ -135,6 +136,30 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
 
 
 @select.register
+def asof_joined(node: nodes.AsofJoin, left: str, right: str) -> str:
+    """Join with the nearest row by DuckDB's own join; where `validate` is broken, an error."""
+    schema = node.right.schema
+    reverse = tuple(SortKey(key.column, not key.descending, not key.nulls_first) for key in node.order_by)
+    joins = asof_text(node, left, right, order_text(reverse, schema), order_text(node.order_by, schema))
+    return joins + checked_asof(node, right)
+
+
+def checked_asof(node: nodes.AsofJoin, right: str) -> str:
+    """Return no rows more; an error where a key and its time repeat on the right side."""
+    if not node.unique_right:
+        return ""
+    schema, on = node.right.schema, [*node.right_on, node.right_asof]
+    known = [f"{quoted(name)} IS NOT NULL" for name in (on[-1:] if node.nulls_equal else on)]
+    if is_floating(schema[on[-1]]):
+        known.append(f"NOT isnan({quoted(on[-1])})")
+    repeated = f"count(*) OVER (PARTITION BY {', '.join(canonical(quoted(n), schema[n]) for n in on)}) > 1"
+    check = (
+        f"SELECT CASE WHEN {' AND '.join(known)} AND {repeated} THEN error('repeated keys') END AS {CHECK} FROM {right}"
+    )
+    return f" UNION ALL SELECT {', '.join(['NULL'] * len(node.schema))} FROM ({check}) WHERE {CHECK} IS NOT NULL"
+
+
+@select.register
 def joined_value(node: nodes.ScalarJoin, left: str, right: str) -> str:
     """Each left row with the value; an error where the stage has several rows, whatever the left side has."""
     kept = [f"l.{quoted(name)}" for name in node.left.schema]
@@ -187,7 +212,7 @@ def sorted_rows(node: nodes.Sort, source: str) -> str:
 @select.register
 def limited(node: nodes.Limit, source: str) -> str:
     """The first rows in the order in which the input's rows come."""
-    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {node.count}"
+    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {'ALL' if node.count is None else node.count} OFFSET {node.offset}"
 
 
 @select.register

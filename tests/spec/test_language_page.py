@@ -27,6 +27,10 @@ WRONG = {
     ("join", "GE1020"): "- join: {with: shops, on: region}\n",
     ("aggregate", "GE1107"): "- aggregate: {by: region, columns: {x: row_number()}}\n",
     ("union", "GE1020"): "- union: shops\n",
+    ("intersect", "GE1020"): "- intersect: shops\n",
+    ("intersect", "GE1203"): "- intersect: audited\n",
+    ("except", "GE1020"): "- except: shops\n",
+    ("except", "GE1203"): "- except: audited\n",
     ("unnest", "GE1023"): "- with_columns: {city: id}\n- unnest: address\n",
 }
 """Steps that give an error, where neither the module of the step nor the error's page shows it."""
@@ -47,7 +51,8 @@ def test_every_step_has_an_example():
 @pytest.mark.parametrize("verb", STEPS)
 def test_the_rows_of_an_example_are_the_same_on_every_engine(verb, engine):
     page = PAGE.read_text(encoding="utf-8")
-    assert shown(STEP_EXAMPLES[verb], lambda example: rows_of(example, engine)) in page
+    for example in (STEP_EXAMPLES[verb], *STEP_EXAMPLES[verb].others.values()):
+        assert shown(example, lambda example: rows_of(example, engine)) in page
 
 
 @pytest.mark.parametrize(("verb", "code"), ERRORS)
@@ -102,5 +107,6 @@ def test_a_table_of_keys_has_what_each_takes_its_default_and_its_meaning():
     assert options_table(STEPS["limit"]).splitlines() == [
         "| key | takes | default | meaning |",
         "|---|---|---|---|",
-        "| count | a whole number | required | the number of rows to keep |",
+        "| count | a whole number | none | the number of rows to keep; by default all |",
+        "| offset | a whole number | `0` | the number of rows to leave out before them |",
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuetl import Pipeline, row_number
+from gpuetl import Pipeline, col, row_number
 from gpuetl.testing import assert_same
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
@@ -153,14 +153,64 @@ def test_every_order_is_python_s_stable_sort(tmp_path, rows, ways):
     assert got == [row[3] for row in expected]
 
 
-@pytest.mark.parametrize("steps", [lambda t: t.sort("-x"), lambda t: t.window(order_by="-x", n=row_number())])
-def test_a_minus_before_a_column_is_reported_as_desc(source, problem, steps):
-    """A sort key is a column: pandas' and SQL's minus is no part of it."""
-    message = problem(steps(source(table({"x": "int64"}))))
+def test_a_minus_before_a_column_of_a_window_is_reported_as_desc(source, problem):
+    """The order of a window is made of columns: pandas' and SQL's minus is no part of it."""
+    message = problem(source(table({"x": "int64"})).window(order_by="-x", n=row_number()))
     assert message == "stage 'wrong_1', step 1: unknown column '-x'\nWrite 'x desc'."
+
+
+def test_a_minus_before_a_column_is_an_expression(source, check):
+    t = source(table({"x": "int64"}, (1,), (None,), (2,)))
+    check(t.sort("-x"), table({"x": "int64"}, (2,), (1,), (None,)), ordered=True)
 
 
 def test_a_column_whose_name_begins_with_a_minus_sorts(source, check):
     """It is a name like any other."""
     t = source(table({"-x": "int64", "x": "int64"}, (2, 1), (1, 2)))
     check(t.sort("-x"), table({"-x": "int64", "x": "int64"}, (1, 2), (2, 1)), ordered=True)
+
+
+EXPRESSIONS = table(
+    {"x": "int64", "s": "string", "a-b": "int64"}, (-3, "b", 1), (2, "A", 3), (None, "c", 2), (3, "a", 0)
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "rows"),
+    [
+        (["abs(x) desc", "s"], [3, 0, 1, 2]),
+        (["abs(x) desc nulls first", "s desc"], [2, 0, 3, 1]),
+        (["lower(s)", "x"], [1, 3, 0, 2]),
+        (["CASE WHEN x > 0 THEN 1 ELSE 0 END desc", "x"], [1, 3, 0, 2]),
+        (["a-b"], [3, 0, 2, 1]),  # the column of this name
+        (['"a-b" desc'], [1, 2, 0, 3]),
+        (["x % 2", "x"], [0, 1, 3, 2]),
+        ([col("x").abs(), "x desc"], [1, 3, 0, 2]),
+    ],
+)
+def test_keys_are_expressions(source, check, order, rows):
+    check(source(EXPRESSIONS).sort(*order), EXPRESSIONS.take(pa.array(rows, pa.int64())), ordered=True)
+
+
+def test_the_first_rows_in_the_order_of_an_expression(source, check):
+    check(source(EXPRESSIONS).sort("abs(x) desc", "s").limit(1), EXPRESSIONS.slice(3, 1), ordered=True)
+
+
+def test_the_first_row_of_a_key_in_the_order_of_an_expression(source, check):
+    rows = source(table({"k": "int64", "x": "int64"}, (1, -5), (1, 3), (2, 0), (1, None)))
+    check(rows.distinct("k", keep="first", order_by="abs(x)"), table({"k": "int64", "x": "int64"}, (1, 3), (2, 0)))
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ("1 desc", "a sort key reads a column, and 1 reads none\n"
+         "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported."),
+        ("abs(y)", "unknown column 'y'\nColumns: a-b, s, x."),
+        ("split(s, ',')", "split(s, ',') is list<string>, and lists cannot be compared\nExplode it in a step before."),
+        ("sum(x)", "sum is an aggregate function and cannot stand here\nUse it directly in an aggregate step."),
+        ("my column", "unknown column 'my column'\nColumns: a-b, s, x."),
+    ],
+)  # fmt: skip
+def test_expressions_that_order_nothing_are_refused(source, problem, order, message):
+    assert problem(source(EXPRESSIONS).sort(order)) == f"stage 'wrong_1', step 1: {message}"

@@ -32,8 +32,8 @@ Leave validate out.""",
     ),
     ErrorPage(
         code="GE1203",
-        title="columns of a union differ",
-        cause="One input of a union lacks a column that another input has, or a column has two types that do not fit.",
+        title="columns of a union, intersect or except differ",
+        cause="One input lacks a column that another input has, or a column has two types that do not fit.",
         fix="Set missing: null to fill such columns with null, drop them from the others, or cast them to one type.",
         example="""\
 - drop: day

@@ -35,7 +35,8 @@ SIGNS = {
 FOREIGN_WORDS = {
     "SELECT": "Make the query a stage, and join it: how: semi stands for IN.",
     "FROM": "Write commas between the arguments of a function: substring(text, start, length).",
-    "WHERE": "Write the condition alone, in a filter step.", "HAVING": "Write a filter step after the aggregate step.",
+    "WHERE": "Write the condition alone, in a filter step.",
+    "HAVING": "Write the condition under having, in an aggregate step.",
     "ORDER BY": "Write a sort step.", "GROUP BY": "Write an aggregate step.", "PARTITION BY": "Write a window step.",
     "OVER": "Write a window step: by and order_by stand there once.", "LIMIT": "Write a limit step.",
     "UNION": "Write a union step.", "JOIN": "Write a join step.", "DISTINCT": "Write a distinct step.",

@@ -21,6 +21,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     Distinct,
     Explode,
     Filter,
@@ -232,6 +233,14 @@ def _(node: Join, left: Lineage, right: Lineage) -> Lineage:
             columns[name] = merged(columns[name], right.columns[other])
     columns |= {name: right.columns.get(name, NOTHING) for name in node.payload}
     keys = (*left.inputs_of("JOIN", node.left_on), *right.inputs_of("JOIN", node.right_on))
+    return Lineage(columns, merged(left.rows, right.rows, *keys))
+
+
+@lineage_of.register(AsofJoin)
+def _(node: AsofJoin, left: Lineage, right: Lineage) -> Lineage:
+    theirs = (*node.right_on, *column_names(node.right_order))
+    keys = (*left.inputs_of("JOIN", (*node.left_on, node.left_asof)), *right.inputs_of("JOIN", theirs))
+    columns = {**left.columns, **{name: right.columns.get(name, NOTHING) for name in node.payload}}
     return Lineage(columns, merged(left.rows, right.rows, *keys))
 
 

@@ -97,6 +97,7 @@ INSTEAD = {
     **dict.fromkeys(("notnull", "notna", "isnotnull"), "Write x IS NOT NULL, or x.is_not_null() in Python."),
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
     "over": "Use a window step.",
+    **dict.fromkeys(("grouping", "grouping_id"), "It stands in columns and having of an aggregate step, outside of aggregates."),
     "cumsum": "Write cum_sum(x).", "shift": "Write lag(x) or lead(x).", "rolling": "Write rolling_mean(x, 10), or another rolling function.",
 }  # fmt: skip
 """What to write for names that one may expect, and that are no alias: their meaning differs, or is not had so."""

@@ -1,6 +1,7 @@
 """The logical operations, a file each.  A backend has a handler for every one of NODES."""
 
 from gpuetl.plan.nodes.aggregate import Aggregate
+from gpuetl.plan.nodes.asof_join import AsofJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
@@ -15,14 +16,15 @@ from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, La
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit, Distinct, Union,
-    Explode, Write,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit,
+    Distinct, Union, Explode, Write,
 )  # fmt: skip
 
 __all__ = [
     "NODES",
     "STATE",
     "Aggregate",
+    "AsofJoin",
     "Distinct",
     "Explode",
     "Filter",

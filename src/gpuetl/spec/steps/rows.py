@@ -16,6 +16,7 @@ from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
+from gpuetl.spec.steps.order import order_of, sorted_by
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, Order, PartPlace, Text
 from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, type_name
@@ -76,35 +77,42 @@ def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple
 
 @dataclass(frozen=True)
 class Sort(Step):
-    """Sort rows: `sort: [region, amount desc]`.
+    """Sort rows: `sort: [region, amount desc]`, or `sort: [abs(amount) desc, region]`.
 
-    Nulls come last, unless you write `nulls first`. Rows with equal keys keep their order. Strings compare by their
-    UTF-8 bytes.
+    A key is a column or an expression. A text that is the name of a column is that column. Nulls come last, unless you
+    write `nulls first`. Rows with equal keys keep their order. Strings compare by their UTF-8 bytes.
     """
 
     verb: ClassVar[str] = "sort"
     main: ClassVar[str] = "by"
-    by: tuple[Order, ...] = key(SOME_ORDER, doc="columns to sort by, each with `desc` or `nulls first` if wanted")
+    by: tuple[Order, ...] = key(
+        SOME_ORDER, doc="columns or expressions to sort by, each with `desc` or `nulls first` if wanted"
+    )
 
     def build(self, context: Context, source: Node) -> Node:
         """Sort by the keys."""
-        return nodes.Sort(source=source, by=sort_keys(context, self.by, source.schema), origin=context.origin)
+        return sorted_by(context, self.by, source)
 
 
 @dataclass(frozen=True)
 class Limit(Step):
-    """Keep the first rows: `limit: 10`.
+    """Keep the first rows: `limit: 10`, or those after them: `limit: {count: 10, offset: 20}`.
 
-    Sort the rows first. Without an order, the rows depend on the engine and on the number of partitions.
+    Sort the rows first. Without an order, the rows depend on the engine and on the number of partitions. `offset` rows
+    are left out before the rows that stay. `limit: {offset: 20}` keeps all rows but the first 20.
     """
 
     verb: ClassVar[str] = "limit"
     main: ClassVar[str] = "count"
-    count: int = key(COUNT, doc="the number of rows to keep")
+    count: int | None = key(COUNT, None, doc="the number of rows to keep; by default all")
+    offset: int = key(COUNT, 0, doc="the number of rows to leave out before them")
 
     def build(self, context: Context, source: Node) -> Node:
-        """Keep `count` rows."""
-        return nodes.Limit(source=source, count=self.count, origin=context.origin)
+        """Keep `count` rows after `offset` rows."""
+        if self.count is None and not self.offset:
+            context.problem(coded("GE1008", "limit takes a number of rows"), "Write limit: 10.")
+            return source
+        return nodes.Limit(source=source, count=self.count, offset=self.offset, origin=context.origin)
 
 
 @dataclass(frozen=True)
@@ -117,6 +125,7 @@ class Distinct(Step):
     """
 
     verb: ClassVar[str] = "distinct"
+    alone: ClassVar[bool] = True
     main: ClassVar[str] = "on"
     on: tuple[str, ...] | None = key(SOME_NAMES, None, doc="the columns whose values appear once; by default all")
     keep: str = key(choice("any", "first"), "any", doc="which row of several stays")
@@ -132,5 +141,10 @@ class Distinct(Step):
             message = coded("GE1208", "rows that are equal in all columns have no first")
             context.problem(message, "Add on: the columns that identify a row.", self.order_by[0])
         on = context.keys(source.schema if self.on is None else self.on, source.schema)
-        order = sort_keys(context, self.order_by, source.schema)
-        return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)
+        order, computed = order_of(context, self.order_by, source.schema)
+        if not computed:
+            return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)
+        kept = nodes.passing(source.schema)
+        ordered = nodes.Project(source=source, columns={**kept, **computed}, origin=context.origin)
+        distinct = nodes.Distinct(source=ordered, on=on, order_by=order, origin=context.origin)
+        return nodes.Project(source=distinct, columns=kept, origin=context.origin)

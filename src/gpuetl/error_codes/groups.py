@@ -1,0 +1,51 @@
+"""Groups, pivots and orders by expressions."""
+
+from gpuetl.error_codes.page import ErrorPage
+
+PAGES = (
+    ErrorPage(
+        code="GE1820",
+        title="a sort key reads no column",
+        cause="A sort key is an expression without a column, such as the place of a column in SQL's ORDER BY 1.  All rows "
+        "would be equal in it.",
+        fix="Name the column, or write an expression of columns.",
+        example="- sort: 1 desc",
+        message="""\
+example.yaml:9:15: stage 'result', step 1: a sort key reads a column, and 1 reads none  [GE1820]
+    - sort: 1 desc
+            ^^^^^^
+Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.""",
+        fixed="- sort: id desc",
+    ),
+    ErrorPage(
+        code="GE1821",
+        title="grouping takes keys of the groups",
+        cause="grouping(a, b) says by which keys of an aggregate step a row is not grouped.  An argument is not a key.",
+        fix="Name keys of by, or names that by gives to expressions.",
+        example="- aggregate: {by: day, group_sets: rollup, columns: {n: count(*), level: grouping(id)}}",
+        message="""\
+example.yaml:9:80: stage 'result', step 1: grouping(id): grouping takes keys of the groups  [GE1821]
+    - aggregate: {by: day, group_sets: rollup, columns: {n: count(*), level: grouping(id)}}
+                                                                             ^^^^^^^^
+Keys: day.""",
+        fixed="- aggregate: {by: day, group_sets: rollup, columns: {n: count(*), level: grouping(day)}}",
+    ),
+    ErrorPage(
+        code="GE1822",
+        title="sets of keys do not fit the keys",
+        cause="group_sets needs by.  A set of keys has a name that is not in by, no set has some key of by, or there are "
+        "more than 64 sets.",
+        fix="Name keys of by in the sets, and each key in one set or more.",
+        example="- aggregate: {by: day, group_sets: [[day], [month]], columns: {n: count(*)}}",
+        message="""\
+example.yaml:9:51: stage 'result', step 1: 'month' is not in by  [GE1822]
+    - aggregate: {by: day, group_sets: [[day], [month]], columns: {n: count(*)}}
+                                                ^^^^^
+Keys: day.""",
+        fixed="""\
+- aggregate:
+    by: [day, {month: "date_trunc('month', day)"}]
+    group_sets: [[day], [month]]
+    columns: {n: count(*)}""",
+    ),
+)

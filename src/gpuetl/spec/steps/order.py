@@ -1,0 +1,86 @@
+"""Orders of rows: columns and expressions, each with its direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.ir import Expr, columns_of
+from gpuetl.expressions.parse import read_expression
+from gpuetl.expressions.syntax import Name, Syntax
+from gpuetl.messages import coded
+from gpuetl.plan import nodes
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.spec.steps.step import Context, key_hint
+from gpuetl.spec.values import Formula, Order, Text, is_identifier
+from gpuetl.types.data_types import UNKNOWN, can_be_key, type_name, value_kinds
+from gpuetl.types.schema import Schema, free_name
+
+
+def order_of(context: Context, order: Sequence[Order], schema: Schema) -> tuple[tuple[SortKey, ...], dict[str, Expr]]:
+    """Return the plan's sort keys, and the expressions among them by the columns that are to hold their values.
+
+    A key that is a column by its whole text is that column.  Unknown columns, constants and lists are problems.
+    """
+    keys: list[SortKey] = []
+    computed: dict[str, Expr] = {}
+    for item in order:
+        if item.column not in schema and (problems := _unreadable(item.column)):
+            for error in problems:
+                context.wrong_expression(error, Formula(Name(item.column), item.node), schema, ())
+            continue
+        syntax = None if item.column in schema else written_expression(item.column)
+        name = syntax.name if isinstance(syntax, Name) else item.column
+        bare = item.column.removeprefix("-")
+        if syntax is None and item.column not in schema and bare in schema:
+            context.problem(coded("GE1003", f"unknown column '{item.column}'"), f"Write '{bare} desc'.", item)
+        elif syntax is None or isinstance(syntax, Name):
+            if context.keys([Text(name, item.node)], schema):
+                keys.append(SortKey(name, item.descending, item.nulls_first))
+        elif (expr := _typed(context, syntax, item, schema)) is not None:
+            name = next((own for own, there in computed.items() if there == expr), None) or free_name(
+                f"{item.column}:key", schema, computed
+            )
+            computed[name] = expr
+            keys.append(SortKey(name, item.descending, item.nulls_first))
+    return tuple(keys), computed
+
+
+def written_expression(text: str) -> Syntax | None:
+    """Return the expression that a sort key is; None for a name, and for text that is none."""
+    if is_identifier(text):
+        return None
+    syntax, errors = read_expression(text)
+    return None if errors else syntax
+
+
+def _unreadable(text: str) -> list[InvalidExpression]:
+    """Return what is wrong with a text that has a call in it, and so is meant as an expression."""
+    return read_expression(text)[1] if "(" in text else []
+
+
+def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema) -> Expr | None:
+    """Return the expression of a sort key; None, with the problem kept, where it is wrong."""
+    expr = context.expression(Formula(syntax, item.node), schema)
+    if expr.dtype == UNKNOWN:
+        return None
+    if not columns_of(expr):
+        message = coded("GE1820", f"a sort key reads a column, and {item.column} reads none")
+        context.problem(message, "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.", item)
+        return None
+    if not can_be_key(expr.dtype):
+        why = f"{item.column} is {type_name(expr.dtype)}, and {value_kinds(expr.dtype)} cannot be compared"
+        context.problem(coded("GE1115", why), key_hint(item.column, expr.dtype), item)
+        return None
+    return expr
+
+
+def sorted_by(context: Context, order: Sequence[Order], source: Node) -> Node:
+    """Sort rows; columns that hold the values of expressions are dropped again."""
+    keys, computed = order_of(context, order, source.schema)
+    if not computed:
+        return nodes.Sort(source=source, by=keys, origin=context.origin)
+    kept = nodes.passing(source.schema)
+    node: Node = nodes.Project(source=source, columns={**kept, **computed}, origin=context.origin)
+    node = nodes.Sort(source=node, by=keys, origin=context.origin)
+    return nodes.Project(source=node, columns=kept, origin=context.origin)
