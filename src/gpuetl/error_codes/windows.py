@@ -12,7 +12,7 @@ PAGES = (
         fix="Write both ends, the first one first.  For the whole group, write an aggregate.",
         example="- window: {order_by: id, columns: {near: 'rolling_sum(amount, rows => [2, -2])'}}",
         message="""\
-example.yaml:9:47: stage 'result', step 1: rolling_sum takes rows whose first end is not after the last  [GE1830]
+example.yaml:9:49: stage 'result', step 1: rolling_sum takes rows whose first end is not after the last  [GE1830]
     - window: {order_by: id, columns: {near: 'rolling_sum(amount, rows => [2, -2])'}}
                                               ^^^^^^^^^^^
 The first number is where the frame begins; rows before the current one are negative.""",
