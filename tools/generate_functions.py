@@ -15,6 +15,7 @@ from pathlib import Path
 from textwrap import fill
 
 from gpuetl.expressions.functions import MODULES
+from gpuetl.expressions.functions.aggregates import ORDERABLE
 from gpuetl.expressions.functions.function import Argument, Function
 from python_examples import BY_NAME, PYTHON_NAMES, function_example, method_example, value_text
 
@@ -29,7 +30,7 @@ CONSTANTS = {
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
     "width": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
-    **dict.fromkeys(("pattern", "escape", "replacement"), "str"),
+    **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
 """The types of arguments that are constants, by name; a parameter of the pipeline stands for any."""
 BY_HAND = frozenset(["in", "count_rows", "struct_pack"])
@@ -49,6 +50,7 @@ KINDS = {
 SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "moments": "x = 1, 1, 2, null, in the order of x",
+    "collecting": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
     "maps": "a map m of 1 for 'a' and 2 for 'b'",
 }
@@ -67,7 +69,7 @@ METHODS_HEAD = (
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -93,7 +95,7 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Range, RankMethod, Rows, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
 {names}
@@ -162,6 +164,9 @@ def signature(function: Function, method: bool) -> tuple[str, str]:
         else:
             before.append(f"{name}: {dtype}")
             required.append(name)
+    if function.kind == "aggregate" and function.name in ORDERABLE - BOTH:
+        named.append("order_by: OrderBy | None = None")
+        keywords.append("order_by=order_by")
     stars = [more] if more else ["*"] if named else []
     parameters = ", ".join([*before, *options, *stars, *named]).replace("IntoExpression | None", "IntoExpression")
     parts = [f'"{function.name}"', _tuple(required), *([_tuple(optional)] if optional else []), *keywords]

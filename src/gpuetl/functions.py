@@ -10,34 +10,36 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Range, RankMethod, Rows, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "asin", "asinh",
-    "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "clip", "coalesce",
-    "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct",
-    "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum",
-    "cume_dist", "date_diff", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month",
-    "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms",
-    "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill", "first", "floor", "from_base64", "from_epoch",
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "array_agg",
+    "array_agg_distinct", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and",
+    "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt",
+    "ceil", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot",
+    "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min",
+    "cum_prod", "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days",
+    "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch",
+    "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill", "first", "floor", "from_base64", "from_epoch",
     "from_epoch_ms", "geometric_mean", "greater", "greater_equal", "greatest", "hash", "hex", "hour", "hours", "hypot",
     "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan",
     "is_not_distinct", "is_null", "iso_year", "isodow", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lead",
     "least", "left", "length", "less", "less_equal", "like", "list_contains", "list_extract", "list_get", "list_length",
     "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date", "make_timestamp", "map_get",
-    "map_keys", "map_values", "max", "max_by", "md5", "mean", "median", "microsecond", "microseconds", "millisecond",
-    "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate",
-    "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product",
-    "quantile", "quarter", "radians", "rank", "regexp_count", "regexp_extract", "regexp_full_match", "regexp_like",
-    "regexp_replace", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",
-    "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count",
-    "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number",
-    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "sin",
-    "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime", "strpos",
-    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket",
-    "to_base64", "to_date", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract",
-    "unhex", "upper", "var", "var_pop", "week", "weighted_avg", "year",
+    "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct",
+    "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode",
+    "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
+    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quarter", "radians",
+    "rank", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like",
+    "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
+    "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
+    "right", "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var",
+    "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left",
+    "shift_right", "sign", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
+    "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_extract",
+    "struct_pack", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "time_bucket", "to_base64", "to_date",
+    "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "upper", "var",
+    "var_distinct", "var_pop", "week", "weighted_avg", "year",
 ]  # fmt: skip
 
 
@@ -1063,28 +1065,28 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
     return function_call("ilike", (text, pattern), (escape,))
 
 
-def regexp_like(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
 
     Null in any argument gives null.
 
     Example: `regexp_like(lit("order 66"), "[0-9]+$")` is `True`.
     """
-    return function_call("regexp_like", (text, pattern))
+    return function_call("regexp_like", (text, pattern), (options,))
 
 
-def regexp_full_match(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern matches the whole text.
 
     Null in any argument gives null.
 
     Example: `regexp_full_match(lit("order 66"), r"\\d+")` is `False`.
     """
-    return function_call("regexp_full_match", (text, pattern))
+    return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
-    """What the first match's group matched (0, the whole match).
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What the first match's group matched (0, the whole match), of several times the last.
 
     Null without a match, empty if the group took no part.
 
@@ -1092,29 +1094,51 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
 
     Example: `regexp_extract(lit("a=1, b=2"), r"b=(\\d+)", 1)` is `"2"`.
     """
-    return function_call("regexp_extract", (text, pattern), (group,))
+    return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression) -> Expression:
-    """Every match replaced, from the left.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>.
 
-    `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+    Null where it took no part.
+
+    Null in any argument gives null.
+
+    Example: `regexp_extract_all(lit("a=1, b=2"), r"(\\w)=\\d", 1)` is `["a", "b"]`.
+    """
+    return function_call("regexp_extract_all", (text, pattern), (group, options))
+
+
+def regexp_split_to_array(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+    """The parts between the matches, as list<string>.
+
+    Null in any argument gives null.
+
+    Example: `regexp_split_to_array(lit("a, b,c"), r",\\s*")` is `["a", "b", "c"]`.
+    """
+    return function_call("regexp_split_to_array", (text, pattern), (options,))
+
+
+def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+    """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+    `options` have a `g`.
 
     Null in any argument gives null.
 
     Example: `regexp_replace(lit("2024-03-09"), r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
     """
-    return function_call("regexp_replace", (text, pattern, replacement))
+    return function_call("regexp_replace", (text, pattern, replacement), (options,))
 
 
-def regexp_count(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_count(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """How many matches there are, none overlapping another.
 
     Null in any argument gives null.
 
     Example: `regexp_count(lit("a1b22"), r"\\d+")` is `2`.
     """
-    return function_call("regexp_count", (text, pattern))
+    return function_call("regexp_count", (text, pattern), (options,))
 
 
 def year(x: IntoExpression) -> Expression:
@@ -1795,16 +1819,16 @@ def sha256(text: IntoExpression) -> Expression:
     return function_call("sha256", (text,))
 
 
-def count_distinct(x: Expression) -> Expression:
-    """`count(DISTINCT x)`: distinct values that are not null.
+def count_distinct(x: Expression, *more: Expression) -> Expression:
+    """`count(DISTINCT x)`: distinct values that are not null; NaN is one value.
 
-    NaN is one value.
+    Of several columns, `count(DISTINCT a, b)`: distinct rows without a null.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
-    return function_call("count_distinct", (x,))
+    return function_call("count_distinct", (x, *more))
 
 
 def sum(x: Expression) -> Expression:
@@ -2265,6 +2289,126 @@ def regr_r2(y: Expression, x: Expression) -> Expression:
     Example: `regr_r2(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("regr_r2", (y, x))
+
+
+def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+    """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
+
+    Null of no rows.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").array_agg().list_length()` is `4`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("array_agg", (x,), only=only, order_by=order_by)
+
+
+def array_agg_distinct(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+    """`array_agg(DISTINCT x)`: a list of the distinct values.
+
+    Null is one.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").array_agg_distinct().list_length()` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("array_agg_distinct", (x,), only=only, order_by=order_by)
+
+
+def string_agg(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    """The strings that are not null, with a separator between them: a comma if none is given.
+
+    Null of none.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `string_agg(col("x").cast("string"), "-")` is `"1-1-2"`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("string_agg", (x,), (separator,), order_by=order_by)
+
+
+def string_agg_distinct(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    """`string_agg(DISTINCT x)`.
+
+    The same of distinct strings.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `string_agg_distinct(col("x").cast("string"))` is `"1,2"`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("string_agg_distinct", (x,), (separator,), order_by=order_by)
+
+
+def sum_distinct(x: Expression) -> Expression:
+    """`sum(DISTINCT x)`.
+
+    The sum of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `sum_distinct(col("x"))` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("sum_distinct", (x,))
+
+
+def mean_distinct(x: Expression) -> Expression:
+    """`mean(DISTINCT x)`.
+
+    The mean of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mean_distinct(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mean_distinct", (x,))
+
+
+def product_distinct(x: Expression) -> Expression:
+    """`product(DISTINCT x)`.
+
+    The product of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `product_distinct(col("x"))` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("product_distinct", (x,))
+
+
+def median_distinct(x: Expression) -> Expression:
+    """`median(DISTINCT x)`.
+
+    The median of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `median_distinct(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("median_distinct", (x,))
+
+
+def var_distinct(x: Expression) -> Expression:
+    """`var(DISTINCT x)`.
+
+    The sample variance of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `var_distinct(col("x"))` is `0.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("var_distinct", (x,))
+
+
+def std_distinct(x: Expression) -> Expression:
+    """`std(DISTINCT x)`.
+
+    The sample standard deviation of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `std_distinct(col("x"))` is `0.7071067811865476`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("std_distinct", (x,))
 
 
 def row_number() -> Expression:

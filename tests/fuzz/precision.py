@@ -41,10 +41,13 @@ VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "fir
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
     "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "cum_prod",
+    "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
-MEANS = frozenset(("mean", "cum_mean", "rolling_mean"))
+COLLECTING = frozenset(("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct"))
+"""Functions that order values, or tell them apart."""
+MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))
 """Functions that are exact of integers and decimals."""
 SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
 """Functions that DuckDB has no text for."""
@@ -65,6 +68,8 @@ def precision_of(expr: Expr, columns: dict[str, Precision]) -> Precision:
 def of_call(call: Call, arguments: Precision) -> Precision:
     """Return how far a call's result can be compared, given the least of its arguments."""
     name = call.function.name
+    if name in COLLECTING and arguments < Precision.EXACT:
+        return Precision.NOTHING
     if not is_floating(call.dtype):
         return min(arguments, Precision.TAME if name in KEEPING else Precision.EXACT)
     if name in MEANS and not is_floating(call.args[0].dtype):

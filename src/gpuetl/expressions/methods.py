@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -926,7 +926,7 @@ class Methods:
         """
         return self._call("ilike", (self, pattern), (escape,))
 
-    def regexp_like(self, pattern: str | Expression) -> Expression:
+    def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
         Also `text RLIKE pattern`.
@@ -935,19 +935,19 @@ class Methods:
 
         Example: `lit("order 66").regexp_like("[0-9]+$")` is `True`.
         """
-        return self._call("regexp_like", (self, pattern))
+        return self._call("regexp_like", (self, pattern), (options,))
 
-    def regexp_full_match(self, pattern: str | Expression) -> Expression:
+    def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
-        return self._call("regexp_full_match", (self, pattern))
+        return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
-        """What the first match's group matched (0, the whole match).
+    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What the first match's group matched (0, the whole match), of several times the last.
 
         Null without a match, empty if the group took no part.
 
@@ -955,27 +955,47 @@ class Methods:
 
         Example: `lit("a=1, b=2").regexp_extract(r"b=(\\d+)", 1)` is `"2"`.
         """
-        return self._call("regexp_extract", (self, pattern), (group,))
+        return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression) -> Expression:
-        """Every match replaced, from the left.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>.
 
-        `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+        Null where it took no part.
+
+        Null in any argument gives null.
+
+        Example: `lit("a=1, b=2").regexp_extract_all(r"(\\w)=\\d", 1)` is `["a", "b"]`.
+        """
+        return self._call("regexp_extract_all", (self, pattern), (group, options))
+
+    def regexp_split_to_array(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+        """The parts between the matches, as list<string>.
+
+        Null in any argument gives null.
+
+        Example: `lit("a, b,c").regexp_split_to_array(r",\\s*")` is `["a", "b", "c"]`.
+        """
+        return self._call("regexp_split_to_array", (self, pattern), (options,))
+
+    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+        """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+        `options` have a `g`.
 
         Null in any argument gives null.
 
         Example: `lit("2024-03-09").regexp_replace(r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
         """
-        return self._call("regexp_replace", (self, pattern, replacement))
+        return self._call("regexp_replace", (self, pattern, replacement), (options,))
 
-    def regexp_count(self, pattern: str | Expression) -> Expression:
+    def regexp_count(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """How many matches there are, none overlapping another.
 
         Null in any argument gives null.
 
         Example: `lit("a1b22").regexp_count(r"\\d+")` is `2`.
         """
-        return self._call("regexp_count", (self, pattern))
+        return self._call("regexp_count", (self, pattern), (options,))
 
     def year(self) -> Expression:
         """The year.
@@ -1602,16 +1622,16 @@ class Methods:
         """
         return self._call("count", (self,))
 
-    def count_distinct(self) -> Expression:
-        """`count(DISTINCT x)`: distinct values that are not null.
+    def count_distinct(self, *more: Expression) -> Expression:
+        """`count(DISTINCT x)`: distinct values that are not null; NaN is one value.
 
-        NaN is one value.
+        Of several columns, `count(DISTINCT a, b)`: distinct rows without a null.
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
-        return self._call("count_distinct", (self,))
+        return self._call("count_distinct", (self, *more))
 
     def sum(self) -> Expression:
         """The sum: int64, float64 or decimal.
@@ -2031,6 +2051,116 @@ class Methods:
         Example: `col("x").regr_r2(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("regr_r2", (self, x))
+
+    def array_agg(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+        """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
+
+        Null of no rows.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").array_agg().list_length()` is `4`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("array_agg", (self,), only=only, order_by=order_by)
+
+    def array_agg_distinct(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+        """`array_agg(DISTINCT x)`: a list of the distinct values.
+
+        Null is one.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").array_agg_distinct().list_length()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("array_agg_distinct", (self,), only=only, order_by=order_by)
+
+    def string_agg(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+        """The strings that are not null, with a separator between them: a comma if none is given.
+
+        Null of none.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").cast("string").string_agg("-")` is `"1-1-2"`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("string_agg", (self,), (separator,), order_by=order_by)
+
+    def string_agg_distinct(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+        """`string_agg(DISTINCT x)`.
+
+        The same of distinct strings.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").cast("string").string_agg_distinct()` is `"1,2"`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("string_agg_distinct", (self,), (separator,), order_by=order_by)
+
+    def sum_distinct(self) -> Expression:
+        """`sum(DISTINCT x)`.
+
+        The sum of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").sum_distinct()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("sum_distinct", (self,))
+
+    def mean_distinct(self) -> Expression:
+        """`mean(DISTINCT x)`.
+
+        The mean of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mean_distinct()` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mean_distinct", (self,))
+
+    def product_distinct(self) -> Expression:
+        """`product(DISTINCT x)`.
+
+        The product of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").product_distinct()` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("product_distinct", (self,))
+
+    def median_distinct(self) -> Expression:
+        """`median(DISTINCT x)`.
+
+        The median of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").median_distinct()` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("median_distinct", (self,))
+
+    def var_distinct(self) -> Expression:
+        """`var(DISTINCT x)`.
+
+        The sample variance of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").var_distinct()` is `0.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("var_distinct", (self,))
+
+    def std_distinct(self) -> Expression:
+        """`std(DISTINCT x)`.
+
+        The sample standard deviation of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").std_distinct()` is `0.7071067811865476`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("std_distinct", (self,))
 
     def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.

@@ -11,6 +11,7 @@ from gpuetl.expressions.functions import (
     arithmetic,
     binary,
     calendar,
+    collecting,
     formats,
     hashing,
     lists,
@@ -46,6 +47,7 @@ MODULES = (
     hashing,
     aggregates,
     moments,
+    collecting,
     windows,
 )
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
@@ -57,6 +59,7 @@ ALIASES = {
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
+    **dict.fromkeys(("string_split_regex", "str_split_regex", "regexp_split"), "regexp_split_to_array"),
     "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
     "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
@@ -64,6 +67,7 @@ ALIASES = {
     "first_value": "first", "last_value": "last",
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
     "geomean": "geometric_mean", "wavg": "weighted_avg", "skew": "skewness",
+    "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
 }  # fmt: skip
 OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor"}
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
@@ -73,8 +77,8 @@ INSTEAD = {
     "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
     "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
     **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "gpuetl reads no JSON in strings: write regexp_extract(text, pattern)."),
-    **dict.fromkeys(("listagg", "group_concat"), "gpuetl has no aggregate of strings or lists."), "regexp_substr": "Write regexp_extract(text, pattern).",
-    **dict.fromkeys(("array", "list", "map"), "A constant is one value; split('a,b', ',') makes a list of strings."),
+    "regexp_substr": "Write regexp_extract(text, pattern).",
+    **dict.fromkeys(("array", "map"), "A constant is one value; split('a,b', ',') makes a list of strings."),
     "log": "Databases differ on what it is: write ln(x) for the natural logarithm, log10(x) or log2(x).",
     "date_add": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
     "dateadd": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
@@ -89,8 +93,7 @@ INSTEAD = {
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
     "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
-    "string_agg": "gpuetl has no aggregate of strings or lists.", "array_agg": "gpuetl has no aggregate of strings or lists.",
-    "collect_list": "gpuetl has no aggregate of strings or lists.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
+    "collect_set": "Write array_agg(DISTINCT x), which keeps a null.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
     "map_extract": "Write map_get(map, key), or map[key].", "element_at": "Write list[1], or map[key].",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),

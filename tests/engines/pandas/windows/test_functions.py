@@ -357,7 +357,9 @@ def test_a_rolling_sum_fits_although_its_partial_sums_do_not():
 @pytest.mark.parametrize("name", sorted(WINDOW_FUNCTIONS))
 def test_no_rows_give_no_rows(name):
     rows = segmented([], times=[])
-    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5], "ntile": [2], "nth_value": [2]}.get(name, [])
+    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5], "ntile": [2], "nth_value": [2]}.get(
+        name, []
+    )
     parameters = [rows.segments.frame_starts_by_rows(3)] if name.startswith("rolling") else parameters
     columns = [] if name in WITHOUT_COLUMN else [column([])]
     assert window(name, rows, *columns, *parameters) == []

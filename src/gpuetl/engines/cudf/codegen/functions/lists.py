@@ -12,9 +12,9 @@ from gpuetl.expressions.ir import Call, Literal
 
 def split(call: Call, arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
     """Cut strings at every separator, by kernels whose writers import this table."""
-    from gpuetl.engines.cudf.codegen.list_columns import split_strings
+    from gpuetl.engines.cudf.codegen.list_columns import listed_strings
 
-    return split_strings(arguments, rows, machine)
+    return listed_strings(call, arguments, rows, machine)
 
 
 HEADER = "lists.cuh"
