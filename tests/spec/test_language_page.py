@@ -27,6 +27,7 @@ WRONG = {
     ("join", "GE1020"): "- join: {with: shops, on: region}\n",
     ("aggregate", "GE1107"): "- aggregate: {by: region, columns: {x: row_number()}}\n",
     ("union", "GE1020"): "- union: shops\n",
+    ("pivot", "GE1206"): "- pivot: {names: region, values: amount, columns: [EU]}\n",
     ("unnest", "GE1023"): "- with_columns: {city: id}\n- unnest: address\n",
 }
 """Steps that give an error, where neither the module of the step nor the error's page shows it."""

@@ -8,22 +8,25 @@ from gpuetl.spec.steps.fill_null import FillNull
 from gpuetl.spec.steps.join import Join
 from gpuetl.spec.steps.kernel import Kernel
 from gpuetl.spec.steps.macro_step import step_of
+from gpuetl.spec.steps.pivot import Pivot
 from gpuetl.spec.steps.rows import Distinct, Filter, Limit, Sort
 from gpuetl.spec.steps.sample import Sample
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.steps.union import Union
 from gpuetl.spec.steps.unnest import Unnest
+from gpuetl.spec.steps.unpivot import Unpivot
 from gpuetl.spec.steps.window import Window
 
 STEPS: PluginTable[type[Step]] = PluginTable("step", step_of, {
     step.verb: step
     for step in (
         Filter, Select, WithColumns, Drop, Rename, CastColumns, Join, Aggregate, Window, Kernel, Sort, Distinct, Limit,
-        Union, Explode, Unnest, FillNull, Sample,
+        Union, Explode, Unnest, Pivot, Unpivot, FillNull, Sample,
     )
 })  # fmt: skip
 
 __all__ = [
     "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Explode", "FillNull", "Filter", "Join",
-    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest", "Window", "WithColumns",
+    "Kernel", "Limit", "Pivot", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Unnest",
+    "Unpivot", "Window", "WithColumns",
 ]  # fmt: skip
