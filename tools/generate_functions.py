@@ -129,12 +129,12 @@ def entries() -> Iterator[tuple[str, Function]]:
 
 def receiver(function: Function) -> Argument | None:
     """Return the argument in whose place a method's own expression stands: the first that is no constant."""
-    return next((argument for argument in function.arguments if not argument.constant), None)
+    return next((argument for argument in function.arguments if argument.is_receiver), None)
 
 
 def operand_type(function: Function, argument: Argument) -> str:
     """Return the type of an argument: of aggregates and windows it is an expression, since a constant says nothing."""
-    if argument.constant:
+    if not argument.is_receiver:
         return f"{CONSTANTS[argument.name]} | Expression"
     alike = function.kind == "scalar" or argument.name == "default"
     return "IntoExpression" if alike else "Expression"

@@ -58,7 +58,7 @@ def function_example(sql: str, name: str) -> str:
 def _receiver(name: str) -> int:
     """Return the place of the argument whose method a function is; -1 where it is none."""
     function = find_function(name, KINDS)
-    constants = [argument.constant for argument in function.arguments] if function else []
+    constants = [not argument.is_receiver for argument in function.arguments] if function else []
     return constants.index(False) if False in constants else -1
 
 

@@ -774,7 +774,7 @@ def concat(x: IntoExpression, y: IntoExpression, *more: IntoExpression) -> Expre
 def concat_ws(separator: str | Expression, x: IntoExpression, *more: IntoExpression) -> Expression:
     """The strings that are not null, with the separator between them.
 
-    Never null.
+    Null only where the separator is.
 
     Example: `concat_ws("-", lit("a"), None, "b")` is `"a-b"`.
     """
@@ -870,7 +870,7 @@ def rtrim(text: IntoExpression, characters: str | Expression | None = None) -> E
 def substring(text: IntoExpression, start: int | Expression, length: int | Expression | None = None) -> Expression:
     """`length` code points (all) from the 1-based `start`; a negative one counts from the end.
 
-    Positions before the text count, but hold nothing.
+    Positions before the text count, but hold nothing. A negative `length` takes those before `start`.
 
     Null in any argument gives null.
 
@@ -946,6 +946,8 @@ def remove_suffix(text: IntoExpression, suffix: str | Expression) -> Expression:
 def repeat(text: IntoExpression, count: int | Expression) -> Expression:
     """The text `count` times in a row, 1,000,000 at most.
 
+    Empty where it is negative.
+
     Null in any argument gives null.
 
     Example: `repeat(lit("ab"), 3)` is `"ababab"`.
@@ -954,9 +956,9 @@ def repeat(text: IntoExpression, count: int | Expression) -> Expression:
 
 
 def split_part(text: IntoExpression, separator: str | Expression, index: int | Expression) -> Expression:
-    """The part at `index` between separators: from 1, or from -1 at the end.
+    """The part at `index` between separators: from 1, or from -1 at the end; empty where there is none.
 
-    Empty where there is none.
+    An empty separator parts all characters.
 
     Null in any argument gives null.
 
@@ -988,7 +990,7 @@ def reverse(text: IntoExpression) -> Expression:
 def lpad(text: IntoExpression, length: int | Expression, fill: str | Expression | None = None) -> Expression:
     """Filled at the start (with spaces) to `length` code points, 1,000,000 at most.
 
-    Longer text is kept whole.
+    Longer text is kept whole, and a longer `fill` is repeated.
 
     Null in any argument gives null.
 
@@ -1000,7 +1002,7 @@ def lpad(text: IntoExpression, length: int | Expression, fill: str | Expression 
 def rpad(text: IntoExpression, length: int | Expression, fill: str | Expression | None = None) -> Expression:
     """Filled at the end (with spaces) to `length` code points, 1,000,000 at most.
 
-    Longer text is kept whole.
+    Longer text is kept whole, and a longer `fill` is repeated.
 
     Null in any argument gives null.
 
@@ -1639,6 +1641,8 @@ def list_extract(x: IntoExpression, index: IntoExpression) -> Expression:
 
 def split(text: IntoExpression, separator: str | Expression) -> Expression:
     """The parts between the separators, as list<string>; '' gives a list of ''.
+
+    An empty separator parts all characters.
 
     Null in any argument gives null.
 

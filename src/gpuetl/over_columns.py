@@ -1,7 +1,7 @@
-"""`over` in the columns of a step: the window, aggregate and join steps that compute it first.
+"""`over` in the columns of a step: the window steps that compute it first.
 
     t.with_columns(n=row_number().over("k", order_by="ts"))      window: {by: k, order_by: ts, columns: …}
-    t.with_columns(share=col("x") / col("x").sum().over("k"))    the sums in a stage of their own, joined by k
+    t.with_columns(share=col("x") / col("x").sum().over("k"))    window: {by: k, columns: …}
 
 Columns that a step adds for this are named `over_1`, `over_2` and so on; they are dropped again.
 """
@@ -21,7 +21,6 @@ from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs
-from gpuetl.spec.group_forms import plain_keys
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import Formula
 
@@ -45,68 +44,22 @@ def lift_overs(
     )
     if not overs:
         return table, dict(columns), []
-    windows = {over: is_window(over) for over in overs}
-    if names_stay and all(windows.values()) and len({spec_of(over) for over in overs}) == 1:
+    for over in overs:
+        check_over(over)
+    if names_stay and len({spec_of(over) for over in overs}) == 1:
         bare = {name: formula for name, formula in columns.items() if _is_over(formula.syntax)}
         if len(bare) == len(columns):
             return window_step(table, spec_of(overs[0]), {n: _inner(f.syntax) for n, f in bare.items()}), {}, []
-    lifted = Lifted(table)
-    for over in (over for over in overs if not windows[over]):
-        lifted.aggregate(over)
-    for over in (over for over in overs if windows[over]):
-        lifted.window(over)
-    lifted.build()
-    found = {name: Formula(rebuilt(f.syntax, lifted.replaced.get)) for name, f in columns.items()}
-    return lifted.table, found, lifted.names
-
-
-class Lifted:
-    """The columns that are over groups, gathered by groups, and what stands for each `over`."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.names: list[str] = []
-        self.replaced: dict[Syntax, Syntax] = {}
-        self.aggregates: dict[tuple[str, ...], dict[str, Syntax]] = {}
-        self.windows: dict[Spec, dict[str, Syntax]] = {}
-
-    def column(self) -> str:
-        """Return the name of another column."""
-        self.names.append(f"over_{len(self.names) + 1}")
-        return self.names[-1]
-
-    def aggregate(self, over: Over) -> None:
-        """Replace the aggregates of an `over` by columns; the rest is computed for each row."""
-        columns = self.aggregates.setdefault(over.by, {})
-
-        def column_of(node: Syntax) -> Syntax | None:
-            if not isinstance(node, Apply) or not find_function(node.function, ("aggregate",)):
-                return None
-            columns[name := self.column()] = node
-            return Name(name)
-
-        self.replaced[over] = rebuilt(over.operand, column_of)
-
-    def window(self, over: Over) -> None:
-        """Replace an `over` by a column."""
-        self.windows.setdefault(spec_of(over), {})[name := self.column()] = over.operand
-        self.replaced[over] = Name(name)
-
-    def build(self) -> None:
-        """Add the steps."""
-        if self.aggregates:
-            self.table = start = self.table.pipeline.table(self.table.named())
-            for by, columns in self.aggregates.items():
-                keys = names_of("over: by", by)
-                formulas = {name: Formula(syntax) for name, syntax in columns.items()}
-                groups = start.step(verbs.Aggregate(formulas, plain_keys(keys)))
-                self.table = (
-                    self.table.join(groups, by, "left", validate="many_to_one", nulls_equal=True)
-                    if by
-                    else self.table.join(groups, how="cross")
-                )
-        for spec, calls in self.windows.items():
-            self.table = window_step(self.table, spec, calls, WindowOfNewColumns)
+    names: list[str] = []
+    replaced: dict[Syntax, Syntax] = {}
+    windows: dict[Spec, dict[str, Syntax]] = {}
+    for over in overs:
+        names.append(name := f"over_{len(names) + 1}")
+        windows.setdefault(spec_of(over), {})[name] = over.operand
+        replaced[over] = Name(name)
+    for spec, calls in windows.items():
+        table = window_step(table, spec, calls, WindowOfNewColumns)
+    return table, {name: Formula(rebuilt(f.syntax, replaced.get)) for name, f in columns.items()}, names
 
 
 @dataclass(frozen=True)
@@ -135,13 +88,13 @@ def spec_of(over: Over) -> Spec:
     return over.by, over.order_by
 
 
-def is_window(over: Over) -> bool:
-    """Return whether an `over` has window functions, and not aggregates.
+def check_over(over: Over) -> None:
+    """Check that an `over` has aggregates or window functions.
 
     Raises
     ------
     InvalidExpression
-        Where it has both or neither, and for an order of aggregates that need none: in SQL that is another sum.
+        Where it has neither, and for an order of aggregates that need none: in SQL that is another sum.
     """
     functions = [part.function for part in parts(over.operand) if isinstance(part, Apply)]
     window = [name for name in functions if find_function(name, ("window",)) and not _is_aggregate(name)]
@@ -149,18 +102,14 @@ def is_window(over: Over) -> bool:
     text = shown_sql(over)
     if any(isinstance(part, Over) for part in parts(over.operand)):
         raise InvalidExpression(coded("GE1213", f"an over stands inside another: {text}"), hint="Use two steps.")
-    if bool(window) == bool(aggregate):
-        got = f"{window[0]} and {aggregate[0]}" if window else "neither"
-        message = coded("GE1213", f"over takes aggregates or window functions, got {got} in {text}")
-        raise InvalidExpression(
-            message, hint="Give each its own over." if window else "Such as col('x').sum().over('k')."
-        )
-    if aggregate and over.order_by:
+    if not window and not aggregate:
+        message = coded("GE1213", f"over takes aggregates or window functions, got neither in {text}")
+        raise InvalidExpression(message, hint="Such as col('x').sum().over('k').")
+    if aggregate and not window and over.order_by:
         message = coded("GE1213", f"{aggregate[0]} over a group takes no order_by")
         cumulative = f"cum_{aggregate[0]}"
         hint = f"Leave it out, or write {cumulative} for the rows so far."
         raise InvalidExpression(message, hint=hint if find_function(cumulative, ("window",)) else "Leave it out.")
-    return bool(window)
 
 
 def _is_aggregate(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -34,6 +35,8 @@ from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.group_forms import GROUP_SETS, PIVOT_VALUES, GroupKeys, GroupSets
+from gpuetl.spec.steps.asof import ASOF, AsofKeys
+from gpuetl.spec.steps.fit import Transform
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
 from gpuetl.spec.values import Formula, Text, as_names
@@ -130,23 +133,32 @@ class TableSteps:
     ) -> Table: ...  # fmt: skip
 
     @overload
+    def join(
+        self, other: Table, on: Names | Mapping[str, str] | None = None, how: Literal["inner", "left"] = "inner", *,
+        asof: str | AsofKeys, left_on: Names | None = None, right_on: Names | None = None,
+        validate: Literal["many_to_one", "many_to_many"] = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+    ) -> Table: ...  # fmt: skip
+
+    @overload
     def join(self, other: Table, *, how: Literal["cross"], suffix: str = "") -> Table: ...
 
     def join(
         self, other: Table, on: Names | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
         *, left_on: Names | None = None, right_on: Names | None = None, validate: Validate = "many_to_many",
-        suffix: str = "", nulls_equal: bool = False,
+        suffix: str = "", nulls_equal: bool = False, asof: str | AsofKeys | None = None,
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
 
         `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
-        `left_on` and `right_on` are the keys of each side, in place of `on`.
+        `left_on` and `right_on` are the keys of each side, in place of `on`.  `asof="ts"` joins each row with the last
+        right row that is not after it: `asof={"left": "ts", "right": "at", "tolerance": "5 seconds"}` has options.
         """
         if left_on is not None or right_on is not None:
             on = _pairs(on, left_on, right_on)
         keys = on if on is None or isinstance(on, Mapping) else as_names(on)
         pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
-        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal))
+        nearest = None if asof is None else read_plain(ASOF, asof, "join: asof")
+        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal, nearest))
 
     def scalar(self, column: str) -> Expression:
         """Return the value of a column of this table, which must have one row; null where it has none.
@@ -160,6 +172,14 @@ class TableSteps:
     def union(self, *others: Table | Iterable[Table], missing: Literal["error", "null"] = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(self._beside("union", other) for other in flat(others)), missing))
+
+    def intersect(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables have, too, each once; with `all` as often as all tables have it."""
+        return self.step(verbs.Intersect(tuple(self._beside("intersect", other) for other in flat(others)), all))
+
+    def except_(self, *others: Table | Iterable[Table], all: bool = False) -> Table:  # noqa: A002  as in SQL
+        """Keep the rows that other tables do not have, each once; with `all` each of their rows removes one."""
+        return self.step(verbs.Except(tuple(self._beside("except", other) for other in flat(others)), all))
 
     def explode(self, column: str, *, keep_empty: bool = True, index: str = "", prefix: str = "") -> Table:
         """One row for each element of a list or map; null or empty ones give a null, unless not `keep_empty`.
@@ -255,9 +275,9 @@ class TableSteps:
         names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
 
-    def limit(self, count: int | Expression) -> Table:
-        """Keep the first rows: a number of them, or `param("n")`."""
-        return self.step(verbs.Limit(count))  # type: ignore[arg-type]
+    def limit(self, count: int | Expression | None = None, *, offset: int | Expression = 0) -> Table:
+        """Keep the first rows after `offset` rows: a number of them, or `param("n")`; by default all."""
+        return self.step(verbs.Limit(count, offset))  # type: ignore[arg-type]
 
     @overload
     def sample(self, fraction: float | Expression, *, by: Names = (), seed: int = 0) -> Table: ...
@@ -272,6 +292,30 @@ class TableSteps:
         """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
         names = names_of("sample: by", by)
         return self.step(verbs.Sample(fraction, rows, names, seed))  # type: ignore[arg-type]
+
+    def fit(self, transforms: Transform | Sequence[Transform], *, save: str | os.PathLike[str] | None = None) -> Table:
+        """Learn from the rows and transform them, by functions of `gpuetl.transforms`.
+
+        `save` is a folder to which a run writes what was learned.  `apply` transforms other rows in the same way.
+        """
+        given = (transforms,) if isinstance(transforms, Transform) else tuple(transforms)
+        if wrong := next((one for one in given if not isinstance(one, Transform)), None) or (
+            not given and "no transform"
+        ):
+            message = coded("GE1880", f"fit takes functions of gpuetl.transforms, got {wrong!r}")
+            raise InvalidPipeline.because(message, 'Write fit([transforms.normalise("age")]).', "fit")
+        return self.step(verbs.Fit(given, None if save is None else os.fspath(save)))
+
+    @overload
+    def apply(self, fit: Table) -> Table: ...
+
+    @overload
+    def apply(self, *, load: str | os.PathLike[str]) -> Table: ...
+
+    def apply(self, fit: Table | None = None, *, load: str | os.PathLike[str] | None = None) -> Table:
+        """Transform rows as `fit` did: that of a table whose last step is `fit`, or the one in a folder."""
+        name = None if fit is None else self._beside("apply", fit)
+        return self.step(verbs.Apply(name, None if load is None else os.fspath(load)))
 
     def expect(
         self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Iterable[Scalar]] | None = None,

@@ -13,6 +13,8 @@ SUITES = {
     "events": "Events of users",
     "groupby": "Group-by questions of the database-like ops benchmark",
     "join": "Join questions of the database-like ops benchmark",
+    "asof": "As-of joins",
+    "criteo": "Features of a table shaped as Criteo's",
     "pdsh": "PDS-H",
 }
 

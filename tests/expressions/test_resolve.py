@@ -267,26 +267,6 @@ def test_what_would_fail_at_the_run_is_refused_before(sql, kinds, message):
     assert error.value.message == message
 
 
-@pytest.mark.parametrize(
-    ("sql", "hint"),
-    [
-        ("sum(i64)", "There is cum_sum, over the rows so far and rolling_sum, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("avg(i64)", "There is cum_mean, over the rows so far and rolling_mean, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("min(i64) + 1", "There is cum_min, over the rows so far and rolling_min, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("max(i64)", "There is cum_max, over the rows so far and rolling_max, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("count(*)", "There is cum_count, over the rows so far and rolling_count, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("count(i64)", "There is cum_count, over the rows so far and rolling_count, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("std(i64)", "There is rolling_std, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("variance(i64)", "There is rolling_var, over the last rows.  For one value a group, aggregate in a separate stage and join it."),
-        ("median(i64)", "Use it directly in an aggregate step."), ("rolling_sum(sum(i64), 3)", "Use it directly in an aggregate step."),
-    ],
-)  # fmt: skip
-def test_an_aggregate_in_a_window_step_names_the_window_functions_that_are_meant(sql, hint):
-    with pytest.raises(InvalidExpression, match=r"^[a-z]+ is an aggregate function and cannot stand here") as error:
-        typed(sql, COLUMNS, kinds=WINDOWS)
-    assert error.value.hint == hint
-
-
 def test_an_aggregate_in_a_filter_names_no_window_function():
     with pytest.raises(InvalidExpression) as error:
         typed("sum(i64) > 1", COLUMNS)

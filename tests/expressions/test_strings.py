@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from expressions.evaluation import table, value, values
+from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import InvalidExpression
 
 COMBINING = "e\u0301a"  # e, an acute accent, a
@@ -135,15 +136,59 @@ def test_functions_of_a_null_text_are_null(call):
     assert values(call.replace("#", "t"), table(t=("string", [None, None]))) == [None, None]
 
 
+BY_ROW = table(
+    t=("string", ["a-b-c", "😀é😀", "", None, "xaxbx", "AbC", "ab"]), s=("string", ["-", "😀", "a", "x", "x", "%b%", ""]),
+    i=("int64", [2, -1, 3, 1, None, 0, -(2**63)]), n=("int64", [1, 2, -1, 1, 2, 5, 2**63 - 1]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("substring(t, i)", ["-b-c", "😀", "", None, None, "AbC", "ab"]), ("substring(t, i, n)", ["-", "😀", "", None, None, "AbC", "a"]),
+        ("substring(t, 2, n)", ["-", "é😀", "", None, "ax", "bC", "b"]), ("substring('abcdef', i, n)", ["b", "f", "b", "a", None, "abcd", "abcde"]),
+        ("substring('abcdef', 4, -2)", ["bc"] * 7), ("substring('abcdef', -2, -2)", ["cd"] * 7), ("substring(t, 3, -n)", ["-", "😀é", "", None, "xa", "Ab", "ab"]),
+        ("left(t, i)", ["a-", "😀é", "", None, None, "", ""]), ("right(t, i)", ["-c", "é😀", "", None, None, "", ""]),
+        ("replace(t, s, '+')", ["a+b+c", "+é+", "", None, "+a+b+", "AbC", "ab"]), ("replace('a-b', '-', s)", ["a-b", "a😀b", "aab", "axb", "axb", "a%b%b", "ab"]),
+        ("translate(t, s, 'z')", ["azbzc", "zéz", "", None, "zazbz", "AC", "ab"]), ("trim(t, s)", ["a-b-c", "é", "", None, "axb", "AbC", "ab"]),
+        ("ltrim(t, s)", ["a-b-c", "é😀", "", None, "axbx", "AbC", "ab"]), ("rtrim(t, s)", ["a-b-c", "😀é", "", None, "xaxb", "AbC", "ab"]),
+        ("remove_prefix(t, s)", ["a-b-c", "é😀", "", None, "axbx", "AbC", "ab"]), ("remove_suffix(t, s)", ["a-b-c", "😀é", "", None, "xaxb", "AbC", "ab"]),
+        ("split_part(t, s, i)", ["b", "", "", None, None, "", ""]), ("split_part('ab', '', -1)", ["b"] * 7), ("split_part(t, '-', i)", ["b", "😀é😀", "", None, None, "", ""]),
+        ("strpos(t, s)", [2, 1, 0, None, 1, 0, 1]), ("starts_with(t, s)", [False, True, False, None, True, False, True]), ("ends_with(t, s)", [False, True, False, None, True, False, True]),
+        ("contains(t, s)", [True, True, False, None, True, False, True]), ("t LIKE s", [False, False, False, None, False, True, False]), ("t NOT LIKE s", [True, True, True, None, True, False, True]),
+        ("t ILIKE upper(s)", [False, False, False, None, False, True, False]), ("t LIKE '%' || s", [False, True, False, None, True, True, True]),
+        ("repeat(s, i)", ["--", "", "aaa", "x", None, "", ""]),
+        ("concat_ws(s, t, 'k')", ["a-b-c-k", "😀é😀😀k", "ak", "k", "xaxbxxk", "AbC%b%k", "abk"]), ("concat_ws(NULL, t, 'k')", [None] * 7), ("contains(t, NULL)", [None] * 7),
+        ("split(t, s)", [["a", "b", "c"], ["", "é", ""], [""], None, ["", "a", "b", ""], ["AbC"], ["a", "b"]]), ("split(t, '')[1]", ["a", "😀", None, None, "x", "A", "a"]),
+        ("lpad('ab', 7, 'xyz')", ["xyzxyab"] * 7), ("rpad('ab', 7, 'é😀')", ["abé😀é😀é"] * 7),
+    ],
+)  # fmt: skip
+def test_arguments_are_columns_too(sql, expected):
+    assert values(sql, BY_ROW) == expected
+    assert values(sql, BY_ROW.slice(2)) == expected[2:]
+    assert values(sql, BY_ROW.slice(0, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [("repeat(t, i)", "more than 1,000,000 characters, or copies"), ("lpad(t, i, 'x')", "more than 1,000,000 characters, or copies"),
+     ("rpad(t, 5, f)", "the fill is empty"), ("lpad(t, i * 0 + 2, f)", "the fill is empty")],
+)  # fmt: skip
+def test_counts_and_fills_of_rows_have_limits(sql, reason):
+    frame = table(t=("string", ["ab", "a"]), i=("int64", [1, 1_000_001]), f=("string", ["x", ""]))
+    with pytest.raises(NoResult, match="has no result in row 1, .*" + reason):
+        values(sql, frame)
+    assert values(sql, frame.slice(0, 1))
+
+
 @pytest.mark.parametrize(
     ("sql", "message", "hint"),
     [
-        ("split_part(t, '', 1)", "split_part takes a separator that is not empty", "Write substring(text, place, 1) for one character."),
         ("split_part(t, '/', 0)", "split_part counts parts from 1, and from -1 at the end; got 0", ""),
         ("repeat(t, 1000000000000)", "repeat takes a count from 0 to 1,000,000, got 1,000,000,000,000", ""),
         ("repeat(t, -1)", "repeat takes a count from 0 to 1,000,000, got -1", ""),
         ("rpad(t, -1)", "rpad takes a length from 0 to 1,000,000, got -1", ""),
-        ("substring(t, 2, -1)", "substring takes a length from 0 to 2,147,483,647, got -1", ""),
+        ("t LIKE t ESCAPE '!'", "LIKE takes a constant or a $parameter as pattern where it has an escape", "Leave ESCAPE out, or write the pattern as a constant."),
         (
             "substring(t, 9223372036854775807, 9223372036854775807)",
             "substring takes a start from -2,147,483,647 to 2,147,483,647, got 9,223,372,036,854,775,807",
@@ -154,13 +199,11 @@ def test_functions_of_a_null_text_are_null(call):
             "left takes a count from -2,147,483,647 to 2,147,483,647, got -9,223,372,036,854,775,808",
             "",
         ),
-        ("rpad(t, 3, '')", "rpad takes one character as fill, got ''", ""),
+        ("rpad(t, 3, '')", "rpad takes at least one character as fill, got ''", ""),
         ("t LIKE 'a' ESCAPE 'xy'", "LIKE takes one character as escape, got 'xy'", ""),
         ("t ILIKE 'a' ESCAPE ''", "ILIKE takes one character as escape, got ''", ""),
         ("t LIKE '!a' ESCAPE '!'", "LIKE takes %, _ or ! after the escape !, got 'a'", ""),
         ("t LIKE 'a!' ESCAPE '!'", "LIKE takes %, _ or ! after the escape !, got ''", ""),
-        ("concat_ws(t, 'a')", "concat_ws takes a constant or a $parameter as separator", ""),
-        ("concat_ws(NULL, 'a')", "concat_ws takes a constant that is not null as separator", "A parameter needs a value or a default here."),
         ("concat_ws(',', 1)", "concat_ws takes string, got int64", ""),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 from functools import singledispatch
 
 from fuzz.duckdb_aggregates import PLACE
+from fuzz.duckdb_asof import asof_text
 from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
@@ -84,6 +85,18 @@ def windowed(node: nodes.Window, source: str) -> str:
     return f"SELECT {', '.join(kept + made)} FROM ({timed}) {window}"
 
 
+@select.register
+def window_of_groups(node: nodes.GroupWindow, source: str) -> str:
+    """Each row has what its group comes to."""
+    keys = [(quoted(name), node.source.schema[name]) for name in node.by]
+    pairs = " AND ".join(
+        f"{canonical(f'l.{key}', dtype)} IS NOT DISTINCT FROM {canonical(f'r.{key}', dtype)}" for key, dtype in keys
+    )
+    made = [f"{'r' if name in node.calls else 'l'}.{quoted(name)} AS {quoted(name)}" for name in node.schema]
+    groups = aggregated(node.aggregate, source)
+    return f"SELECT {', '.join(made)} FROM {source} l LEFT JOIN ({groups}) r ON {pairs}"
+
+
 def time_text(key: SortKey, schema: Schema) -> str:
     """Return the time that a window is ordered by, in microseconds, or null."""
     dtype = schema[key.column]
@@ -111,6 +124,30 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
     )
     joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
     return joins + checked(node, left, "left") + checked(node, right, "right")
+
+
+@select.register
+def asof_joined(node: nodes.AsofJoin, left: str, right: str) -> str:
+    """Join with the nearest row by DuckDB's own join; where `validate` is broken, an error."""
+    schema = node.right.schema
+    reverse = tuple(SortKey(key.column, not key.descending, not key.nulls_first) for key in node.order_by)
+    joins = asof_text(node, left, right, order_text(reverse, schema), order_text(node.order_by, schema))
+    return joins + checked_asof(node, right)
+
+
+def checked_asof(node: nodes.AsofJoin, right: str) -> str:
+    """Return no rows more; an error where a key and its time repeat on the right side."""
+    if not node.unique_right:
+        return ""
+    schema, on = node.right.schema, [*node.right_on, node.right_asof]
+    known = [f"{quoted(name)} IS NOT NULL" for name in (on[-1:] if node.nulls_equal else on)]
+    if is_floating(schema[on[-1]]):
+        known.append(f"NOT isnan({quoted(on[-1])})")
+    repeated = f"count(*) OVER (PARTITION BY {', '.join(canonical(quoted(n), schema[n]) for n in on)}) > 1"
+    check = (
+        f"SELECT CASE WHEN {' AND '.join(known)} AND {repeated} THEN error('repeated keys') END AS {CHECK} FROM {right}"
+    )
+    return f" UNION ALL SELECT {', '.join(['NULL'] * len(node.schema))} FROM ({check}) WHERE {CHECK} IS NOT NULL"
 
 
 @select.register
@@ -166,7 +203,7 @@ def sorted_rows(node: nodes.Sort, source: str) -> str:
 @select.register
 def limited(node: nodes.Limit, source: str) -> str:
     """The first rows in the order in which the input's rows come."""
-    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {node.count}"
+    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {'ALL' if node.count is None else node.count} OFFSET {node.offset}"
 
 
 @select.register

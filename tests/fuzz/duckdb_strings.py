@@ -23,6 +23,13 @@ def case_macro(name: str, change: str) -> str:
 STRING_MACROS = f"""{case_macro("upper_each", "upper")}{case_macro("lower_each", "lower")}
 CREATE MACRO capitals(x) AS array_to_string(list_transform(regexp_extract_all(x, '(?s){WORD}+|.'),
     lambda w: upper_each(substring(w, 1, 1)) || lower_each(substring(w, 2))), '');
+CREATE MACRO clipped(x, size) AS CASE WHEN x IS NOT NULL THEN CAST(greatest(least(x, size), 0) AS BIGINT) END;
+CREATE MACRO count_of(x) AS CASE WHEN x IS NOT NULL THEN greatest(x, -4294967295) END;
+CREATE MACRO points_between(x, low, high) AS substring(x, low + 1, high - low);
+CREATE MACRO substring_from(x, place, count) AS points_between(x, clipped(place + least(count * 0, count), length(x)),
+    clipped(place + greatest(count * 0, count), length(x)));
+CREATE MACRO substring_of(x, start, count) AS substring_from(x, CASE WHEN start > 0 THEN start::HUGEINT - 1
+    WHEN start < 0 THEN length(x)::HUGEINT + start ELSE -1::HUGEINT END, count::HUGEINT);
 """
 
 
@@ -36,18 +43,22 @@ def trimmed(function: str) -> Text:
     return lambda call, x, characters=SPACE: f"{function}({x}, {characters})"
 
 
-def replaced(call: Call, text: str, old: str, new: str) -> str:
-    """Nothing is found by an empty text."""
-    return f"replace({text}, {old}, {new})" if constant_of(call, 1) else text
+MOST_COPIES = 1_000_000
+
+
+def repeated(call: Call, text: str, count: str) -> str:
+    """A row's count has a limit."""
+    return guarded(f"{count} <= {MOST_COPIES}", f"repeat({text}, {count})", lenient=False)
 
 
 def padded(side: str) -> Text:
     """Longer text is kept whole; DuckDB cuts it."""
 
     def text(call: Call, x: str, length: str, fill: str = "' '") -> str:
-        return (
+        filled = (
             f"(CASE WHEN length({x}) >= {length} THEN {x} ELSE {side}pad({x}, CAST({length} AS INTEGER), {fill}) END)"
         )
+        return guarded(f"{length} <= {MOST_COPIES}", filled, lenient=False)
 
     return text
 
@@ -99,15 +110,16 @@ STRINGS: dict[str, Text] = {
     "trim": trimmed("trim"),
     "ltrim": trimmed("ltrim"),
     "rtrim": trimmed("rtrim"),
-    "substring": lambda call, *args: f"substring({', '.join(args)})",
-    "left": "left({0}, {1})",
-    "right": "right({0}, {1})",
-    "replace": replaced,
+    "substring": lambda call, *args: f"substring_of({', '.join((*args, '4294967296')[:3])})",
+    "left": "left({0}, count_of({1}))",
+    "right": "right({0}, count_of({1}))",
+    "replace": "replace({0}, {1}, {2})",
     "translate": "translate({0}, {1}, {2})",
     "remove_prefix": "(CASE WHEN starts_with({0}, {1}) THEN substring({0}, length({1}) + 1) ELSE {0} END)",
     "remove_suffix": "(CASE WHEN ends_with({0}, {1}) THEN left({0}, length({0}) - length({1})) ELSE {0} END)",
-    "repeat": "repeat({0}, {1})",
-    "split_part": "(CASE WHEN {0} IS NOT NULL THEN coalesce(string_split({0}, {1})[{2}], '') END)",
+    "repeat": repeated,
+    "split_part": "(CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL AND {2} IS NOT NULL "
+    "THEN coalesce(string_split({0}, {1})[{2}], '') END)",
     "strpos": "strpos({0}, {1})",
     "reverse": "array_to_string(list_reverse(regexp_extract_all({0}, '(?s).')), '')",
     "lpad": padded("l"),

@@ -53,7 +53,12 @@ def filter_facts(node: nodes.Filter, source: Facts) -> Facts:
 @facts.register
 def limit_facts(node: nodes.Limit, source: Facts) -> Facts:
     """Fewer rows, in order."""
-    return Facts(source.precision, source.unique, min(node.count, source.most_rows), source.sorted)
+    return Facts(
+        source.precision,
+        source.unique,
+        source.most_rows if node.count is None else min(node.count, source.most_rows),
+        source.sorted,
+    )
 
 
 @facts.register
@@ -98,6 +103,13 @@ def join_facts(node: nodes.Join, left: Facts, right: Facts) -> Facts:
 
 
 @facts.register
+def asof_join_facts(node: nodes.AsofJoin, left: Facts, right: Facts) -> Facts:
+    """What tells left rows apart does so still: each of them has one match at most."""
+    both = {**right.precision, **left.precision}
+    return Facts({name: both[name] for name in node.schema}, left.unique, left.most_rows)
+
+
+@facts.register
 def scalar_join_facts(node: nodes.ScalarJoin, left: Facts, right: Facts) -> Facts:
     """The left rows, in order."""
     return replace(left, precision={**left.precision, node.value: right.precision[node.value]})
@@ -114,6 +126,8 @@ def never_null(node: Node, name: str) -> bool:
         of_left = name in node.left.schema
         kept = node.how in (("inner", "cross", "left", "semi", "anti") if of_left else ("inner", "cross"))
         return kept and never_null(node.left if of_left else node.right, name)
+    if isinstance(node, nodes.AsofJoin):
+        return name in node.left.schema and never_null(node.left, name)
     return all(name in child.schema and never_null(child, name) for child in node.inputs)
 
 

@@ -10,12 +10,12 @@ from fuzz.orders import total_order, unrepeated
 from fuzz.precision import precision_of
 from gpuetl import Table, col
 from gpuetl.expressions.expression import Expression, apply
-from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.functions import Kind, find_function
 from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
 from gpuetl.expressions.ir import calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WINDOWS
-from gpuetl.expressions.syntax import Apply, Syntax
+from gpuetl.expressions.syntax import Apply, Syntax, parts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import is_temporal
 
@@ -89,13 +89,24 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
     times = [name for name in exact if is_temporal(schema[name])]
     if times and draws.chance(70):
         order = [draws.one_of(times) + " nulls first" * draws.chance(25), *order]
-    outputs = outputs_of(builder, relation, "window", list(builder.expressions(relation).leaves), functions)
+    leaves = list(builder.expressions(relation).leaves)
+    outputs = outputs_of(builder, relation, "window", leaves, functions)
+    totals = {*all_names("aggregate")} - ORDERED
+    if draws.chance(25):
+        outputs = outputs_of(builder, relation, "aggregate", leaves, totals) + outputs * draws.chance(50)
     if not outputs:
         return None
+    if not needs_order(outputs):
+        order = []
     names = [next(n for j in range(1000) if (n := f"w{i + 3 * j}") not in schema) for i in range(len(outputs))]
-    if not names:
-        return None
     return relation.table.window(by, unrepeated(order), **dict(zip(names, outputs, strict=True)))
+
+
+def needs_order(outputs: list[Expression]) -> bool:
+    """Return whether a window function is among the calls, or no function at all."""
+    names = {part.function for output in outputs for part in parts(output.syntax) if isinstance(part, Apply)}
+    windows = {name for name in names if find_function(name, ("window",))}
+    return bool(windows) or not any(find_function(name, ("aggregate",)) for name in names)
 
 
 def distinct(builder: Builder, relation: Relation) -> Table | None:

@@ -1,14 +1,19 @@
 """Steps that put two inputs together, and those that give a row any number of times: explode and sample."""
 
+from collections.abc import Mapping
 from typing import Literal
+
+import pyarrow as pa
 
 from fuzz.builder import Builder, Relation
 from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
+from gpuetl.spec.steps.asof import AsofKeys, can_meet, has_distance
 from gpuetl.spec.steps.join import meeting_type
 from gpuetl.table_steps import KeyedJoin, Validate
-from gpuetl.types.data_types import STRING, can_be_key, common_type
+from gpuetl.types.data_types import STRING, DataType, can_be_key, common_type, is_temporal
+from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 
 MOST_ROWS = 4000
@@ -33,6 +38,8 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
     options = [other for other in builder.others if other.facts.most_rows * relation.facts.most_rows <= MOST_ROWS]
     if not options:
         return None
+    if draws.chance(30) and (nearest := joined_as_of(builder, relation, draws.one_of(options))):
+        return nearest
     right, how, suffix = draws.one_of(options), draws.one_of(KINDS), f"_{len(relation.table.steps)}"
     if how == "cross":
         return relation.table.join(right.table, how="cross", suffix=suffix)
@@ -43,6 +50,34 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
     return relation.table.join(
         right.table, on, how, validate=draws.one_of(checks), suffix=suffix, nulls_equal=draws.chance(30)
     )
+
+
+def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | None:
+    """A join with the nearest right row, by up to two keys; of rows that tie, by what tells them apart."""
+    draws, schema = builder.draws, right.node.schema
+    if right.facts.unique is None:
+        return None
+    times = [
+        (a, b)
+        for a in left.exact()
+        for b in right.exact()
+        if has_distance(left.node.schema[a]) and has_distance(schema[b]) and can_meet(left.node.schema[a], schema[b])
+    ]
+    if not times:
+        return None
+    ours, theirs = draws.one_of(times)
+    dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right) if draws.chance(80) else None
+    asof: AsofKeys = {
+        "left": ours, "right": theirs, "direction": draws.one_of(("backward", "forward", "nearest")),
+        "strict": draws.chance(30), "order_by": sorted(right.facts.unique),
+    }  # fmt: skip
+    if draws.chance(40) and not is_decimal(dtype) and not is_decimal(schema[theirs]):
+        asof["tolerance"] = (f"{draws.below(4)} days" if is_temporal(dtype) else
+                             f"{draws.below(40)} minutes" if pa.types.is_temporal(dtype) else draws.below(9))  # fmt: skip
+    return left.table.join(
+        right.table, keys, draws.one_of(("inner", "left")), asof=asof, suffix=f"_{len(left.table.steps)}",
+        validate="many_to_one" if draws.chance(10) else "many_to_many", nulls_equal=draws.chance(30),
+    )  # fmt: skip
 
 
 def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, str] | None:
@@ -66,6 +101,46 @@ def united(builder: Builder, relation: Relation) -> Table | None:
     same = all(set(other.node.schema) - {tag} == set(relation.node.schema) for other in fitted)
     missing: Literal["error", "null"] = "error" if same and builder.draws.chance(50) else "null"
     return table.union(*{other.table.origin: other.table for other in fitted}.values(), missing=missing)
+
+
+def intersected(builder: Builder, relation: Relation) -> Table | None:
+    """Rows that another input has, of columns that both have; half of the time it is a part of the same rows."""
+    return compared(builder, relation, "intersect")
+
+
+def excepted(builder: Builder, relation: Relation) -> Table | None:
+    """Rows that another input does not have, of columns that both have."""
+    return compared(builder, relation, "except_")
+
+
+def compared(builder: Builder, relation: Relation, method: str) -> Table | None:
+    """Compare some exact columns with those of another input, whole rows or by count."""
+    draws, schema = builder.draws, relation.node.schema
+    names = draws.some_of(relation.exact(), 1, 3)
+    if not names or relation.facts.most_rows > MOST_ROWS:
+        return None
+    types = {name: schema[name] for name in names}
+    options = [(other, columns) for other in builder.others if (columns := columns_of_types(builder, other, types))]
+    table = relation.table.select(*names)
+    if not options:
+        return None
+    other, columns = draws.one_of(options)
+    theirs = other.table.select(**{name: col(theirs) for name, theirs in columns.items()})
+    named = builder.named(builder.extended_by(other, theirs), builder.stage_name())
+    if set(named.node.schema) != set(names):
+        return None
+    return getattr(table, method)(named.table, all=draws.chance(50))  # type: ignore[no-any-return]
+
+
+def columns_of_types(builder: Builder, other: Relation, types: Mapping[str, DataType]) -> dict[str, str]:
+    """Return columns of another input that meet those types; nothing where there is none for one of them."""
+    schema, found = other.node.schema, dict[str, str]()
+    for name, dtype in types.items():
+        fitting = [theirs for theirs in other.exact() if common_type(schema[theirs], dtype) is not None]
+        if not fitting:
+            return {}
+        found[name] = builder.draws.one_of(fitting)
+    return found
 
 
 def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict[str, Expression]) -> Relation:

@@ -32,4 +32,6 @@ def limited(builder: Builder, relation: Relation) -> Table | None:
         if not order:
             return None
         relation = builder.extended(relation, relation.table.sort(*order))
-    return relation.table.limit(builder.draws.one_of((3, 0, 1, 10, 1000)))
+    offset = builder.draws.one_of((1, 2, 0, 7, 1000)) if builder.draws.chance(30) else 0
+    count = None if offset and builder.draws.chance(30) else builder.draws.one_of((3, 0, 1, 10, 1000))
+    return relation.table.limit(count, offset=offset)

@@ -57,7 +57,7 @@ def permuted(case: Case, expected: pa.Table) -> None:
 
 def window_orders(case: Case) -> set[SortKey]:
     """Return what the windows of a case order their rows by first."""
-    return {node.order_by[0] for node in walk_graph(case.node) if isinstance(node, Window)}
+    return {node.order_by[0] for node in walk_graph(case.node) if isinstance(node, Window) and node.order_by}
 
 
 def in_order(rows: pa.Table, key: SortKey) -> pa.Table:

@@ -13,7 +13,7 @@ from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
 from gpuetl.expressions.syntax import ASSOCIATIVE
-from gpuetl.types.data_types import BOOL, DataType, can_be_key, literal_type
+from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, can_be_key, literal_type
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -70,7 +70,8 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
     """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
     types = [dtype for dtype in TYPES.values() if function.nested or can_be_key(dtype)]
     for slots in _shapes(function):
-        varying = [slot for slot in slots if not slot.constant]
+        yield from _with_columns(slots)
+        varying = [slot for slot in slots if slot.is_receiver]
         if len(varying) <= 2:
             choices: Any = product(types, repeat=len(varying))
         else:
@@ -81,7 +82,16 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             choices = dict.fromkeys(equal + by_turns)
         for choice in choices:
             chosen = iter(choice)
-            yield slots, tuple(None if slot.constant else next(chosen) for slot in slots)
+            yield slots, tuple(next(chosen) if slot.is_receiver else None for slot in slots)
+
+
+def _with_columns(slots: tuple[Argument, ...]) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
+    """Yield parameters of which those that most often are constants are columns of strings or numbers, some or all."""
+    usual = [slot for slot in slots if slot.usual_constant]
+    for choice in product((STRING, INT64, None), repeat=len(usual)) if usual else ():
+        if any(choice):
+            chosen = dict(zip(usual, choice, strict=True))
+            yield slots, tuple(STRING if slot.is_receiver else chosen.get(slot) for slot in slots)
 
 
 def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:

@@ -28,6 +28,10 @@ WRONG = {
     ("aggregate", "GE1107"): "- aggregate: {by: region, columns: {x: row_number()}}\n",
     ("union", "GE1020"): "- union: shops\n",
     ("pivot", "GE1206"): "- pivot: {names: region, values: amount, columns: [EU]}\n",
+    ("intersect", "GE1020"): "- intersect: shops\n",
+    ("intersect", "GE1203"): "- intersect: audited\n",
+    ("except", "GE1020"): "- except: shops\n",
+    ("except", "GE1203"): "- except: audited\n",
     ("unnest", "GE1023"): "- with_columns: {city: id}\n- unnest: address\n",
 }
 """Steps that give an error, where neither the module of the step nor the error's page shows it."""
@@ -104,5 +108,6 @@ def test_a_table_of_keys_has_what_each_takes_its_default_and_its_meaning():
     assert options_table(STEPS["limit"]).splitlines() == [
         "| key | takes | default | meaning |",
         "|---|---|---|---|",
-        "| count | a whole number | required | the number of rows to keep |",
+        "| count | a whole number | none | the number of rows to keep; by default all |",
+        "| offset | a whole number | `0` | the number of rows to leave out before them |",
     ]

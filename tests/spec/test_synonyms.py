@@ -6,6 +6,7 @@ from gpuetl.formats.csv_options import CsvOptions
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
+from gpuetl.spec.steps.asof import AsofKeys
 from gpuetl.spec.steps.join import KINDS
 from gpuetl.spec.synonyms import SYNONYMS
 from gpuetl.types.data_types import NAMED
@@ -69,7 +70,7 @@ def test_every_word_of_the_table_is_one_of_the_language():
         "one_to_many",
         "many_to_many",
     ]
-    assert SYNONYMS.keys() <= {*STEPS, *NAMED, *keys, *KINDS, *modes, "from", "steps"}
+    assert SYNONYMS.keys() <= {*STEPS, *NAMED, *keys, *KINDS, *AsofKeys.__annotations__, *modes, "from", "steps"}
 
 
 def test_no_synonym_stands_for_two_steps():

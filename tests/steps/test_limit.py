@@ -2,7 +2,8 @@
 
 import pytest
 
-from gpuetl import col, expr
+from gpuetl import InvalidPipeline, col, expr, loads
+from gpuetl.plan.plan import explain_plan
 from tables import table
 
 TYPES = {"x": "int64", "s": "string"}
@@ -43,3 +44,31 @@ def test_limit_after_a_window_takes_the_first_rows_in_the_window_s_order(source,
 def test_a_sort_after_a_limit_after_a_window_sorts(source, check):
     steps = source(table(GROUPS, *UNSORTED)).window("k", "x", n=expr("row_number()")).limit(9).sort("k", "x")
     check(steps.select("k", "x"), table(GROUPS, *SORTED), ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("count", "offset"), [(2, 1), (2, 4), (3, 9), (0, 2), (None, 3), (None, 9), (9, 0), (2**40, 2)]
+)
+def test_offset_leaves_rows_out(source, check, count, offset):
+    t = source(table(TYPES, *ROWS))
+    end = None if count is None else count + offset
+    check(t.limit(count, offset=offset), table(TYPES, *ROWS[offset:end]), ordered=True)
+    ordered = sorted(ROWS, key=lambda row: (row[0] is None, row[0] or 0))
+    check(t.sort("x").limit(count, offset=offset), table(TYPES, *ordered[offset:end]), ordered=True)
+
+
+def test_limits_above_an_offset(source, check):
+    t = source(table(TYPES, *ROWS))
+    check(t.sort("x").limit(4, offset=1).limit(2, offset=1), table(TYPES, (4, "e"), (5, "d")), ordered=True)
+    check(t.sort("x").limit(offset=1).limit(1), table(TYPES, (3, "a")), ordered=True)
+    check(t.limit(2, offset=1).union(t.limit(offset=4)), table(TYPES, *ROWS[1:3], ROWS[4]))
+    grouped = source(table(GROUPS, *UNSORTED), "u").window("k", "x", n=expr("row_number()")).limit(2, offset=3)
+    check(grouped.select("k", "x"), table(GROUPS, *SORTED[3:5]), ordered=True)
+
+
+def test_a_limit_needs_a_number(tmp_path):
+    text = "gpuetl: 1\nname: t\nsources: {s: {parquet: s, schema: {x: int64}}}\nstages: {a: {from: s, steps: [%s]}}"
+    with pytest.raises(InvalidPipeline, match="limit takes a number of rows"):
+        loads(text % "{limit: {}}", tmp_path).plan()
+    plan = loads(text % "{limit: {count: $n, offset: 20}}".replace("$n", "10"), tmp_path).plan()
+    assert explain_plan(plan.with_results()).startswith("Limit 10, offset 20")

@@ -81,6 +81,8 @@ OFFSET_SECONDS = coded("GE2003", "the zone's clock was then ahead by minutes and
 NOT_HEX = coded("GE2003", "not pairs of hexadecimal digits")
 NOT_BASE64 = coded("GE2003", "not base64 with padding")
 NOT_UTF8 = coded("GE2003", "not UTF-8")
+TOO_MANY_CHARACTERS = coded("GE2003", "more than 1,000,000 characters, or copies")
+EMPTY_FILL = coded("GE2003", "the fill is empty")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
 

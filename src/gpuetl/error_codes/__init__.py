@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.error_codes import (
+    asof_joins,
     checkpoints,
     clusters,
     commits,
@@ -11,6 +12,7 @@ from gpuetl.error_codes import (
     declarations,
     engines,
     expressions,
+    fit,
     groups,
     incremental,
     kernels,
@@ -40,7 +42,7 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, projects, plugins, names, expressions, steps, relational, groups, python_api, kernels, source_keys, sources, csv_files,
+    pipeline_file, projects, plugins, names, expressions, steps, fit, relational, asof_joins, groups, python_api, kernels, source_keys, sources, csv_files,
     parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
     running, limits, engines, clusters, output, operations, telemetry,
 )  # fmt: skip

@@ -94,10 +94,10 @@ example.yaml:9:32: stage 'result', step 1: date_trunc takes one of year, quarter
     ErrorPage(
         code="GE1107",
         title="aggregate or window function in the wrong place",
-        cause="Aggregate functions such as `mean` stand in aggregate steps only, and window functions such as `lag` "
-        "in window steps only.  Neither stands inside another one, and FILTER belongs to aggregates.",
+        cause="Aggregate functions such as `mean` stand in aggregate and window steps only, and window functions such as "
+        "`lag` in window steps only.  Neither stands inside another one, and FILTER belongs to aggregates.",
         fix="Compute the value in a step of that kind before, and use its column.  To compare each row with an "
-        "aggregate, aggregate in another stage and join it.",
+        "aggregate, write a window step.",
         example="- filter: amount > lag(amount)",
         message="""\
 example.yaml:9:26: stage 'result', step 1: lag is a window function and cannot stand here  [GE1107]

@@ -32,8 +32,8 @@ Leave validate out.""",
     ),
     ErrorPage(
         code="GE1203",
-        title="columns of a union differ",
-        cause="One input of a union lacks a column that another input has, or a column has two types that do not fit.",
+        title="columns of a union, intersect or except differ",
+        cause="One input lacks a column that another input has, or a column has two types that do not fit.",
         fix="Set missing: null to fill such columns with null, drop them from the others, or cast them to one type.",
         example="""\
 - drop: day
@@ -65,8 +65,10 @@ Add order_by: the columns that order a group's rows.""",
         code="GE1205",
         title="order_by of an aggregate is missing or has no use",
         cause="first and last depend on the order of the rows, so an aggregate with one of them needs order_by.  "
-        "Without first and last, order_by has no effect there and is refused.",
-        fix="Add order_by for first and last.  To order the result, add a sort step after the aggregate.",
+        "Without first and last, order_by has no effect there and is refused.  A window step that has only aggregates, "
+        "which are over the whole group, refuses it too.",
+        fix="Add order_by for first and last.  To order the result, add a sort step after the aggregate.  For the rows "
+        "so far, write cum_sum in a window step.",
         example="- aggregate: {by: day, columns: {opening: first(amount)}}",
         message="""\
 example.yaml:9:40: stage 'result', step 1: first needs order_by  [GE1205]

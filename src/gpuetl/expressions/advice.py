@@ -63,7 +63,7 @@ def mismatch(function: Function, error: str) -> str:
 def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     """Return what to write where a function does not take the types of its arguments; empty where that is not known."""
     slots = function.arguments
-    args = [arg for index, arg in enumerate(args) if not slots[min(index, len(slots) - 1)].constant]
+    args = [arg for index, arg in enumerate(args) if slots[min(index, len(slots) - 1)].is_receiver]
     types = [arg.dtype for arg in args]
     temporal = [dtype for dtype in types if is_temporal(dtype)]
     if temporal:

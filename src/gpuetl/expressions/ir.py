@@ -158,7 +158,7 @@ def chained(name: str, expr: Expr) -> list[Expr]:
 def can_fail(expr: Expr) -> bool:
     """Return whether evaluating `expr` can raise for some value: checked arithmetic and strict, narrowing casts."""
     return any(
-        (isinstance(node, Call) and node.function.can_fail) or (isinstance(node, Cast) and _narrows(node))
+        (isinstance(node, Call) and node.function.fails_for(node.args)) or (isinstance(node, Cast) and _narrows(node))
         for node in walk(expr)
     )
 

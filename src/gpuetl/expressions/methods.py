@@ -664,7 +664,7 @@ class Methods:
     def concat_ws(self, separator: str | Expression, *more: IntoExpression) -> Expression:
         """The strings that are not null, with the separator between them.
 
-        Never null.
+        Null only where the separator is.
 
         Example: `lit("a").concat_ws("-", None, "b")` is `"a-b"`.
         """
@@ -751,7 +751,7 @@ class Methods:
     def substring(self, start: int | Expression, length: int | Expression | None = None) -> Expression:
         """`length` code points (all) from the 1-based `start`; a negative one counts from the end.
 
-        Positions before the text count, but hold nothing.
+        Positions before the text count, but hold nothing. A negative `length` takes those before `start`.
 
         Null in any argument gives null.
 
@@ -820,6 +820,8 @@ class Methods:
     def repeat(self, count: int | Expression) -> Expression:
         """The text `count` times in a row, 1,000,000 at most.
 
+        Empty where it is negative.
+
         Null in any argument gives null.
 
         Example: `lit("ab").repeat(3)` is `"ababab"`.
@@ -827,9 +829,9 @@ class Methods:
         return self._call("repeat", (self, count))
 
     def split_part(self, separator: str | Expression, index: int | Expression) -> Expression:
-        """The part at `index` between separators: from 1, or from -1 at the end.
+        """The part at `index` between separators: from 1, or from -1 at the end; empty where there is none.
 
-        Empty where there is none.
+        An empty separator parts all characters.
 
         Null in any argument gives null.
 
@@ -858,7 +860,7 @@ class Methods:
     def lpad(self, length: int | Expression, fill: str | Expression | None = None) -> Expression:
         """Filled at the start (with spaces) to `length` code points, 1,000,000 at most.
 
-        Longer text is kept whole.
+        Longer text is kept whole, and a longer `fill` is repeated.
 
         Null in any argument gives null.
 
@@ -869,7 +871,7 @@ class Methods:
     def rpad(self, length: int | Expression, fill: str | Expression | None = None) -> Expression:
         """Filled at the end (with spaces) to `length` code points, 1,000,000 at most.
 
-        Longer text is kept whole.
+        Longer text is kept whole, and a longer `fill` is repeated.
 
         Null in any argument gives null.
 
@@ -1449,9 +1451,9 @@ class Methods:
         return self._call("list_extract", (self, index))
 
     def split(self, separator: str | Expression) -> Expression:
-        """The parts between the separators, as list<string>.
+        """The parts between the separators, as list<string>; '' gives a list of ''.
 
-        '' gives a list of ''.
+        An empty separator parts all characters.
 
         Null in any argument gives null.
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint, suggestion
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
+from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, unknown_function
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained, substitute
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
@@ -58,6 +58,7 @@ from gpuetl.types.nested_types import is_list, is_map, is_struct, struct_of
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
 WINDOWS: tuple[Kind, ...] = ("window", "scalar")
+GROUP_WINDOWS: tuple[Kind, ...] = ("window", "aggregate", "scalar")
 
 NAMED_VALUES = {
     **dict.fromkeys(("none", "nil", "na", "nat", "undefined"), "Write NULL, and x IS NULL to look for it."),
@@ -403,11 +404,10 @@ def _wrong_call(syntax: Apply, scope: Scope) -> Expr:
 def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
     for kind, step in (("window", "a window"), ("aggregate", "an aggregate")):
         if found := find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
-            if scope.inside and scope.inside.kind == kind:
+            if scope.inside:
                 return _nested(found, scope.inside, syntax)
             message = coded("GE1107", f"{_written_name(syntax)} is {step} function and cannot stand here")
-            there = in_order(found) if "window" in scope.kinds else ""
-            return InvalidExpression(message, syntax.span, there or f"Use it directly in {step} step.")
+            return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
     if syntax.function in PRESENT:
         return _present(syntax.function, syntax)
     return unknown_function(syntax.function, syntax.span, scope.kinds)
@@ -423,11 +423,12 @@ def _present(name: str, syntax: Syntax) -> InvalidExpression:
 
 
 def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpression:
-    article = "an" if outer.kind == "aggregate" else "a"
+    article = "an" if inner.kind == "aggregate" else "a"
     message = coded(
-        "GE1107", f"{shown_name(inner)} is {article} {outer.kind} function and cannot stand inside {outer.name}"
+        "GE1107", f"{shown_name(inner)} is {article} {inner.kind} function and cannot stand inside {outer.name}"
     )
-    hint = f"Use two {outer.kind} steps: {shown_name(inner)} in the first, {outer.name} in the second."
+    steps = f"{outer.kind} steps" if inner.kind == outer.kind else "steps"
+    hint = f"Use two {steps}: {shown_name(inner)} in the first, {outer.name} in the second."
     return InvalidExpression(message, syntax.span, hint)
 
 

@@ -26,7 +26,7 @@ from gpuetl.options import RunOptions
 from gpuetl.output_files import write_whole
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Join, Project, Read, passing
+from gpuetl.plan.nodes import AsofJoin, Join, Project, Read, passing
 from gpuetl.plan.plan import Plan
 from gpuetl.run.pipeline_run import RunRequest, run_pipeline
 from gpuetl.spec.definition import PipelineDefinition
@@ -140,7 +140,7 @@ def joined_columns(plan: Plan) -> list[tuple[frozenset[tuple[str, str]], frozens
     pairs = []
     for node in plan.nodes:
         inputs = [traced[id(child)] for child in node.inputs]
-        if isinstance(node, Join):
+        if isinstance(node, Join | AsofJoin):
             for left, right in zip(node.left_on, node.right_on, strict=True):
                 sides = (inputs[0].get(left, frozenset()), inputs[1].get(right, frozenset()))
                 a, b = (frozenset((names[read], column) for read, column in side) for side in sides)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Join, Project, Read, Union, passing
+from gpuetl.plan.nodes import AsofJoin, Join, Project, Read, Union, passing
 from gpuetl.plan.plan import Plan
 from gpuetl.telemetry.origin import Origin
 
@@ -18,7 +18,7 @@ def prune_columns(plan: Plan) -> Plan:
     done: dict[int, Node] = {}
     for node in nodes:
         inputs = [done[id(child)] for child in node.inputs]
-        if isinstance(node, Join):
+        if isinstance(node, Join | AsofJoin):
             inputs = [
                 _narrowed(child, needed, node.origin)
                 for child, needed in zip(inputs, node.needs(wanted[id(node)]), strict=True)

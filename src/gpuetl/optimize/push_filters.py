@@ -26,6 +26,7 @@ from gpuetl.expressions.ir import (
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     Distinct,
     Explode,
     Filter,
@@ -197,12 +198,29 @@ def _scalar_join(node: ScalarJoin, part: Expr) -> list[tuple[int, Expr]]:
     return [(0, part)] if node.value not in columns_of(part) else []
 
 
-def _same_keys(node: Join) -> dict[str, Expr]:
+@passes.register
+def _asof_join(node: AsofJoin, part: Expr) -> list[tuple[int, Expr]]:
+    """A part of the left side goes there; one that reads only keys goes to the right side, too.
+
+    Right rows of other keys match no left row that stays.
+
+    Any other part of the right side stays: without the rows that it drops, others would be the nearest.  Rows of the
+    right side that are checked not to repeat keep all of them.
+    """
+    reads, left = columns_of(part), node.left
+    if not reads or can_fail(part) or not reads <= left.schema.keys():
+        return []
+    keys = _same_keys(node)
+    beside = [(1, substitute(part, keys))] if reads <= keys.keys() and not node.unique_right else []
+    return [(0, part), *beside]
+
+
+def _same_keys(node: Join | AsofJoin) -> dict[str, Expr]:
     """Return the left keys whose equal values no expression can tell from the right ones, which stand in for them.
 
     Floats can be distinguished: -0.0 equals 0.0.
     """
-    left, right = (side.schema for side in node.inputs)
+    left, right = (side.schema for side in (node.left, node.right))
     return {
         a: Column(b, right[b])
         for a, b in zip(node.left_on, node.right_on, strict=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Join, Limit, Project, Read, ScalarJoin, Sort, Union
+from gpuetl.plan.nodes import AsofJoin, Join, Limit, Project, Read, ScalarJoin, Sort, Union
 from gpuetl.plan.plan import Plan
 
 RowLimit = int | None
@@ -43,8 +43,9 @@ def input_row_limits(node: Node, row_limit: RowLimit) -> list[RowLimit]:
 
 @input_row_limits.register
 def of_limit(node: Limit, row_limit: RowLimit) -> list[RowLimit]:
-    """Return the limit, or a lesser one above."""
-    return [node.count if row_limit is None else min(node.count, row_limit)]
+    """Return the limit, or a lesser one above, and the rows that are left out before."""
+    kept = [count for count in (node.count, row_limit) if count is not None]
+    return [min(kept) + node.offset if kept else None]
 
 
 @input_row_limits.register
@@ -63,6 +64,12 @@ def of_union(node: Union, row_limit: RowLimit) -> list[RowLimit]:
 def of_join(node: Join, row_limit: RowLimit) -> list[RowLimit]:
     """A left join gives each left row at least once, in their order; every right row may be needed."""
     return [row_limit if node.how == "left" and not node.unique[0] else None, None]
+
+
+@input_row_limits.register
+def of_asof_join(node: AsofJoin, row_limit: RowLimit) -> list[RowLimit]:
+    """A left join gives each left row once, in their order; every right row may be needed."""
+    return [row_limit if node.how == "left" else None, None]
 
 
 @input_row_limits.register

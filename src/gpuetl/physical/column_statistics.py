@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, KernelReduction, Project
+from gpuetl.plan.nodes import Aggregate, AsofJoin, Distinct, Filter, Grouped, Join, KernelReduction, Project
 from gpuetl.types.data_types import BOOL, DataType, integer_limits, is_floating, is_integer
 
 # What footers say of the values in a source's partitions: whether these follow each other in an order, or are apart.
@@ -91,6 +91,8 @@ def passes(operation: Node, column: str) -> bool:
     """Return whether each row of an operation has the value of a column from a row of the first input's partition."""
     if isinstance(operation, Join):
         return operation.how != "full" and column in operation.left.schema
+    if isinstance(operation, AsofJoin):
+        return column in operation.left.schema
     if isinstance(operation, Aggregate | Distinct | KernelReduction):
         return column in operation.keys
     return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.new_columns)

@@ -16,7 +16,20 @@ from gpuetl.physical.size_estimates import Estimates
 from gpuetl.physical.stateful_window import StatefulWindow, stateful_window
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
-from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
+from gpuetl.plan.nodes import (
+    Aggregate,
+    AsofJoin,
+    Distinct,
+    Grouped,
+    GroupWindow,
+    Join,
+    Limit,
+    Read,
+    Sort,
+    Union,
+    Window,
+    Write,
+)
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
@@ -145,6 +158,8 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
+        if isinstance(node, GroupWindow):
+            return Map(node, (meeting,))
         if meeting is not source and isinstance(node, Window) and (stateful := self.stateful(node, source)):
             return stateful
         in_order = meeting is source or (not node.keys and source.in_sequence)
@@ -194,9 +209,9 @@ class _Lowering:
         """Limit each partition, gather them, sort them if their rows were in orders of their own, and limit again."""
         if source.partitions == 1:
             return Map(node, (source,))
-        first_of_each = Map(replace(node), (source,))
+        first_of_each = source if node.first is None else Map(replace(node, count=node.first, offset=0), (source,))
         own_orders = bool(node.ordering) and not source.in_sequence
-        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if own_orders else node.count)
+        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if own_orders else node.first)
         if own_orders:
             kept = Map(Sort(source=node.source, by=node.ordering, origin=node.origin), (kept,))
         return Map(node, (kept,))
@@ -246,11 +261,20 @@ class _Lowering:
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))
 
+    @node.register
+    def asof_join(self, node: AsofJoin, left: Physical, right: Physical) -> Physical:
+        """Send a small right side everywhere, and any right side where there are no keys; else equal keys meet."""
+        if left.partitions == 1 and right.partitions == 1:
+            return Map(node, (left, right))
+        if not node.left_on or self.is_small(right):
+            return Map(node, (left, Exchange("broadcast", right, node.origin)))
+        return Map(node, self.co_partitioned(node, left, right))
+
     def is_small(self, side: Physical) -> bool:
         """Return whether a side may go whole to every partition of the other."""
         return side.partitions == 1 or self.estimates.bytes(side) <= self.layout.broadcast_bytes
 
-    def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
+    def co_partitioned(self, node: Join | AsofJoin, left: Physical, right: Physical) -> tuple[Physical, Physical]:
         """Exchange the sides by the join's keys, each only where it is not there yet."""
         count = max(left.partitions, right.partitions)
         sides = []

@@ -15,6 +15,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     Distinct,
     Explode,
     Filter,
@@ -107,18 +108,21 @@ def least_rows(operation: Node, inputs: Sequence[int]) -> int:
         return sum(max(group.rows, 0) for group in operation.dataset.row_groups) if known else 0
     if isinstance(operation, Join):
         return _joined(operation, *inputs)
+    if isinstance(operation, AsofJoin):
+        return inputs[0] if operation.how == "left" else 0
     if isinstance(operation, Union):
         return sum(inputs)
     if isinstance(operation, Filter) or (isinstance(operation, Explode) and not operation.keep_empty):
         return 0
     if isinstance(operation, Aggregate | Distinct | KernelReduction):
         return min(1, inputs[0])
-    return min([inputs[0], *_limits(operation)])
+    left_out = operation.offset if isinstance(operation, Limit) else 0
+    return min([max(0, inputs[0] - left_out), *_limits(operation)])
 
 
 def _limits(operation: Node) -> list[int]:
     if isinstance(operation, Limit):
-        return [operation.count]
+        return [] if operation.count is None else [operation.count]
     return [operation.limit] if isinstance(operation, Sort) and operation.limit is not None else []
 
 

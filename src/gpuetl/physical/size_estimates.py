@@ -329,7 +329,7 @@ def read_rows(groups: Iterable[RowGroup]) -> int:
 
 def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
     if isinstance(operation, Limit):
-        return min(inputs[0], operation.count * partitions)
+        return inputs[0] if operation.count is None else min(inputs[0], operation.count * partitions)
     if isinstance(operation, Sort) and operation.limit is not None:
         return min(inputs[0], operation.limit * partitions)
     if isinstance(operation, Aggregate | KernelReduction) and not operation.by:

@@ -10,10 +10,12 @@ from gpuetl.formats.registry import format_named
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     Distinct,
     Explode,
     Filter,
     Grouped,
+    GroupWindow,
     Join,
     Kernel,
     KernelReduction,
@@ -55,10 +57,14 @@ WORK: dict[type[Node], Work] = {
     Sort: Work(SORTING, 6),  # the order (4), marks
     Distinct: Work(SORTING, 10),  # the order, marks, where groups begin (4)
     Window: Work(SORTING, 24),  # the order, marks, frames' begins (4) and blocks (4 to 8), rows that have a value (8)
+    GroupWindow: Work(SORTING, 28),  # the order, where groups begin (8), a state a group, each row's group (4)
     Kernel: Work(0, 24),  # of rows with nulls: which are whole (8), their numbers (8), where their results go (8)
     KernelReduction: Work(SORTING, 24),
     Aggregate: Work(SORTING, 24),  # the order, where groups begin (8), a state a group
     Join: Work(24, 16),  # slots (4) and a table by hash (8 to 16) of the right, matches (4); pairs (8), matches (4)
+    AsofJoin: Work(
+        64, 16
+    ),  # as Join, then sorting the right; bounds of slots (8 to 32), times in order (8), matches (4)
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
 """What the cudf engine works with, as its handlers are written."""
@@ -71,10 +77,12 @@ HOST_WORK: dict[type[Node], Work] = {
     Sort: Work(0, 48, 0.5),  # words, places and both sorted (8 each), flags; columns in one array each, two at a time
     Distinct: Work(0, 58),  # a sort a key column, and one of their numbers
     Window: Work(0, 90),
+    GroupWindow: Work(0, 60),
     Kernel: Work(0, 64, 1.0),
     KernelReduction: Work(0, 110, 1.0),
     Aggregate: Work(0, 52),
     Join: Work(0, 34),
+    AsofJoin: Work(0, 120),
     Explode: Work(0, 38, 0.3),
 }
 """What the pandas engine works with: by how much the resident set grew, in the operations of
@@ -83,7 +91,7 @@ HOST_UNIQUE_JOIN = Work(0, 12)
 """To join where `validate` says that right keys do not repeat: each left row has one place at most."""
 SCALAR_JOIN = Work(0, 8)
 """To repeat a value: row numbers."""
-SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join)
+SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join, AsofJoin)
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
 """Aggregates that sort values, also of a single group."""
@@ -154,7 +162,7 @@ class WorkingSets:
 
 def text_keys(operation: Node) -> int:
     """Return how many of the keys by which rows are ordered or meet are strings."""
-    if isinstance(operation, Join):
+    if isinstance(operation, Join | AsofJoin):
         keys: tuple[str, ...] = operation.left_on
     elif isinstance(operation, Sort):
         keys = tuple(key.column for key in operation.by)

@@ -21,6 +21,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import (
     Aggregate,
+    AsofJoin,
     Distinct,
     Explode,
     Filter,
@@ -235,6 +236,14 @@ def _(node: Join, left: Lineage, right: Lineage) -> Lineage:
     return Lineage(columns, merged(left.rows, right.rows, *keys))
 
 
+@lineage_of.register(AsofJoin)
+def _(node: AsofJoin, left: Lineage, right: Lineage) -> Lineage:
+    theirs = (*node.right_on, *column_names(node.right_order))
+    keys = (*left.inputs_of("JOIN", (*node.left_on, node.left_asof)), *right.inputs_of("JOIN", theirs))
+    columns = {**left.columns, **{name: right.columns.get(name, NOTHING) for name in node.payload}}
+    return Lineage(columns, merged(left.rows, right.rows, *keys))
+
+
 @lineage_of.register(Union)
 def _(node: Union, left: Lineage, right: Lineage) -> Lineage:
     columns = {name: merged(left.columns.get(name, NOTHING), right.columns.get(name, NOTHING)) for name in node.schema}
@@ -250,7 +259,7 @@ def _(node: Explode, source: Lineage) -> Lineage:
 
 @lineage_of.register(Window)
 def _(node: Window, source: Lineage) -> Lineage:
-    order = source.inputs_of("WINDOW", column_names(node.sort_keys))
+    order = source.inputs_of("WINDOW", sorted(node.sort_columns))
     return source.with_columns(
         {name: merged(inputs_of_expression(call, source.columns), *order) for name, call in node.calls.items()}
     )

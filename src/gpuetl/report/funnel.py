@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gpuetl.formats.rejected import without_rejected
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Join, ScalarJoin, Sort, StateUnion, Union
+from gpuetl.plan.nodes import AsofJoin, Join, ScalarJoin, Sort, StateUnion, Union
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import Work
@@ -247,7 +247,7 @@ class Funnel:
         for node in self.of.get(origin, []):
             if not isinstance(node, Map | Concat) or isinstance(node.operation, StateUnion):
                 continue
-            if isinstance(node.operation, Join | Union) and not isinstance(node.operation, ScalarJoin):
+            if isinstance(node.operation, Join | AsofJoin | Union) and not isinstance(node.operation, ScalarJoin):
                 place = 1 - node.main
                 if not self.is_reduction(node, place):
                     yield computed(node.inputs[place])
@@ -287,11 +287,10 @@ class Funnel:
         group_of: dict[int, list[Physical]] = {}
         for node in self.of.get(origin, []):
             group: list[Physical] = [node]
-            for child in {id(found): found for found in map(computed, node.inputs)}.values():
-                if (other := group_of.get(id(child))) is not None and other is not group:
-                    groups.remove(other)
-                    group = [*other, *group]
-                    group_of.update((id(member), group) for member in group)
+            below = (group_of.get(id(child)) for child in map(computed, node.inputs))
+            for other in {id(found): found for found in below if found is not None}.values():
+                groups.remove(other)
+                group = [*other, *group]
             groups.append(group)
             group_of[id(node)] = group
         return [self.part(group) for group in groups]

@@ -19,6 +19,7 @@ from gpuetl.report.graph import Graph, GraphEdge, GraphNode
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.steps import Step
+from gpuetl.spec.steps.scalar import scalar_stages
 from gpuetl.types.data_types import type_name
 from gpuetl.types.schema import Schema
 
@@ -165,6 +166,8 @@ def edges_of(spec: PipelineSpec) -> Iterator[GraphEdge]:
         target = f"stage {name}"
         yield GraphEdge(key(stage.from_), target, rejected(stage.from_))
         for step in stage.steps:
+            for stage_of_value in scalar_stages(step):
+                yield GraphEdge(key(stage_of_value), target, "scalar")
             for read in step.reads if step else ():
                 yield GraphEdge(key(read), target, " ".join(filter(None, (step.verb if step else "", rejected(read)))))
         for rule in stage.expect:

@@ -19,7 +19,7 @@ from gpuetl.places.file_state import DatasetError
 from gpuetl.places.paths import FilePath
 from gpuetl.plan.incremental import Selection
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Explode, Filter, Join, Kernel, Limit, Project, Read, ScalarJoin
+from gpuetl.plan.nodes import AsofJoin, Explode, Filter, Join, Kernel, Limit, Project, Read, ScalarJoin
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.notebook_progress import shown_progress
@@ -248,6 +248,8 @@ def source_of_first_rows(plan: Plan) -> Read | None:
             if node.unique[0] or not (isinstance(node, ScalarJoin) or node.how in ("left", "inner", "semi", "anti")):
                 return None
             node = node.inputs[0]
+        elif isinstance(node, AsofJoin):
+            node = node.left
         elif isinstance(node, Filter | Project | Explode | Limit | Kernel):
             node = node.source
         else:

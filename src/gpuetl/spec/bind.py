@@ -32,6 +32,7 @@ from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.files.based import base_of, joined
+from gpuetl.spec.fit_artefacts import FitArtefacts, saved_targets
 from gpuetl.spec.forms import InferredSchema
 from gpuetl.spec.incremental import bound_incremental
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
@@ -163,6 +164,7 @@ class _Binder:
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.check_replaced_rows(sinks)
+        sinks = {**self.fits.sinks, **sinks}
         self.distinct_targets()
         self.report_unknown()
         self.quarantines_are_read()
@@ -247,14 +249,18 @@ class _Binder:
         place = node.place() if node else place_of(self.spec, Origin(kind, of))
         self.problems.add(message, hint, place, f"{kind} '{of}'")
 
-    def path(self, kind: str, of: str, text: str) -> FilePath | None:
-        """Return the path of a source or sink; None for one that is wrong, or not known yet."""
+    def path(self, kind: str, of: str, text: str, reads: bool = False) -> FilePath | None:
+        """Return the path of a source, a sink or the state, or that a stage `reads` or writes.
+
+        None for one that is wrong, or not known yet.
+        """
+        reads = reads or kind == "source"
         sandbox = current_sandbox()
         try:
             if sandbox:
                 sandbox.refuse_environment(text)
             whole = joined(base_of(text), resolve_scalars(text, self.parameters, self.run_id, self.spec.environment))
-            if not self.has_filesystem(kind, of, whole, text):
+            if not self.has_filesystem(kind, of, whole, text, reads):
                 return None
             if kind != "source" and "*" in whole:
                 message = coded("GE1008", f"the path '{whole}' has a '*', which only paths of sources have")
@@ -263,7 +269,8 @@ class _Binder:
             path = path_of(whole, self.folder)
             remember_paths(text, path, self.spec.environment)
             check_sandbox([fixed_part(path)])
-            return self.with_storage(kind, of, path, text) if self.has_filesystem(kind, of, str(path), text) else None
+            allowed = self.has_filesystem(kind, of, str(path), text, reads)
+            return self.with_storage(kind, of, path, text) if allowed else None
         except OutsideSandbox as error:
             self.add(str(error), IN_SANDBOX, text, kind, of)
         except UnresolvedScalar as error:
@@ -271,7 +278,7 @@ class _Binder:
         except ImpossiblePath as error:
             self.add(coded("GE1008", str(error)), "", text, kind, of)
         except UnboundScalar:  # `validate` without the value of a required parameter: the path is not known yet
-            self.has_filesystem(kind, of, text, text)
+            self.has_filesystem(kind, of, text, text, reads)
         return None
 
     @cached_property
@@ -311,13 +318,15 @@ class _Binder:
         """Return the name of the storage of a source, a sink or the state, and options of its own."""
         if kind == "state":
             return (self.spec.state.storage if self.spec.state else ""), ()
+        if kind == "stage":  # of a fit step
+            return "", ()
         entry = (self.spec.sinks if kind == "sink" else self.spec.sources)[of]
         assert not isinstance(entry, FrameSpec)
         return entry.storage, entry.storage_options
 
-    def has_filesystem(self, kind: str, of: str, whole: str, text: str) -> bool:
+    def has_filesystem(self, kind: str, of: str, whole: str, text: str, reads: bool) -> bool:
         """Tell whether gpuetl reads or writes paths of this scheme; it is a problem where not."""
-        if problem := scheme_problem(whole, "read" if kind == "source" else "write"):
+        if problem := scheme_problem(whole, "read" if reads else "write"):
             message, hint = problem
             self.add(coded("GE1409", message), hint, text, kind, of)
         return problem is None
@@ -326,7 +335,14 @@ class _Binder:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
         node = node_in(self.spec, origin)
         return Context(
-            origin, self.problems, self.parameters, relation, self.folder, self.undeclared, node, self.run_id
+            origin, self.problems, self.parameters, relation, self.folder, self.undeclared, node, self.run_id, self.fits
+        )
+
+    @cached_property
+    def fits(self) -> FitArtefacts:
+        """What the fit steps of the stages learn."""
+        return FitArtefacts(
+            lambda of, text, reads: self.path("stage", of, text, reads), self.run_id, self.looks_at_files
         )
 
     def undeclared(self, name: str) -> str:
@@ -664,6 +680,8 @@ class _Binder:
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
         ]
+        texts = {name: sink.path for name, sink in self.spec.sinks.items()} | self.fits.saved
+        targets += (target for target, _ in saved_targets(self.fits))
         sources = [
             Dataset(name, source.format, where)
             for name, source in (self.spec.sources.items() if targets else ())
@@ -679,8 +697,8 @@ class _Binder:
             near = [*others.near(place)][:MOST_CONFLICTS], [*read.near(place)]
             others.add(place, target)
             for message in conflicts(target, *near, self.folder, locations):
-                written = self.spec.sinks[target.name].path
-                self.add(coded("GE1502", message), "Give it a different path.", written, "sink", target.name)
+                kind = "sink" if target.name in self.spec.sinks else "stage"
+                self.add(coded("GE1502", message), "Give it a different path.", texts[target.name], kind, target.name)
 
 
 def sources_below(node: Node) -> frozenset[str]:

@@ -33,6 +33,7 @@ from gpuetl.spec.profile import ProfileSpec
 from gpuetl.spec.read import KEYS, STAGE_KEYS
 from gpuetl.spec.state import STATE
 from gpuetl.spec.steps import STEPS
+from gpuetl.spec.steps.fit import TRANSFORMS
 from gpuetl.spec.steps.step import Step
 from gpuetl.spec.telemetry import TELEMETRY
 from gpuetl.spec.tests import EXPECT_KEYS, given_keys
@@ -110,6 +111,7 @@ def pipeline_schema() -> dict[str, Any]:
             "source": located(SourceSpec, "The path: a file, a glob, or a folder."),
             "stage": stage(),
             "step": steps(),
+            "transform": transforms(),
             "rule": rules(),
             "sink": located(SinkSpec, "The path: a file where it has a suffix, else a folder."),
             "rows": rows(("columns", "rows", *EXPECT_KEYS, *given_keys())),
@@ -312,6 +314,18 @@ def step_schema(verb: str, step: type[Step]) -> dict[str, Any]:
         whole = main if step.bare else {"anyOf": [main, whole, *takes_null]}
     shown = examples(verb, doc)
     return {"description": doc, **whole, **({"examples": shown} if shown else {})}
+
+
+def transforms() -> dict[str, Any]:
+    """Return the schema of a transform of `fit`: one name, and its arguments."""
+    properties = {}
+    for verb, transform in TRANSFORMS.items():
+        whole: dict[str, Any] = object_schema(transform)
+        if transform.main:
+            main = key_schema(keys_of(transform)[transform.main])
+            whole = {"anyOf": [{name: value for name, value in main.items() if name != "description"}, whole]}
+        properties[verb] = {"description": cleandoc(str(transform.__doc__)), **whole}
+    return {**closed(properties), "minProperties": 1, "maxProperties": 1}
 
 
 def examples(verb: str, doc: str) -> list[Any]:

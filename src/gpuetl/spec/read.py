@@ -16,7 +16,7 @@ from gpuetl.plugin_discovery import PluginProblem
 from gpuetl.spec.alerts import AlertSpecs, read_alerts
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
-from gpuetl.spec.fields import keys_of, required_keys
+from gpuetl.spec.fields import keys_of
 from gpuetl.spec.format_keys import Entry, formats_used, read_entry
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_strings
 from gpuetl.spec.model import FileText, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -304,7 +304,7 @@ class _Reader:
         if not isinstance(node.value, dict) or len(node.value) != 1:
             hint = f"Steps: {', '.join(STEPS)}."
             if isinstance(node.value, str) and node.value in STEPS:
-                hint = f"Write {node.value}: {'…' if required_keys(STEPS[node.value]) else '{}'}"
+                hint = f"Write {node.value}: {'…' if not STEPS[node.value].alone else '{}'}"
             elif isinstance(node.value, dict) and node.value:
                 hint = "Begin each step with its own dash."
             self.problems.add(coded("GE1011", "a step is one verb and its arguments"), hint, node.place(), within)

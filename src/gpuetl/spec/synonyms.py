@@ -13,9 +13,11 @@ SYNONYMS = {
     # steps
     "filter": "where having query", "select": "project", "drop": "dropcolumns exclude",
     "with_columns": "withcolumn mutate assign derive compute", "rename": "renamecolumns withcolumnrenamed alias",
-    "cast": "astype convert", "join": "merge lookup", "union": "concat append unionall unionbyname vstack",
+    "cast": "astype convert", "join": "merge lookup joinasof mergeasof asofjoin asof",
+    "union": "concat append unionall unionbyname vstack",
+    "intersect": "intersection intersectall", "except": "minus subtract difference exceptall",
     "aggregate": "groupby agg summarize summarise", "window": "over partitionby",
-    "sort": "orderby sortby sortvalues arrange", "limit": "head take top fetch",
+    "sort": "orderby sortby sortvalues arrange", "limit": "head take top fetch slice",
     "distinct": "dedupe dedup deduplicate dropduplicates unique", "explode": "flatten",
     "fill_null": "fillna fillnulls", "sample": "tablesample", "kernel": "udf map mapbatches",
     # kinds of joins, and what validates them
@@ -27,8 +29,10 @@ SYNONYMS = {
     # keys
     "on": "using subset keys", "how": "type kind", "by": "groupby partitionby over keys",
     "order_by": "sort sortby order", "columns": "agg aggs aggregates select", "with": "right other",
+    "direction": "strategy", "strict": "allowexactmatches", "tolerance": "within maxdistance",
     "fraction": "frac", "rows": "n size",
-    "count": "n", "sort_by": "orderby", "schema": "types dtypes", "nulls": "nullvalues navalues",
+    "count": "n rows", "offset": "skip start",
+    "sort_by": "orderby", "schema": "types dtypes", "nulls": "nullvalues navalues",
     "delimiter": "sep separator", "partition_by": "partitionby", "steps": "transforms", "from": "source input",
     # types
     "string": "utf8 object", "timestamp": "datetime datetime64", "date": "date32", "duration": "timedelta",

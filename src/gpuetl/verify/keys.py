@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.plan.node import Node, SingleInput
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, Project, Sort
+from gpuetl.plan.nodes import Aggregate, AsofJoin, Distinct, Explode, Grouped, Join, Project, Sort
 
 
 def stage_keys(node: Node) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def own_keys(node: Node) -> tuple[str, ...]:
     """Return the keys by which an operation brings rows together; with those of its order, where it has one."""
     if isinstance(node, Grouped) and node.keys:
         return tuple(dict.fromkeys(key.column for key in node.sort_keys))
-    return node.keys if isinstance(node, Aggregate | Distinct | Join) else ()
+    return node.keys if isinstance(node, Aggregate | Distinct | Join | AsofJoin) else ()
 
 
 def names_below(node: Node, names: dict[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from gpuetl.messages import coded
 from gpuetl.physical.size_estimates import CSV_ROW_BYTES
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
-from gpuetl.plan.nodes import Explode, Filter, Grouped, Join, Project, Read, Union
+from gpuetl.plan.nodes import AsofJoin, Explode, Filter, Grouped, Join, Project, Read, Union
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
@@ -121,7 +121,7 @@ def key_columns(plan: Plan) -> dict[int, list[str]]:
 
 def keys_of_inputs(node: Node, inputs: list[Traced]) -> Iterator[frozenset[tuple[int, str]]]:
     """Yield where the keys of an operation come from."""
-    if isinstance(node, Join):
+    if isinstance(node, Join | AsofJoin):
         sides: Iterable[tuple[Traced, tuple[str, ...]]] = zip(inputs, (node.left_on, node.right_on), strict=True)
         for side, names in sides:
             yield from (side.get(name, frozenset()) for name in names)
@@ -154,19 +154,21 @@ def cost(plan: Plan, sizes: Mapping[Read, int], choice: Choice) -> Cost:
     for node in walk_graph(*plan.roots):
         inputs = [by[id(child)] for child in node.inputs]
         if is_split(node, inputs):
-            split.append((node, isinstance(node, Join | Grouped)))
+            split.append((node, isinstance(node, Join | AsofJoin | Grouped)))
         by[id(node)] = frozenset([choice[id(node)]]) if id(node) in choice else sampled_by(node, inputs)
     return Cost(tuple(split), sum(rows for node, rows in sizes.items() if id(node) not in choice))
 
 
 def is_split(node: Node, inputs: list[frozenset[str] | None]) -> bool:
     """Return whether rows that an operation brings together were chosen apart."""
-    if isinstance(node, Join):
+    if isinstance(node, Join | AsofJoin):
         left, right = inputs
         if left is not None and right is not None:
             return not any(a in left and b in right for a, b in zip(node.left_on, node.right_on, strict=True))
         # where only one side was sampled, a row of the other may have lost its partner
-        return (node.how == "full" and left is not right) or (right is not None and node.how in ("left", "anti"))
+        return (node.how == "full" and left is not right) or (
+            right is not None and (node.how in ("left", "anti") or isinstance(node, AsofJoin))
+        )
     if node.locality is Locality.KEY:
         names = inputs[0]
         return names is not None and not names & frozenset(node.keys)
@@ -183,7 +185,7 @@ def sampled_by(node: Node, inputs: list[frozenset[str] | None]) -> frozenset[str
         return frozenset(name for name, source in node.passed.items() if source in names)
     if isinstance(node, Union):
         return names & (right or frozenset())
-    if isinstance(node, Join) and right is not None and node.how not in ("semi", "anti"):
+    if isinstance(node, Join | AsofJoin) and right is not None and node.how not in ("semi", "anti"):
         keys = frozenset(a for a, b in zip(node.left_on, node.right_on, strict=True) if b in right)
         names = (names | keys | right) if left is None or names & keys else frozenset()
     new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()

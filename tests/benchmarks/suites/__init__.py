@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SUITES = ("events", "groupby", "join", "pdsh")
+SUITES = ("events", "groupby", "join", "asof", "criteo", "pdsh")
 
 
 @dataclass(frozen=True)

@@ -121,18 +121,6 @@ def unknown_function(name: str, span: Span | None = None, kinds: tuple[Kind, ...
     return InvalidExpression.unknown_function(name, function_names(kinds), span)
 
 
-def in_order(aggregate: Function) -> str:
-    """Return the hint of an aggregate in a window step: what does the same in order, or the empty text."""
-    name = aggregate.name.removesuffix("_rows")
-    forms = {f"cum_{name}": "the rows so far", f"rolling_{name}": "the last rows"}
-    known_forms = " and ".join(f"{form}, over {rows}" for form, rows in forms.items() if ("window", form) in FUNCTIONS)
-    return (
-        f"There is {known_forms}.  For one value a group, aggregate in a separate stage and join it."
-        if known_forms
-        else ""
-    )
-
-
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:
     """Return the names that `find_function` knows, for suggestions."""
     return sorted([RUN_ID, *(name for kind, name in FUNCTIONS if kind in kinds)])
@@ -140,5 +128,5 @@ def function_names(kinds: tuple[Kind, ...]) -> list[str]:
 
 __all__ = [
     "ALIASES", "FUNCTIONS", "INSTEAD", "INTERNAL", "OVERLOADS", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
-    "in_order", "table_entry", "unknown_function",
+    "table_entry", "unknown_function",
 ]  # fmt: skip

@@ -43,7 +43,8 @@ def _closing_note(module: ModuleType) -> list[str]:
         "aggregates": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "moments": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "windows": [
-            "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."
+            "Aggregates stand in a window step, too: they are over the whole group, whatever the order.",
+            "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.",
         ],
     }.get(module.__name__.rpartition(".")[2], [])
 

@@ -51,17 +51,27 @@ def code_of_types(*types: DataType) -> str:
 
 @dataclass(frozen=True)
 class Argument:
-    """One parameter of a function, written `name`, `name?` (may be left out), `name*` (repeats), `name!` (constant)."""
+    """One parameter of a function.
+
+    It is written `name`, `name?` (may be left out), `name*` (repeats), `name!` (a constant), or `name~` (most often a
+    constant: in Python a string is one, and no method stands for its value).
+    """
 
     name: str
     optional: bool
     repeats: bool
     constant: bool
+    usual_constant: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Argument:
         """Read the notation above; marks combine, as in `offset?!`."""
-        return cls(text.rstrip("?*!"), "?" in text or "*" in text, "*" in text, "!" in text)
+        return cls(text.rstrip("?*!~"), "?" in text or "*" in text, "*" in text, "!" in text, "~" in text)
+
+    @property
+    def is_receiver(self) -> bool:
+        """Whether a method's own expression can stand for it."""
+        return not (self.constant or self.usual_constant)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +79,8 @@ class Function:
     """One function: its name, its parameters, the rule of its types, and an example whose result tests check.
 
     `nested` marks the few that take values of any type, or lists, structs or maps.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
-    that raise for some values: the optimizer does not move them to rows that would not have reached them.
+    that raise for some values: the optimizer does not move them to rows that would not have reached them.  `fails` says
+    it of functions that raise only for some arguments, such as counts that are no constants.
 
     `definition` is an expression over the parameters that stands for the function: no engine has a handler for it.
     """
@@ -85,6 +96,11 @@ class Function:
     can_fail: bool = False
     nested: bool = False
     definition: str = ""
+    fails: Callable[[Sequence[Expr]], bool] | None = None
+
+    def fails_for(self, args: Sequence[Expr]) -> bool:
+        """Return whether a call with these arguments raises for some values."""
+        return self.can_fail or (self.fails is not None and self.fails(args))
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -125,6 +141,16 @@ def check_between(arg: Expr, description: str, least: int, greatest: int) -> Non
     """Refuse a constant that is not within limits."""
     if isinstance(arg, Literal) and arg.value is not None and not least <= arg.value <= greatest:
         raise TypeMismatch(coded("GE1106", f"takes a {description} from {least:,} to {greatest:,}, got {arg.value:,}"))
+
+
+def beyond(place: int, least: int, greatest: int) -> Callable[[Sequence[Expr]], bool]:
+    """Return whether the number at a place is none, or no constant within limits: what `fails` asks."""
+
+    def fails(args: Sequence[Expr]) -> bool:
+        arg = args[place]
+        return not isinstance(arg, Literal) or (arg.value is not None and not least <= arg.value <= greatest)
+
+    return fails
 
 
 def takes_one(accepts: Accepts, description: str, returns: DataType | None = None) -> Rule:

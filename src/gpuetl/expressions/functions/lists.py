@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
-from gpuetl.expressions.ir import Column, Expr, Literal
-from gpuetl.messages import coded
+from gpuetl.expressions.ir import Column, Expr
 from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_be_key, is_integer, type_name
 from gpuetl.types.nested_types import is_list, is_map
 
@@ -53,14 +52,6 @@ def indexed(args: Sequence[Expr]) -> Typing:
     return [args[0].dtype, INT64], element_of(args[0])
 
 
-def cut(args: Sequence[Expr]) -> Typing:
-    """A text, and what separates its parts."""
-    typing = fixed(STRING, STRING, returns=pa.list_(STRING))(args)
-    if isinstance(args[1], Literal) and not args[1].value:
-        raise TypeMismatch(coded("GE1106", "takes a separator of at least one character, got ''"))
-    return typing
-
-
 FUNCTIONS = (
     ListFunction("list_length", "x", measured, "The number of elements, nulls included, or of entries of a map; 0 of an empty one.",
                  "list_length(split('a,b,c', ','))", 3),
@@ -70,6 +61,7 @@ FUNCTIONS = (
                  "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
     ListFunction("list_extract", "x index", indexed, "`x[index]`: the element at the 1-based index, from the end where it is "
                  "negative; null beyond the list, and at 0.", "list_extract(split('a,b,c', ','), 1)", "a"),
-    Function("split", "text separator!", cut, "The parts between the separators, as list<string>; '' gives a list of ''.",
+    Function("split", "text separator~", fixed(STRING, STRING, returns=pa.list_(STRING)), "The parts between the separators, as list<string>; '' gives a list of ''.  An "
+             "empty separator parts all characters.",
              "split('a,b,c', ',')", ["a", "b", "c"]),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """The logical operations, a file each.  A backend has a handler for every one of NODES."""
 
 from gpuetl.plan.nodes.aggregate import Aggregate
+from gpuetl.plan.nodes.asof_join import AsofJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
@@ -11,21 +12,23 @@ from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
-from gpuetl.plan.nodes.window import STATE, Grouped, KeptWindow, LateRows, Window
+from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, Aggregate, Window, Kernel, KernelReduction, Sort, Limit, Distinct, Union, Explode,
-    Write,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit,
+    Distinct, Union, Explode, Write,
 )  # fmt: skip
 
 __all__ = [
     "NODES",
     "STATE",
     "Aggregate",
+    "AsofJoin",
     "Distinct",
     "Explode",
     "Filter",
+    "GroupWindow",
     "Grouped",
     "Join",
     "KeptWindow",

@@ -50,9 +50,10 @@ class Sort(SingleInput):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limit(SingleInput):
-    """Keep the first `count` rows."""
+    """Leave out the first `offset` rows, and keep the first `count` of the others, or all of them."""
 
-    count: int
+    count: int | None
+    offset: int = 0
     locality: ClassVar[Locality] = Locality.TABLE
 
     def output_schema(self, *schemas: Schema) -> Schema:
@@ -73,6 +74,13 @@ class Limit(SingleInput):
         """The input's order."""
         return self.source.ordering
 
+    @property
+    def first(self) -> int | None:
+        """How many of the input's first rows are needed; None for all."""
+        return None if self.count is None else self.count + self.offset
+
     def describe(self) -> str:
-        """Return the number of rows."""
-        return f"Limit {self.count}"
+        """Return the number of rows, and where they begin."""
+        if self.count is None:
+            return f"Limit, offset {self.offset}"
+        return f"Limit {self.count}" + (f", offset {self.offset}" if self.offset else "")

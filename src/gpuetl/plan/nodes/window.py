@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import field, fields, replace
 from datetime import timedelta
 from functools import cached_property
 from typing import ClassVar, Literal, Self
@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, Self
 from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput, SortKey
+from gpuetl.plan.nodes.aggregate import Aggregate
 from gpuetl.records import dataclass
 from gpuetl.types.schema import Schema
 
@@ -121,6 +122,48 @@ class Window(Grouped):
         """Return the calls and the order."""
         calls = ", ".join(f"{name} = {to_sql(call)}" for name, call in self.calls.items())
         return f"Window {calls}{self.describe_order()}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupWindow(Window):
+    """Add aggregates of each row's whole group, whose arguments are columns or constants, as columns.
+
+    Rows stay where they are.  `by` has at least one key: of all rows, a cross join with one aggregate does the same.
+    `orders` has the order of rows for each call that needs one.
+    """
+
+    order_by: tuple[SortKey, ...] = ()
+    orders: Mapping[str, tuple[SortKey, ...]] = field(default_factory=dict)
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """The aggregate that has one row for each group."""
+        return Aggregate(source=self.source, by=self.by, calls=self.calls, orders=self.orders, origin=self.origin)
+
+    @property
+    def sort_keys(self) -> tuple[SortKey, ...]:
+        """No order is needed."""
+        return ()
+
+    @cached_property
+    def ordering(self) -> tuple[SortKey, ...]:
+        """The input's order."""
+        return self.source.ordering
+
+    @property
+    def moves_rows(self) -> bool:
+        """Rows are not put in order."""
+        return False
+
+    @property
+    def sort_columns(self) -> frozenset[str]:
+        """The columns that make groups, and those of the calls' orders."""
+        return frozenset(self.by) | {key.column for keys in self.orders.values() for key in keys}
+
+    def describe(self) -> str:
+        """Return the calls and the keys."""
+        calls = ", ".join(f"{name} = {to_sql(call)}" for name, call in self.calls.items())
+        return f"Window {calls} of each group by {', '.join(self.by)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -37,14 +37,15 @@ class Example:
     """Steps, and the rows that they get.
 
     `given` are the sources by name; the stage begins with the first.  `errors` are codes of errors and warnings that
-    the step gives.  `files` are Python files that the steps read, by name.  `more` are other steps over the same rows,
-    by a sentence that says what they do.
+    the step gives.  `files` are Python files that the steps read, by name.  `before` are stages that the steps read.
+    `more` are other steps over the same rows, by a sentence that says what they do.
     """
 
     steps: str
     given: Mapping[str, Given]
     errors: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    before: str = ""
     more: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -62,7 +63,7 @@ class Example:
             (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
             sources[name] = {"json": f"{name}.jsonl", "schema": dict(given.schema)}
         head = f"gpuetl: 1\nname: example\nsources: {json.dumps(sources)}\n"
-        stage = f"stages:\n  {RESULT}:\n    from: {next(iter(self.given))}\n    steps:\n"
+        stage = f"stages:\n{self.before}  {RESULT}:\n    from: {next(iter(self.given))}\n    steps:\n"
         path = folder / "example.yaml"
         sink = f"sinks:\n  out: {{from: {RESULT}, parquet: out}}\n"
         path.write_text(f"{head}{stage}{indent(self.steps, ' ' * 6)}{sink}", encoding="utf-8")
@@ -79,7 +80,11 @@ def shown(example: Example, run: Run) -> str:
     left = [line for lines in inputs for line in [*lines, ""]][:-1]
     rows = beside(left, text_table(RESULT, run(example)))
     files = "".join(f"`{name}`:\n\n```python\n{text}```\n\n" for name, text in example.files.items())
-    return f"```yaml\n{example.steps}```\n\n{files}```text\n{rows}\n```\n"
+    steps = example.steps
+    if example.before:
+        first = f"  {RESULT}:\n    from: {next(iter(example.given))}\n    steps:\n"
+        steps = f"stages:\n{example.before}{first}{indent(steps, ' ' * 6)}"
+    return f"```yaml\n{steps}```\n\n{files}```text\n{rows}\n```\n"
 
 
 def beside(left: Sequence[str], right: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from inspect import cleandoc
 
+from gpuetl.spec.language_page.asof import asof_markdown
 from gpuetl.spec.language_page.example import Run, shown
 from gpuetl.spec.language_page.expectations import expectations_markdown
 from gpuetl.spec.language_page.file_tests import tests_markdown
@@ -70,6 +71,7 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         sources_markdown(printed),
         STEPS_HEAD + "".join(f"| {part} | {', '.join(map(link, codes))} |\n" for part, codes in PARTS.items()),
         *(step_markdown(verb, run, titles) for verb in STEPS),
+        asof_markdown(run),
         stage_values_markdown(printed),
         KERNELS,
         expectations_markdown(printed),

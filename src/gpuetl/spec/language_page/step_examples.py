@@ -14,6 +14,7 @@ YEARS = Given(
 )
 TEXTS = Given({"id": "string", "price": "string"}, [("1", "2.50"), ("2", "3"), ("3", None)])
 REGIONS = Given({"region": "string", "name": "string"}, [("EU", "Europe"), ("JP", "Japan")])
+AUDITED = Given({"id": "int64", "region": "string"}, [(1, "EU"), (4, "JP")])
 RETURNS = Given({"id": "int64", "amount": "float64", "reason": "string"}, [(4, -20.0, "broken")])
 EVENTS = Given(
     {"user": "string", "at": "timestamp", "spent": "int64"},
@@ -51,7 +52,7 @@ STEP_EXAMPLES = {
     "join": Example(
         "- join: {with: regions, on: region, how: left, validate: many_to_one}\n",
         {"sales": SALES, "regions": REGIONS},
-        ("GE1201", "GE1202", "GE1020", "GE1023", "GE2004", "GE2030"),
+        ("GE1201", "GE1202", "GE1020", "GE1023", "GE1800", "GE1801", "GE1802", "GE2004", "GE2030"),
     ),
     "aggregate": Example(
         "- aggregate:\n    by: region\n    columns: {sales: count(*), total: sum(amount)}\n- sort: region\n",
@@ -69,9 +70,9 @@ STEP_EXAMPLES = {
         },
     ),
     "window": Example(
-        "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent)}\n",
+        "- window:\n    by: user\n    order_by: at\n    columns: {visit: row_number(), total: cum_sum(spent), share: spent / sum(spent)}\n",
         {"events": EVENTS},
-        ("GE1204", "GE1550", "GE1551", "GE1555", "GE1556"),
+        ("GE1204", "GE1205", "GE1550", "GE1551", "GE1555", "GE1556"),
     ),
     "kernel": Example(
         "- kernel:\n    body: y = x * scale;\n    inputs: x\n    outputs: {y: float64}\n    args: {scale: 2.0}\n"
@@ -92,10 +93,20 @@ STEP_EXAMPLES = {
         {"sales": SALES},
         ("GE1208",),
     ),
-    "limit": Example("- sort: amount desc\n- limit: 2\n", {"sales": SALES}, ("GE1008",)),
+    "limit": Example("- sort: amount desc\n- limit: {count: 2, offset: 1}\n", {"sales": SALES}, ("GE1008",)),
     "union": Example(
         "- union: {with: returns, missing: null}\n- sort: [id, amount desc]\n",
         {"sales": SALES, "returns": RETURNS},
+        ("GE1203", "GE1020"),
+    ),
+    "intersect": Example(
+        "- select: [id, region]\n- intersect: audited\n- sort: id\n",
+        {"sales": SALES, "audited": AUDITED},
+        ("GE1203", "GE1020"),
+    ),
+    "except": Example(
+        "- select: [id, region]\n- except: audited\n- sort: id\n",
+        {"sales": SALES, "audited": AUDITED},
         ("GE1203", "GE1020"),
     ),
     "explode": Example("- explode: {column: tags, index: place}\n", {"posts": POSTS}, ("GE1210", "GE1023")),
@@ -117,6 +128,17 @@ STEP_EXAMPLES = {
         ("GE1023", "GE1823"),
     ),
     "fill_null": Example("- fill_null: {amount: 0}\n", {"sales": SALES}, ("GE1103",)),
+    "fit": Example(
+        "- fit:\n    - normalise: {columns: {scaled: amount}}\n    - categorify: region\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1880",),
+    ),
+    "apply": Example(
+        "- apply: {fit: train}\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1882",),
+        before="  train: {from: sales, steps: [fit: [min_max: amount]]}\n",
+    ),
     "sample": Example("- sample: {rows: 2, seed: 1}\n- sort: id\n", {"sales": SALES}, ("GE1209",)),
 }  # fmt: skip
 """By verb."""

@@ -127,6 +127,7 @@ These rules hold on every engine.
 | variance, quantile | Variances have ddof 1. Quantiles are exact, with linear interpolation. |
 | sort | Sorts are stable. Nulls come last, unless you write `nulls first`. Strings compare by their UTF-8 bytes. |
 | ties | The report notes an order in which rows tie. Results that depend on it may differ between engines. |
+| aggregates in a window step | They are over the whole group, also next to functions that need an order. In SQL, `sum(x) OVER (… ORDER BY …)` is the sum so far: write `cum_sum(x)`. |
 | windows | A frame is the current row and rows before it. Cumulative functions skip nulls, and give null for a row whose value is null. |
 """
 NUMBERS_HEAD = """\

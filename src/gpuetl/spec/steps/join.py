@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, NamedTuple, cast
 
 from gpuetl.errors import have_hint, listing
@@ -16,6 +16,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some
+from gpuetl.spec.steps.asof import ASOF, AsofSides, AsofSpec, asof_join, check_kind
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import BadValue
 from gpuetl.telemetry.origin import Origin
@@ -84,6 +85,9 @@ class Join(Step):
     - `left`, `right`, `full`: also rows of the left side, of the right side, or of both, that have no match
     - `semi`, `anti`: left rows that have a match, or have none; no column is added
     - `cross`: every pair of rows, without `on`
+
+    `asof: ts` takes for each left row one right row: the last one that is not after it. See
+    [as-of joins](#as-of-joins).
     """
 
     verb: ClassVar[str] = "join"
@@ -97,6 +101,9 @@ class Join(Step):
     )
     suffix: str = key(NAME, "", doc="what is added to right columns whose names the left side has, too")
     nulls_equal: bool = key(BOOLEAN, False, doc="null keys match each other")
+    asof: AsofSpec | None = key(
+        ASOF, None, doc="match the nearest right row by these columns, and not each of equal keys"
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -106,6 +113,8 @@ class Join(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)
+        if self.asof is not None:
+            return self.build_asof(context, source, right, self.asof)
         self.check_validate(context)
         if (self.on is None) != (self.how == "cross"):
             self.explain_on(context)
@@ -123,6 +132,21 @@ class Join(Step):
             right_on=tuple(pair.right for pair in pairs), how=cast("How", self.how),
             validate=cast("Validate", self.validate), nulls_equal=self.nulls_equal, origin=context.origin,
         )  # fmt: skip
+
+    def build_asof(self, context: Context, source: Node, right: Node, asof: AsofSpec) -> Node:
+        """Join with the nearest right row; the right column that is compared stays if it has a name of its own."""
+        fine = check_kind(context, asof, self.how, self.validate)
+        pairs = self.key_pairs(context, source, right)
+        context.keys([asof.left], source.schema)
+        context.keys([asof.right], right.schema, of=str(self.with_))
+        matched = {asof.right} if asof.right == asof.left else set()
+        renamed = self.renamed(context, source, right, matched)
+        suffixed = {old: new for old, new in self.suffixed(source, right, matched).items() if new in renamed.schema}
+        sides = AsofSides(
+            source, renamed, tuple(pair.left for pair in pairs), tuple(pair.right for pair in pairs), suffixed
+        )
+        joined = asof_join(context, asof, sides, self.how, self.validate, self.nulls_equal) if fine else None
+        return joined or Unknown(source=source, columns={})
 
     def mirrored(self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair]) -> Node:
         """Return a right join: a left one with its sides exchanged, then its columns in the order of a join's.
@@ -191,14 +215,19 @@ class Join(Step):
         keys = (name for name in on.values() if name not in unknown)
         return left_on, context.keys(keys, right, of=str(self.with_))
 
-    def renamed(self, context: Context, left: Node, right: Node) -> Node:
-        """Return the right side with its columns renamed that the left side has too."""
-        keys = frozenset((self.on or {}).values())
+    def suffixed(self, left: Node, right: Node, matched: Collection[str]) -> dict[str, str]:
+        """Return the right columns that the left side has too, but for the keys and `matched`, with their new names."""
+        keys = {*(self.on or {}).values(), *matched}
+        return {name: name + self.suffix for name in right.schema if name not in keys and name in left.schema}
+
+    def renamed(self, context: Context, left: Node, right: Node, matched: Collection[str] = ()) -> Node:
+        """Return the right side with its columns renamed that the left side has too; `matched` stay, as keys do."""
+        keys = frozenset([*(self.on or {}).values(), *matched])
         if any(name not in right.schema for name in keys):  # the key may be one of those
             left_columns = left.schema.keys()
             kept = right.schema.select(name for name in right.schema if name not in left_columns)
             return nodes.Project(source=right, columns=nodes.passing(kept), origin=context.origin)
-        both = {name: None for name in right.schema if name not in keys and name in left.schema}
+        both = self.suffixed(left, right, matched)
         if not both:
             return right
         if not self.suffix:

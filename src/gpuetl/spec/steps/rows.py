@@ -96,18 +96,23 @@ class Sort(Step):
 
 @dataclass(frozen=True)
 class Limit(Step):
-    """Keep the first rows: `limit: 10`.
+    """Keep the first rows: `limit: 10`, or those after them: `limit: {count: 10, offset: 20}`.
 
-    Sort the rows first. Without an order, the rows depend on the engine and on the number of partitions.
+    Sort the rows first. Without an order, the rows depend on the engine and on the number of partitions. `offset` rows
+    are left out before the rows that stay. `limit: {offset: 20}` keeps all rows but the first 20.
     """
 
     verb: ClassVar[str] = "limit"
     main: ClassVar[str] = "count"
-    count: int = key(COUNT, doc="the number of rows to keep")
+    count: int | None = key(COUNT, None, doc="the number of rows to keep; by default all")
+    offset: int = key(COUNT, 0, doc="the number of rows to leave out before them")
 
     def build(self, context: Context, source: Node) -> Node:
-        """Keep `count` rows."""
-        return nodes.Limit(source=source, count=self.count, origin=context.origin)
+        """Keep `count` rows after `offset` rows."""
+        if self.count is None and not self.offset:
+            context.problem(coded("GE1008", "limit takes a number of rows"), "Write limit: 10.")
+            return source
+        return nodes.Limit(source=source, count=self.count, offset=self.offset, origin=context.origin)
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,7 @@ class Distinct(Step):
     """
 
     verb: ClassVar[str] = "distinct"
+    alone: ClassVar[bool] = True
     main: ClassVar[str] = "on"
     on: tuple[str, ...] | None = key(SOME_NAMES, None, doc="the columns whose values appear once; by default all")
     keep: str = key(choice("any", "first"), "any", doc="which row of several stays")

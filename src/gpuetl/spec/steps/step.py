@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import field, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint, nearest, suggestion
 from gpuetl.expressions.advice import doubts_in, mistakes_in
@@ -24,6 +24,9 @@ from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import DataType, can_be_key, type_name, value_kinds
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema, free_name
+
+if TYPE_CHECKING:
+    from gpuetl.spec.steps.fit.fitted import Fits
 
 # What a step of the language is: its keys, read from YAML or given from Python, and the plan nodes it becomes.
 
@@ -54,6 +57,7 @@ class Context:
     undeclared: Callable[[str], str] = lambda name: ""  # how to declare a column that a source's folders have
     node: Located | None = None  # where the step stands
     run_id: str = "plan"  # what `run_id()` gives
+    fits: Fits | None = None  # what `fit` steps have learned
 
     def problem(self, message: str, hint: str = "", at: object = None) -> None:
         """Keep a problem at the node that a value was read from, or else at the step."""
@@ -169,12 +173,14 @@ class Step:
     """One step of a stage: a frozen dataclass whose fields are its keys.
 
     `verb` is its key in YAML.  `main` is the key that a value fills which is no map of keys; where `bare`, the
-    whole value is always that key's, since the user's own names are the keys of the map.
+    whole value is always that key's, since the user's own names are the keys of the map.  `alone` says that the verb
+    without a value is a whole step.
     """
 
     verb: ClassVar[str]
     main: ClassVar[str] = ""
     bare: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
 
     @classmethod
     def read(cls, node: TextNode, problems: Problems, within: str) -> Self | None:

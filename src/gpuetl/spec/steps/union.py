@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import ClassVar
 
@@ -46,37 +46,45 @@ class Union(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Give every input the same columns, and put them below each other, two at a time."""
         inputs = [source, *(context.relation(name) for name in self.with_)]
-        wrong = any(node.schema.open for node in inputs)
-        columns = {name: NULL for node in inputs for name in node.schema}
-        for name in columns:
-            columns[name] = self.meeting(context, name, [node.schema for node in inputs])
-        if self.missing == "error" and not wrong:
-            self.check_missing(context, [node.schema for node in inputs], columns)
-        aligned = [_aligned(node, Schema(columns), context.origin) for node in inputs]
-        return reduce(lambda left, right: nodes.Union(left=left, right=right, origin=context.origin), aligned)
-
-    def meeting(self, context: Context, name: str, schemas: list[Schema]) -> DataType:
-        """Return the type in which all inputs' columns of a name meet."""
-        meeting = schemas[0].get(name, NULL)
-        for other, schema in zip(self.with_, schemas[1:], strict=True):
-            dtype = schema.get(name, NULL)
-            if (both := common_type(meeting, dtype)) is None:
-                message = coded("GE1203", f"'{name}' is {type_name(meeting)}, and {type_name(dtype)} in '{other}'")
-                context.problem(message, "Cast one of them first.", other)
-            meeting = both or meeting
-        return meeting
-
-    def check_missing(self, context: Context, schemas: list[Schema], columns: Iterable[str]) -> None:
-        """Tell of every input that lacks columns which another has."""
-        unsure = {name for schema in schemas for name, dtype in schema.items() if dtype == UNKNOWN}  # may be misspelt
-        sides = [("the rows before the union lack", self.with_[0]), *((f"'{name}' lacks", name) for name in self.with_)]
-        for (lacks, at), schema in zip(sides, schemas, strict=True):
-            if missing := [name for name in columns if name not in schema and name not in unsure]:
-                hint = "Set missing: null to fill them with null, or drop them from the others."
-                context.problem(coded("GE1203", f"{lacks} {', '.join(missing)}"), hint, at)
+        schemas = [node.schema for node in inputs]
+        columns = meeting_schema(context, self.with_, schemas)
+        if self.missing == "error" and not any(schema.open for schema in schemas):
+            hint = "Set missing: null to fill them with null, or drop them from the others."
+            check_missing(context, self.verb, self.with_, schemas, columns, hint)
+        whole = [aligned(node, columns, context.origin) for node in inputs]
+        return reduce(lambda left, right: nodes.Union(left=left, right=right, origin=context.origin), whole)
 
 
-def _aligned(node: Node, schema: Schema, origin: Origin) -> Node:
+def meeting_schema(context: Context, others: Sequence[str], schemas: Sequence[Schema]) -> Schema:
+    """Return the columns of all inputs, each in the type in which those of its name meet."""
+    names = dict.fromkeys(name for schema in schemas for name in schema)
+    return Schema({name: meeting(context, name, others, schemas) for name in names})
+
+
+def meeting(context: Context, name: str, others: Sequence[str], schemas: Sequence[Schema]) -> DataType:
+    """Return the type in which all inputs' columns of a name meet."""
+    meeting = schemas[0].get(name, NULL)
+    for other, schema in zip(others, schemas[1:], strict=True):
+        dtype = schema.get(name, NULL)
+        if (both := common_type(meeting, dtype)) is None:
+            message = coded("GE1203", f"'{name}' is {type_name(meeting)}, and {type_name(dtype)} in '{other}'")
+            context.problem(message, "Cast one of them first.", other)
+        meeting = both or meeting
+    return meeting
+
+
+def check_missing(
+    context: Context, verb: str, others: Sequence[str], schemas: Sequence[Schema], columns: Iterable[str], hint: str
+) -> None:
+    """Report every input that lacks columns which another has."""
+    unsure = {name for schema in schemas for name, dtype in schema.items() if dtype == UNKNOWN}  # may be misspelt
+    sides = [(f"the rows before the {verb} lack", others[0]), *((f"'{name}' lacks", name) for name in others)]
+    for (lacks, at), schema in zip(sides, schemas, strict=True):
+        if missing := [name for name in columns if name not in schema and name not in unsure]:
+            context.problem(coded("GE1203", f"{lacks} {', '.join(missing)}"), hint, at)
+
+
+def aligned(node: Node, schema: Schema, origin: Origin) -> Node:
     """Return the node with the columns of `schema`: those that it lacks are null, others are cast if need be."""
     if node.schema == schema:
         return node

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import ClassVar
 
-from gpuetl.expressions.functions.aggregates import edge_arguments
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions.aggregates import ORDERED, edge_arguments
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
-from gpuetl.expressions.ir import Call, Literal, Parameter, calls_of
-from gpuetl.expressions.resolve import WINDOWS
+from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
+from gpuetl.expressions.resolve import GROUP_WINDOWS
 from gpuetl.expressions.syntax import Apply, parts
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
@@ -35,6 +36,9 @@ class Window(Step):
     Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Without
     `by`, all rows are one group. A frame is the current row and rows before it.
 
+    Aggregates are over the whole group, whatever the order: `{by: user, columns: {share: spent / sum(spent)}}`. A step
+    that has only these takes no `order_by`, and its rows stay in the order of the input.
+
     With `state: keep` groups go on from the last run: feeding days one after another gives what one run over all days
     gives, at the cost of a day. See [window state](window-state.md).
     """
@@ -48,27 +52,34 @@ class Window(Step):
     forget: Formula | None = key(EXPRESSION, None, doc="with `state: keep`: the age at which the state drops a group")
 
     def build(self, context: Context, source: Node) -> Node:
-        """Project the arguments, compute the windows, project the expressions over windows."""
+        """Project the arguments, compute windows and aggregates of groups, project the expressions over them."""
         schema = source.schema
         by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
         outputs = {
-            str(name): context.expression(formula, schema, WINDOWS, SiblingColumns(self.columns, name))
+            str(name): context.expression(formula, schema, GROUP_WINDOWS, SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()
         }
+        self.check_order(context, outputs, order, schema)
         split = split_calls("window", outputs, schema, schema)
-        for call in calls_of("window", outputs.values()):
-            self.check_order(context, call, order, schema)
-        if split.before:
-            source = nodes.Project(
-                source=source, columns={**nodes.passing(schema), **split.before}, origin=context.origin
-            )
-        windowed = self.windowed(context, nodes.Window(
-            source=source, by=by, order_by=order, calls=split.calls, origin=context.origin
-        ))  # fmt: skip
-        results = {**nodes.passing(schema), **split.after}
-        if nodes.passing(windowed.schema) == results:
-            return windowed
-        return nodes.Project(source=windowed, columns=results, origin=context.origin)
+        taken = {**schema, **split.before, **split.calls}
+        totals = split_calls("aggregate", split.after, taken, taken)
+        if before := {**split.before, **totals.before}:
+            source = nodes.Project(source=source, columns={**nodes.passing(schema), **before}, origin=context.origin)
+        if totals.calls and not self.by:
+            source = with_totals(source, totals.calls, order, context)
+        if split.calls:
+            source = self.windowed(context, nodes.Window(
+                source=source, by=by, order_by=order, calls=split.calls, origin=context.origin
+            ))  # fmt: skip
+        elif self.state == "keep" and not totals.calls:
+            context.problem(coded("GE1551", "state: keep has no window function to keep the state of"), "Leave it out.")
+        if totals.calls and by:
+            orders = orders_of(totals.calls, order)
+            source = nodes.GroupWindow(source=source, by=by, calls=totals.calls, orders=orders, origin=context.origin)
+        results = {**nodes.passing(schema), **totals.after}
+        if nodes.passing(source.schema) == results:
+            return source
+        return nodes.Project(source=source, columns=results, origin=context.origin)
 
     def windowed(self, context: Context, window: nodes.Window) -> nodes.Window:
         """Return the window, as one that keeps its state where that is asked for and can be."""
@@ -116,14 +127,29 @@ class Window(Step):
             return None
         return age.value if isinstance(age.value, timedelta) else None
 
-    def check_order(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
-        """Every window needs an order; one over an interval needs it to begin with an ascending time."""
-        if not self.order_by:
-            context.problem(
-                coded("GE1204", f"{call.function.name} needs order_by"),
-                "Add order_by: the columns that order a group's rows.",
-                next(iter(self.columns)),
-            )
+    def check_order(
+        self, context: Context, outputs: Mapping[str, Expr], order: tuple[SortKey, ...], schema: Schema
+    ) -> None:
+        """Ask for an order where a function needs it, and only there; over an interval it begins with a time."""
+        windows, aggregates = (calls_of(kind, outputs.values()) for kind in ("window", "aggregate"))
+        needing = [*windows, *(call for call in aggregates if call.function.name in ORDERED)]
+        if needing and not self.order_by:
+            message = coded("GE1204", f"{needing[0].function.name} needs order_by")
+            context.problem(message, "Add order_by: the columns that order a group's rows.", next(iter(self.columns)))
+        function = written_name(aggregates[0]) if aggregates else ""
+        if self.state == "keep" and aggregates:
+            message = coded("GE1551", f"state: keep: {function} is of the whole group, also of later runs' rows")
+            hint = "Compute it in a window step of its own, without state: keep."
+            context.problem(message, hint, self.place_of(aggregates[0]))
+        unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
+        if self.order_by and aggregates and not needing and not unknown:
+            message = coded("GE1205", f"order_by does nothing here: {function} is over the whole group")
+            context.problem(message, so_far_hint(aggregates[0]), self.order_by[0])
+        for call in windows:
+            self.check_time(context, call, order, schema)
+
+    def check_time(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
+        """A function over an interval needs an order that begins with an ascending time."""
         by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
         if (
             any(arg.dtype == DURATION for arg in call.args[-1:])
@@ -135,6 +161,30 @@ class Window(Step):
             needed = "order_by to begin with an ascending date or timestamp"
             message = coded("GE1204", f"{call.function.name} over an interval needs {needed}, not {found}")
             context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
+
+
+def with_totals(source: Node, calls: Mapping[str, Call], order: tuple[SortKey, ...], context: Context) -> Node:
+    """Return the rows with aggregates of all of them: a cross join with their one row, which moves no rows."""
+    origin = context.origin
+    totals = nodes.Aggregate(source=source, by=(), calls=calls, orders=orders_of(calls, order), origin=origin)
+    return nodes.Join(left=source, right=totals, left_on=(), right_on=(), how="cross", origin=origin)
+
+
+def orders_of(calls: Mapping[str, Call], order: tuple[SortKey, ...]) -> dict[str, tuple[SortKey, ...]]:
+    """Return the order of rows for each aggregate that needs one."""
+    return {name: order for name, call in calls.items() if call.function.name in ORDERED}
+
+
+def written_name(call: Call) -> str:
+    """Return the name of an aggregate as it is written."""
+    return "count(*)" if call.function.name == "count_rows" else call.function.name
+
+
+def so_far_hint(call: Call) -> str:
+    """Return what to do about an order that an aggregate does not need."""
+    so_far = f"cum_{call.function.name.removesuffix('_rows')}"
+    also = f", or write {so_far} for the rows so far" if ("window", so_far) in FUNCTIONS else ""
+    return f"Leave order_by out{also}."
 
 
 def later_rows(call: Call) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpuetl.engines.cudf.codegen.cuda_types import unscaled
 from gpuetl.engines.cudf.codegen.emit import branches_of, word_of
-from gpuetl.engines.cudf.codegen.functions.like import WILDCARD_CODES, parts_of
+from gpuetl.engines.cudf.codegen.functions.like import WILDCARD_CODES, has_pattern, parts_of
 from gpuetl.engines.cudf.codegen.functions.logic import has_scales
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Buffer, Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Struct
@@ -350,6 +350,8 @@ class Assembler:
         name, text = expr.function.name.upper(), self.value(expr.args[0], guard)
         if name != "LIKE":
             return self.add(name, self.boolean(), value=self.pair(text, self.value(expr.args[1], guard)))
+        if not has_pattern(expr):
+            raise NotCovered
         match parts_of(expr):
             case []:
                 form, data = "TEXT_EQUAL", b""

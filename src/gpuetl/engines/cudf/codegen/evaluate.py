@@ -32,6 +32,7 @@ from gpuetl.engines.no_result import (
     BEYOND_DATES,
     BEYOND_MICROSECONDS,
     BEYOND_TIMESTAMPS,
+    EMPTY_FILL,
     NEVER_SHOWN,
     NOT_BASE64,
     NOT_HEX,
@@ -40,6 +41,7 @@ from gpuetl.engines.no_result import (
     OFFSET_SECONDS,
     OVERFLOW,
     SHOWN_TWICE,
+    TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
     not_valid,
@@ -77,6 +79,8 @@ REASONS = (
     NOT_HEX,
     NOT_BASE64,
     NOT_UTF8,
+    TOO_MANY_CHARACTERS,
+    EMPTY_FILL,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -14,7 +14,7 @@ from gpuetl.engines.cudf.codegen.coded_strings import (
 )
 from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
-from gpuetl.engines.cudf.codegen.list_columns import listed_columns, numbered, source_of
+from gpuetl.engines.cudf.codegen.list_columns import listed_columns, numbered, row_text, source_of
 from gpuetl.engines.cudf.codegen.nested_columns import kind_of
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
@@ -111,11 +111,14 @@ def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
 def split_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that cuts strings into lists."""
     assert isinstance(expr, Call)
-    text, separator = expr.args
-    assert isinstance(separator, Literal)
-    columns = columns_of_kinds({"text": input_columns[text.name]}) if isinstance(text, Column) else {}
-    constant = text.value if isinstance(text, Literal) else None
-    return Needed([KernelSource(source_of(columns, constant, separator.value))], {"": Kind.of(expr.dtype)})
+    names = ("text", "separator")
+    kinds = {
+        name: input_columns[arg.name] for name, arg in zip(names, expr.args, strict=True) if isinstance(arg, Column)
+    }
+    columns = columns_of_kinds(kinds)
+    arguments = [arg if isinstance(arg, Literal) else columns[name] for name, arg in zip(names, expr.args, strict=True)]
+    source = source_of(columns, *(row_text(columns, *each) for each in zip(names, arguments, strict=True)))
+    return Needed([KernelSource(source)], {"": Kind.of(expr.dtype)})
 
 
 def list_column(expr: Expr, input_columns: Columns, rows: float) -> Needed:

@@ -32,10 +32,11 @@ def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Mac
     EvaluationError
         Where there are 2^31 strings or more.
     """
-    text, separator = arguments
-    columns = {"text": text} if isinstance(text, Vector) else {}
-    constant = text.value if isinstance(text, Literal) else None
-    module = machine.compiled(source_of(columns, constant, separator.value))  # type: ignore[union-attr]
+    names = ("text", "separator")
+    columns = {name: each for name, each in zip(names, arguments, strict=True) if isinstance(each, Vector)}
+    module = machine.compiled(
+        source_of(columns, *(row_text(columns, *each) for each in zip(names, arguments, strict=True)))
+    )
     arrays, buffers = machine.arrays, buffers_of(columns)
     counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
     nulls, valid = arrays.zeros(1, "uint64"), empty_bits(rows, machine)
@@ -49,38 +50,44 @@ def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Mac
     return with_nulls(Vector(pa.list_(STRING), rows, NO_DATA, valid, 0, lists, elements), missing)
 
 
-def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
-    """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
-    read = "c0[row]" if columns else "none<String>()" if constant is None else f"some({c_text(constant)})"
+def row_text(columns: Mapping[str, Vector], name: str, argument: Vector | Literal) -> str:
+    """Return the code of a text in a row: that of a column, or a constant."""
+    if isinstance(argument, Vector):
+        return f"c{list(columns).index(name)}[row]"
+    return "none<String>()" if argument.value is None else f"some({c_text(argument.value)})"
+
+
+def source_of(columns: Mapping[str, Vector], text: str, separator: str) -> str:
+    """Return the kernels `measure` and `write`, given the code of a row's text and separator."""
     passed = "".join(f"{parameter}, " for parameter in column_parameters(columns))
     return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh"])}
 KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
-    const String separator = {c_text(separator)};
     uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{
-        const Maybe<String> text = row < rows ? {read} : none<String>();
-        if (text.valid) {{
-            counts[row] = parts_of(text.value, separator);
-            sizes[row] = text.value.size - (counts[row] - 1) * separator.size;
+        const Maybe<String> text = row < rows ? {text} : none<String>();
+        const Maybe<String> separator = row < rows ? {separator} : none<String>();
+        const bool valid = text.valid && separator.valid;
+        if (valid) {{
+            counts[row] = parts_of(text.value, separator.value);
+            sizes[row] = text.value.size - (counts[row] - 1) * separator.value.size;
         }}
-        missing += store_word(bits, row, row < rows, text.valid);
+        missing += store_word(bits, row, row < rows, valid);
     }}
     add_nulls(nulls, missing);
 }}
 KERNEL write(int64_t rows, {passed}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
 {accessors(columns)}
-    const String separator = {c_text(separator)};
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
-        const Maybe<String> text = {read};
+        const Maybe<String> text = {text}, separator = {separator};
         Bytes out{{bytes + starts[row]}};
         int64_t at = 0;
         for (int64_t part = places[row]; part < places[row + 1]; ++part) {{
-            const String found = part_from(text.value, separator, at);
+            const String found = part_from(text.value, separator.value, at);
             offsets[part] = out.at - bytes;
             out.put(found);
-            at += found.size + separator.size;
+            at += found.size + separator.value.size;
         }}
     }}
 }}

@@ -231,6 +231,8 @@ enum Reason : int {
     NOT_HEX = 19,
     NOT_BASE64 = 20,
     NOT_UTF8 = 21,
+    TOO_MANY_CHARACTERS = 22,
+    EMPTY_FILL = 23,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
@@ -239,6 +241,10 @@ struct Fault {
     int64_t row;
 
     DEVICE void operator()(Reason reason) const { raise_to(place, ~(uint64_t(row) << 8 | (255 - reason))); }
+};
+
+struct NoFault {
+    DEVICE void operator()(Reason) const {}
 };
 
 // ---- strings that are written -----------------------------------------------------------------------------------------

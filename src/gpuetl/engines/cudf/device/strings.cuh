@@ -112,6 +112,31 @@ DEVICE String sliced_from_end(String text, int64_t count, int64_t without) {
     return last.cut(0, last.size - last_code_points(last, without).size);
 }
 
+constexpr int64_t MOST_CODE_POINTS = int64_t(1) << 62;
+
+// A count with the other sign, at most that of any text.
+DEVICE int64_t negated_count(int64_t count) { return count < -MOST_CODE_POINTS ? MOST_CODE_POINTS : -count; }
+
+DEVICE String left(String text, int64_t count) {
+    return count < 0 ? sliced_from_end(text, MOST_CODE_POINTS, negated_count(count)) : sliced(text, 0, count);
+}
+DEVICE String right(String text, int64_t count) {
+    return count < 0 ? sliced(text, negated_count(count), MOST_CODE_POINTS) : last_code_points(text, count);
+}
+
+// SQL's substring: positions from 1, or from the end; those before the text count, and hold nothing.  A negative count
+// takes those before the start.
+DEVICE String substring(String text, int64_t start) {
+    return start < 0 ? last_code_points(text, negated_count(start)) : sliced(text, start > 1 ? start - 1 : 0, MOST_CODE_POINTS);
+}
+DEVICE String substring(String text, int64_t start, int64_t count) {
+    const int128_t first = start > 0 ? int128_t(start) - 1 : start < 0 ? int128_t(start) + length(text) : -1;
+    const int128_t other = first + count;
+    const int128_t from = count < 0 ? other : first, until = count < 0 ? first : other;
+    const int64_t low = from < 0 ? 0 : int64_t(from);
+    return sliced(text, low, until > MOST_CODE_POINTS ? MOST_CODE_POINTS : until < low ? low : int64_t(until));
+}
+
 DEVICE String remove_prefix(String text, String prefix) {
     return starts_with(text, prefix) ? text.cut(prefix.size, text.size) : text;
 }
@@ -119,8 +144,9 @@ DEVICE String remove_suffix(String text, String suffix) {
     return ends_with(text, suffix) ? text.cut(0, text.size - suffix.size) : text;
 }
 
-// How many parts there are between separators, which are looked for from the left.
+// How many parts there are between separators, which are looked for from the left; an empty one parts all code points.
 DEVICE int64_t parts_of(String text, String separator) {
+    if (!separator.size) return length(text);
     int64_t count = 1;
     for (int64_t at = 0; (at = place_of(text, separator, at)) >= 0; at += separator.size) ++count;
     return count;
@@ -128,12 +154,13 @@ DEVICE int64_t parts_of(String text, String separator) {
 
 // The part that begins at a byte.
 DEVICE String part_from(String text, String separator, int64_t at) {
-    const int64_t end = place_of(text, separator, at);
+    const int64_t end = separator.size ? place_of(text, separator, at) : code_point_end(text, at);
     return text.cut(at, end < 0 ? text.size : end);
 }
 
 DEVICE String split_part(String text, String separator, int64_t index) {
     if (index < 0) index += parts_of(text, separator) + 1;
+    if (!separator.size) return index > 0 ? sliced(text, index - 1, index) : text.cut(0, 0);
     int64_t at = index > 0 ? 0 : -1;
     for (; at >= 0 && index > 1; --index) {
         at = place_of(text, separator, at);
@@ -170,8 +197,9 @@ DEVICE void join_strings(OUT& out, String separator, bool begun, Maybe<String> f
     if (first.valid) put_text<CALLS>(out, first.value);
     join_strings<CALLS>(out, separator, begun || first.valid, rest...);
 }
-template <class OUT, class... STRINGS> DEVICE void concat_ws(OUT& out, Maybe<String> separator, STRINGS... strings) {
-    join_strings<(sizeof...(STRINGS) > MOST_IN_LINE)>(out, separator.value, false, strings...);
+template <class OUT, class... STRINGS> DEVICE bool concat_ws(OUT& out, Maybe<String> separator, STRINGS... strings) {
+    if (separator.valid) join_strings<(sizeof...(STRINGS) > MOST_IN_LINE)>(out, separator.value, false, strings...);
+    return separator.valid;
 }
 
 template <class OUT> DEVICE void replace(OUT& out, String text, String old, String put) {
@@ -202,6 +230,16 @@ template <class OUT> DEVICE void translate(OUT& out, String text, String old, St
 template <class OUT> DEVICE void repeat(OUT& out, String text, int64_t count) {
     for (; count > 0; --count) out.put(text);
 }
+constexpr int64_t MOST_COPIES = 1000000;
+
+// Of counts that vary: too great a one has no result.
+template <class FAULT> DEVICE bool is_count(FAULT at, int64_t count) {
+    if (count > MOST_COPIES) at(TOO_MANY_CHARACTERS);
+    return count <= MOST_COPIES;
+}
+template <class OUT> DEVICE void repeat(OUT& out, Fault at, String text, int64_t count) {
+    if (is_count(at, count)) repeat(out, text, count);
+}
 template <class OUT> DEVICE void reverse(OUT& out, String text) {
     for (int64_t end = text.size, start; end > 0; end = start) {
         start = code_point_start(text, end);
@@ -215,4 +253,27 @@ template <class OUT> DEVICE void lpad(OUT& out, String text, int64_t width, Stri
 template <class OUT> DEVICE void rpad(OUT& out, String text, int64_t width, String fill) {
     out.put(text);
     repeat(out, fill, width - length(text));
+}
+template <class OUT> DEVICE void lpad(OUT& out, Fault at, String text, int64_t width, String fill) {
+    if (is_count(at, width)) lpad(out, text, width < 0 ? 0 : width, fill);
+}
+template <class OUT> DEVICE void rpad(OUT& out, Fault at, String text, int64_t width, String fill) {
+    if (is_count(at, width)) rpad(out, text, width < 0 ? 0 : width, fill);
+}
+
+// As many code points of a text as are missing, which begins anew at its end.
+template <class OUT, class FAULT> DEVICE void fill_up(OUT& out, FAULT at, int64_t missing, String fill) {
+    if (missing <= 0) return;
+    const int64_t points = length(fill);
+    if (!points) return at(EMPTY_FILL);
+    repeat(out, fill, missing / points);
+    out.put(sliced(fill, 0, missing % points));
+}
+template <class OUT, class FAULT> DEVICE void lpad_with(OUT& out, FAULT at, String text, int64_t width, String fill) {
+    if (is_count(at, width)) fill_up(out, at, (width < 0 ? 0 : width) - length(text), fill);
+    out.put(text);
+}
+template <class OUT, class FAULT> DEVICE void rpad_with(OUT& out, FAULT at, String text, int64_t width, String fill) {
+    out.put(text);
+    if (is_count(at, width)) fill_up(out, at, (width < 0 ? 0 : width) - length(text), fill);
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
 from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
@@ -23,7 +24,7 @@ from gpuetl.engines.cudf.relational.sorted_aggregates import (
     value_by,
 )
 from gpuetl.expressions.ir import Call, Column, Literal
-from gpuetl.plan.nodes import Aggregate
+from gpuetl.plan.nodes import Aggregate, GroupWindow
 
 Handler = Callable[[Groups, Call, Aggregate], Vector]
 
@@ -51,17 +52,47 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
         Where a sum leaves its type.
     """
     groups = Groups.by(frame, operation.compared, machine)
+    return Frame(groups.keys(operation.kept) | results_of(operation, groups), groups.count)
+
+
+@run_operation.register
+def aggregate_whole_groups(operation: GroupWindow, machine: Machine, frame: Frame) -> Frame:
+    """Add each call's result for a row's group: rows stay in place, and each takes its group's by number.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum leaves its type.
+    """
+    groups = Groups.by(frame, operation.by, machine)
+    results = results_of(operation.aggregate, groups)
+    return frame.updated(take(results, groups.codes, machine, missing=False))
+
+
+def results_of(operation: Aggregate, groups: Groups) -> dict[str, Vector]:
+    """Return each call's values, one a group."""
     together = {name: call for name, call in operation.calls.items() if has_state(call)}
     results = reduced(groups, together) if together else {}
     for name, call in operation.calls.items():
         if name not in results:
             results[name] = PICKS[call.function.name](groups, call, operation)
-    return Frame(groups.keys(operation.kept) | {name: results[name] for name in operation.calls}, groups.count)
+    return {name: results[name] for name in operation.calls}
 
 
 @programs.register
 def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
     """List those of arguments that are not columns."""
+    return call_programs(operation, frame)
+
+
+@programs.register
+def group_window_programs(operation: GroupWindow, frame: Kinds) -> Needed:
+    """List those of arguments that are not columns."""
+    return call_programs(operation, frame)
+
+
+def call_programs(operation: Aggregate | GroupWindow, frame: Kinds) -> Needed:
+    """List those of calls, and what these give."""
     sources = list[KernelSource]()
     for call in operation.calls.values():
         for argument in call.args:

@@ -31,7 +31,7 @@ from gpuetl.engines.cudf.relational.join_lookup import (
 from gpuetl.engines.no_result import check_single, written
 from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
-from gpuetl.plan.nodes import Join, ScalarJoin
+from gpuetl.plan.nodes import AsofJoin, Join, ScalarJoin
 
 # What a join checks before it is built: that keys do not repeat, and that the result fits.
 
@@ -201,7 +201,9 @@ def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, m
     return paired(keys, counts, repeats, ends, total, machine)
 
 
-def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, unmatched: Array, machine: Machine) -> Frame:
+def combined(
+    operation: Join | AsofJoin, left: Frame, right: Frame, pairs: Pairs, unmatched: Array, machine: Machine
+) -> Frame:
     """Put the columns of paired rows beside each other, and below them the right rows that are alone."""
     keys = dict(zip(operation.left_on, operation.right_on, strict=True))
     wanted = {name: right.columns[name] for name in operation.schema if name not in left.columns}

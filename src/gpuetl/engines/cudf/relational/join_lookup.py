@@ -31,7 +31,7 @@ from gpuetl.engines.cudf.columns.packed_keys import launch_placed, measured
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.expressions.ir import Cast, Column
-from gpuetl.plan.nodes import Join
+from gpuetl.plan.nodes import AsofJoin, Join
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import NULL, DataType, common_type
 
@@ -114,7 +114,7 @@ class JoinKeys:
     nulls_equal: bool
 
 
-def join_keys(operation: Join, left: Frame, right: Frame, machine: Machine) -> JoinKeys:
+def join_keys(operation: Join | AsofJoin, left: Frame, right: Frame, machine: Machine) -> JoinKeys:
     """Return the keys of both sides; NaN equals NaN, -0.0 is 0.0."""
     pairs = [
         comparable(left.columns[ours], right.columns[theirs], machine)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
-from gpuetl.engines.cudf.columns.arrays import canonical, numbers_where, pick, scan
+from gpuetl.engines.cudf.columns.arrays import canonical, iota, numbers_where, pick, scan
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import MAX_ROWS, Frame
 from gpuetl.engines.cudf.columns.gather import first_rows, take, take_rows
@@ -72,8 +72,13 @@ def first_failure(operation: Project, machine: Machine, frame: Frame) -> Evaluat
 
 @run_operation.register
 def limit_rows(operation: Limit, machine: Machine, frame: Frame) -> Frame:
-    """Keep the first rows."""
-    return first_rows(frame, operation.count, machine)
+    """Keep the first rows after those that are left out."""
+    if not operation.offset:
+        return frame if operation.count is None else first_rows(frame, operation.count, machine)
+    end = frame.rows if operation.first is None else min(operation.first, frame.rows)
+    if operation.offset >= end:
+        return first_rows(frame, 0, machine)
+    return take_rows(frame, iota(end, machine)[operation.offset :], machine)
 
 
 @run_operation.register

@@ -155,7 +155,7 @@ def least_rows(frame: pa.Table, keys: Sequence[SortKey], count: int) -> pa.Table
 def ordinal(column: Any, key: SortKey) -> Ints:
     """Return integers in the order of the key; nulls are an integer beyond all values."""
     column = whole(column)
-    values, valid = _values(column)
+    values, valid = ordered_values(column)
     if key.descending:
         values = ~values  # reverses the order and cannot overflow
     if valid.all():
@@ -163,7 +163,8 @@ def ordinal(column: Any, key: SortKey) -> Ints:
     return _with_nulls(values, valid, key.nulls_first)
 
 
-def _values(column: Any) -> tuple[Ints, Flags]:
+def ordered_values(column: Any) -> tuple[Ints, Flags]:
+    """Return integers in the order of the values, NaN the greatest, and which are not null."""
     if not has_numbers(column.type):
         ranked = rank_values(column)
         return ranked.ranks, ranked.valid

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gpuetl.engines import no_result
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.functions.strings import MOST_CHARACTERS
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.regex import parse_pattern, parse_replacement
 from gpuetl.expressions.unparse import shown_sql
@@ -78,11 +79,25 @@ def most_bytes(function: str, values: Sequence[Any]) -> float:
     if function in ("concat", "concat_ws"):
         return strings * (len(values) if function == "concat_ws" else 1)
     if function == "repeat":
-        return float(strings * values[1].as_py())
+        return float(strings * greatest(copies(values[1])))
     if function in ("lpad", "rpad"):
-        return float(strings + 4 * rows * values[1].as_py())
-    longest = max((len(value.as_py().encode()) for value in values[1:] if value.is_valid), default=0)
+        return float(strings + (4 + strings) * rows * greatest(copies(values[1])))
+    longest = max((greatest(lengths(value)) for value in values[1:]), default=0)
     return float((strings + rows) * (longest + 1))
+
+
+def greatest(numbers: Any) -> int:
+    """Return the greatest of some numbers, or the only one; 0 of none."""
+    return int(np.max(numbers, initial=0))
+
+
+def copies(count: Any) -> Any:
+    """Return a count of each row, 0 of null, and where it is refused; of a scalar one number."""
+    if isinstance(count, pa.Scalar):
+        found = count.as_py() or 0
+        return found if 0 < found <= MOST_CHARACTERS else 0
+    found = pc.fill_null(count, 0).to_numpy().astype(np.int64)
+    return np.where((found > 0) & (found <= MOST_CHARACTERS), found, 0)
 
 
 def lengths(text: Any) -> Any:
@@ -112,21 +127,42 @@ def concat_with(separator: Any, *strings: Any) -> Any:
 
 def repeat(text: Any, count: Any) -> Any:
     """Return the bytes of all copies."""
-    return lengths(text) * count.as_py()
+    return lengths(text) * copies(count)
 
 
 def padded(text: Any, length: Any, fill: Any = None) -> Any:
     """Return the bytes of the text and of what is missing to the length."""
-    missing = length.as_py() - counted(text, pc.utf8_length)
-    return lengths(text) + np.maximum(missing, 0) * (1 if fill is None else lengths(fill))
+    missing = np.maximum(copies(length) - counted(text, pc.utf8_length), 0)
+    if fill is None:
+        return lengths(text) + missing
+    points = np.maximum(counted(fill, pc.utf8_length), 1)
+    return lengths(text) + -(-missing // points) * lengths(fill)
 
 
 def replaced(text: Any, old: Any, new: Any) -> Any:
     """Return the bytes after every `old` is replaced."""
+    if not isinstance(old, pa.Scalar) or not isinstance(new, pa.Scalar):
+        return replaced_by_row(text, old, new)
     if not old.as_py():
         return lengths(text)
     found = counted(text, lambda value: pc.count_substring(value, pattern=old.as_py()))
     return lengths(text) + found * (lengths(new) - lengths(old))
+
+
+def replaced_by_row(*values: Any) -> Any:
+    """Return the bytes after every `old` of the row is replaced."""
+    rows = max(len(value) for value in values if not isinstance(value, pa.Scalar))
+    columns = ([v.as_py()] * rows if isinstance(v, pa.Scalar) else v.to_pylist() for v in values)
+    sizes = (
+        0 if None in (text, old, new) else len(text.encode()) + change_of(text, old, new)
+        for text, old, new in zip(*columns, strict=True)
+    )
+    return np.fromiter(sizes, np.int64, rows)
+
+
+def change_of(text: str, old: str, new: str) -> int:
+    """Return the bytes that a text gains where `old` is replaced."""
+    return (len(new.encode()) - len(old.encode())) * text.count(old) if old else 0
 
 
 def matches_replaced(text: Any, pattern: Any, replacement: Any) -> Any:

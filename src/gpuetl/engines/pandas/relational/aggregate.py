@@ -17,6 +17,7 @@ from gpuetl.engines.pandas.columns.column import (
     least_of,
     to_masked,
     whole,
+    with_column,
 )
 from gpuetl.engines.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, integer_limbs, nearest_floats, nearest_integers
@@ -35,7 +36,7 @@ from gpuetl.engines.pandas.relational.aggregate_sums import SUMS, VARIANCES, dec
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, grouped, reduced
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
-from gpuetl.plan.nodes import Aggregate
+from gpuetl.plan.nodes import Aggregate, GroupWindow
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import DURATION, FLOAT64, INT64
 from gpuetl.types.decimal_types import is_decimal
@@ -57,10 +58,31 @@ def aggregate_groups(operation: Aggregate, frame: pa.Table) -> pa.Table:
         groups = Groups(groups.codes, np.zeros(1, np.int64))
     first_rows = pa.array(groups.first_rows)
     columns = {name: canonical(whole(frame.column(name)).take(first_rows)) for name in operation.kept}
+    columns |= results_of(operation, frame, groups)
+    return pa.table(columns, schema=operation.schema.to_arrow())
+
+
+@run_operation.register
+def aggregate_whole_groups(operation: GroupWindow, frame: pa.Table) -> pa.Table:
+    """Add each call's result for a row's group; rows stay in place.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum leaves its type.
+    """
+    groups = encode_keys([frame.column(name) for name in operation.by], frame.num_rows)
+    codes = pa.array(groups.codes)
+    for name, result in results_of(operation.aggregate, frame, groups).items():
+        frame = with_column(frame, name, whole(result).take(codes))
+    return frame
+
+
+def results_of(operation: Aggregate, frame: pa.Table, groups: Groups) -> dict[str, Any]:
+    """Return each call's values, one a group."""
     rows = GroupedRows(operation, frame, groups)
     results = in_threads(lambda item: named_result(*item, rows), operation.calls.items())
-    columns |= dict(zip(operation.calls, results, strict=True))
-    return pa.table(columns, schema=operation.schema.to_arrow())
+    return dict(zip(operation.calls, results, strict=True))
 
 
 def named_result(name: str, call: Call, rows: GroupedRows) -> Any:

@@ -69,8 +69,8 @@ def sort_table(operation: Sort, frame: pa.Table) -> pa.Table:
 
 @run_operation.register
 def limit_rows(operation: Limit, frame: pa.Table) -> pa.Table:
-    """Keep the first rows."""
-    return frame.slice(0, operation.count)
+    """Keep the first rows after those that are left out."""
+    return frame.slice(operation.offset, operation.count)
 
 
 @run_operation.register

@@ -38,7 +38,7 @@ class Device:
 
     def can_fail(self, expr: Call | Cast) -> bool:
         """Return whether there are values without a result, of which `at` is told."""
-        return expr.function.can_fail if isinstance(expr, Call) else self.fails
+        return expr.function.fails_for(expr.args) if isinstance(expr, Call) else self.fails
 
     def text(self, expr: Call | Cast, arguments: Sequence[str]) -> str:
         """Return the C++ code of a call."""

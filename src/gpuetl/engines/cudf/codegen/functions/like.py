@@ -80,8 +80,15 @@ def parts_of(call: Call) -> Sequence[Part]:
     return parse_like(*(arg.value for arg in call.args[1:] if isinstance(arg, Literal)))
 
 
+def has_pattern(call: Call) -> bool:
+    """Return whether the pattern is a constant."""
+    return isinstance(call.args[1], Literal) and call.args[1].value is not None
+
+
 def like(call: Call, args: Sequence[str]) -> str:
     """Compare bytes where there is a `%` at the ends only."""
+    if not has_pattern(call):
+        return f"like_text({args[0]}, {args[1]}, AsWritten{{}})"
     match parts_of(call):
         case []:
             return f"byte_length({args[0]}) == 0"
@@ -98,6 +105,8 @@ def like(call: Call, args: Sequence[str]) -> str:
 
 def ilike(call: Call, args: Sequence[str]) -> str:
     """Compare with the pattern in lower case; the text is put in lower case as it is read."""
+    if not has_pattern(call):
+        return f"like_text({args[0]}, {args[1]}, InLowerCase{{{lower_case()}}})"
     lowered = ["".join(map(to_lower, part)) if isinstance(part, str) else part for part in parts_of(call)]
     return f"like({args[0]}, {pattern_of(lowered)}, InLowerCase{{{lower_case()}}})"
 

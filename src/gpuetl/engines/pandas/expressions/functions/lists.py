@@ -18,7 +18,8 @@ from gpuetl.engines.pandas.columns.column import (
     take_or_null,
     to_masked,
 )
-from gpuetl.types.data_types import INT64
+from gpuetl.engines.pandas.expressions.functions import text_rows
+from gpuetl.types.data_types import INT64, STRING
 from gpuetl.types.nested_types import is_map
 
 
@@ -73,8 +74,10 @@ def _element(lists: Any, index: Any) -> Any:
 
 
 def split_text(text: Any, separator: Any) -> Any:
-    """Cut at every separator."""
-    return pc.split_pattern(text, pattern=separator.as_py())
+    """Cut at every separator; an empty one parts all characters."""
+    if isinstance(separator, pa.Scalar) and separator.as_py():
+        return pc.split_pattern(text, pattern=separator.as_py())
+    return text_rows.by_row(text_rows.split, pa.list_(STRING))(text, separator)
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -13,7 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Masked, over_columns, take_or_null
+from gpuetl.engines.pandas.expressions.functions import text_rows
 from gpuetl.expressions.text_rules import WHITE_SPACE, Part, Wildcard, in_word, parse_like, to_lower, to_upper
+from gpuetl.types.data_types import STRING
 
 # String functions that look at single code points: a column's text as one array of them, and the count in each row.
 
@@ -120,6 +122,8 @@ def concat(*strings: Any) -> Any:
 
 def concat_with(separator: Any, *strings: Any) -> Any:
     """Join the strings that are not null; an empty one goes before them, since Arrow drops the rows that have none."""
+    if not isinstance(separator, pa.Scalar) or not separator.is_valid:
+        return text_rows.concat_rows(separator, *strings)
     joined = pc.binary_join_element_wise("", *strings, separator, null_handling="skip")
     return pc.utf8_slice_codeunits(joined, len(separator.as_py()))
 
@@ -139,6 +143,8 @@ def substring(text: Any, start: Any, length: Any = None) -> Any:
     Negative positions are counted from the end, as Arrow's are; its stop of 0 is the beginning, not the end.
     """
     first = start.as_py()
+    if length is not None and length.as_py() < 0:
+        return text_rows.by_row(text_rows.substring, STRING)(text, start, length)
     if first < 0:
         stop = None if length is None or first + length.as_py() >= 0 else first + length.as_py()
         return pc.utf8_slice_codeunits(text, first, stop)
@@ -259,7 +265,7 @@ def matches(text: Any, parts: Sequence[Part]) -> Any:
     return pc.match_substring_regex(text, pattern=f"(?s)^{written}$")
 
 
-HANDLERS: dict[str, Callable[..., Any]] = {
+CONSTANT_HANDLERS: dict[str, Callable[..., Any]] = {
     "concat": concat,
     "concat_ws": concat_with,
     "length": pc.utf8_length,
@@ -277,15 +283,17 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "translate": translate,
     "remove_prefix": without_prefix,
     "remove_suffix": without_suffix,
-    "repeat": repeat,
-    "split_part": split_part,
+    "repeat": text_rows.counted(repeat, text_rows.repeat),
+    "split_part": text_rows.with_separator(split_part, text_rows.split_part),
     "strpos": position,
     "reverse": pc.utf8_reverse,
-    "lpad": padded(pc.utf8_lpad),
-    "rpad": padded(pc.utf8_rpad),
+    "lpad": text_rows.one_character(padded(pc.utf8_lpad), text_rows.lpad),
+    "rpad": text_rows.one_character(padded(pc.utf8_rpad), text_rows.rpad),
     "starts_with": tested(pc.starts_with),
     "ends_with": tested(pc.ends_with),
     "contains": tested(pc.match_substring),
     "like": like,
     "ilike": ilike,
 }
+"""Of constants, but for the first argument."""
+HANDLERS = text_rows.varying_text(CONSTANT_HANDLERS)

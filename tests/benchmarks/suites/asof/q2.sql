@@ -1,0 +1,1 @@
+-- left out: DuckDB's ASOF JOIN has neither the nearest row nor a tolerance
