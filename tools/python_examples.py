@@ -78,6 +78,8 @@ def _written(node: Syntax) -> str:
 def _call(node: Apply) -> str:
     node = named_options(node)
     name = PYTHON_NAMES.get(node.function, node.function)
+    if node.function == "list_value":
+        return f"lit([{_listed(node.args, ())}])"
     if node.function == "struct_pack":
         return f"struct({_listed((), node.keywords)})"
     place = _receiver(node.function)
@@ -93,6 +95,8 @@ def _listed(args: tuple[Syntax, ...], keywords: tuple[tuple[str, Syntax], ...]) 
 
 
 def _operand(node: Syntax) -> str:
+    if isinstance(node, Apply) and node.function == "list_value":
+        return f"[{_listed(node.args, ())}]"
     return value_text(node.value) if isinstance(node, Constant) else _written(node)
 
 

@@ -67,7 +67,7 @@ def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
 
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
-    """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
+    """Yield parameters with types: any two types where two vary, one type or truth values where more do, or a nested one and numbers."""
     types = [dtype for dtype in TYPES.values() if function.nested or can_be_key(dtype)]
     for slots in _shapes(function):
         yield from _with_columns(slots)
@@ -79,7 +79,8 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             by_turns = [
                 tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types
             ]
-            choices = dict.fromkeys(equal + by_turns)
+            nested = [(dtype, *[INT64] * (len(varying) - 1)) for dtype in types if not can_be_key(dtype)]
+            choices = dict.fromkeys(equal + by_turns + nested)
         for choice in choices:
             chosen = iter(choice)
             yield slots, tuple(next(chosen) if slot.is_receiver else None for slot in slots)

@@ -147,8 +147,8 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
         return _unsupported("? :", _span(word), CONDITION)
-    if word.text == ":" and any(pair == ("STRUCT", "<") for pair in pairwise(w.text.upper() for w in tokens[:index])):
-        return None  # of a field in the name of a type
+    if word.text == ":" and _is_colon(tokens[:index]):
+        return None
     if word.text in ("?", ":"):
         return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(tokens, index))
     if word.text == "{":
@@ -161,6 +161,25 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
             coded("GE1101", "unexpected ';'"), _span(word), "Write one expression, without a semicolon."
         )
     return None
+
+
+def _is_colon(words_before: Sequence[Any]) -> bool:
+    """Return whether a colon stands there: of a field in the name of a type, or of a slice, `list[1:2]`."""
+    names = [word.text.upper() for word in words_before]
+    return any(pair == ("STRUCT", "<") for pair in pairwise(names)) or _is_slice(words_before)
+
+
+def _is_slice(words_before: Sequence[Any]) -> bool:
+    """Return whether the innermost bracket that is open is a square one: `list[1:2]`."""
+    opened: list[str] = []
+    for word in words_before:
+        if word.token_type in _QUOTED:
+            continue
+        if word.text in ("(", "[", "{"):
+            opened.append(word.text)
+        elif opened and word.text in (")", "]", "}"):
+            opened.pop()
+    return opened[-1:] == ["["]
 
 
 def _colon_hint(tokens: Sequence[Any], index: int) -> str:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 Scalar: TypeAlias = bool | int | float | str | bytes | Decimal | date | time | timedelta
 """A constant that is not null; a `datetime` is a `date`."""
-IntoExpression: TypeAlias = "Expression | Scalar | None"
-"""An expression, or a constant; None is NULL."""
+IntoExpression: TypeAlias = "Expression | Scalar | list[Expression | Scalar | None] | None"
+"""An expression, or a constant; None is NULL, and a list is a list of these."""
 Names: TypeAlias = str | Iterable[str]
+OrderBy: TypeAlias = "str | Expression | Iterable[str | Expression]"
 """One name, or several."""
 
 DateUnit = Literal[

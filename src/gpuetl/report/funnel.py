@@ -292,7 +292,7 @@ class Funnel:
                 groups.remove(other)
                 group = [*other, *group]
             groups.append(group)
-            group_of[id(node)] = group
+            group_of.update((id(member), group) for member in group)
         return [self.part(group) for group in groups]
 
     def part(self, group: Sequence[Physical]) -> Part:

@@ -71,7 +71,8 @@ Expressions take nested values apart:
 | `s.a`, `s.a.b` | a field of a struct, and a field of a struct in it |
 | `s."first name"`, `struct<"first name": string>` | a field whose name is not a word |
 | `struct_pack(a := x)`, `struct(x AS a)` | a new struct |
-| `x[1]` | the first element of a list |
+| `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
+| `[a, b, 3]` | a new list |
 | `m['key']` | the value of a map's key |
 """
 TYPES_END = """\

@@ -182,12 +182,11 @@ FEW_BITS = 1 << 23
 
 def count_distinct(groups: Groups, call: Call) -> Vector:
     """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
-    (x,) = call.args
-    if x.dtype == NULL:
+    if any(x.dtype == NULL for x in call.args):
         return Vector(call.dtype, groups.count, groups.machine.arrays.zeros(groups.count, "int64"))
     counts = None
-    if chosen("count_by_bits") and groups.frame.rows:
-        keys = Keys((groups.key(x),), groups.frame.rows)
+    if chosen("count_by_bits") and groups.frame.rows and len(call.args) == 1:
+        keys = Keys((groups.key(call.args[0]),), groups.frame.rows)
         counts = counted_by_bits(groups, keys, measured(keys, groups.machine))
     if counts is None:
         counts = counted_by_sorting(groups, call)
@@ -195,9 +194,11 @@ def count_distinct(groups: Groups, call: Call) -> Vector:
 
 
 def counted_by_sorting(groups: Groups, call: Call) -> Array:
-    """Return each group's number (int64) of distinct values: the places where they begin, sorted."""
-    (x,) = call.args
-    runs = Runs.of(groups, groups.valid(x), [groups.key(x)])
+    """Return each group's number (int64) of distinct values, or rows of values: where they begin, sorted."""
+    valid: Array | None = None
+    for x in call.args:
+        valid = both(valid, groups.valid(x), groups.machine)
+    runs = Runs.of(groups, valid, [groups.key(x) for x in call.args])
     codes = pick(runs.codes, numbers_where(runs.new, groups.machine), groups.machine)
     return group_sizes(codes, groups.count, groups.machine)
 

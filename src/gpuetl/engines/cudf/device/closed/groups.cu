@@ -14,6 +14,25 @@ KERNEL measure_groups(int64_t groups, int64_t rows, const int32_t* codes, int64_
     FOR_EACH_ROW(group, groups)
         if (group < groups) sizes[group] = first_of(codes, rows, group + 1) - first_of(codes, rows, group);
 }
+// Where each group begins, by `step` items a row, with the end of all; and which have rows.
+KERNEL find_starts(int64_t groups, int64_t rows, int64_t step, const int32_t* codes, int32_t* starts, uint8_t* found) {
+    FOR_EACH_ROW(group, groups + 1) {
+        if (group > groups) continue;
+        const int64_t start = first_of(codes, rows, group);
+        starts[group] = int32_t(start * step);
+        if (group < groups) found[group] = start < rows && codes[start] == group;
+    }
+}
+// The numbers of strings side by side: of each value, and before it `separator`, or the string after that where the value
+// is the first of its group.
+KERNEL place_separators(int64_t values, int64_t separator, const int32_t* codes, const int32_t* rows, int32_t* numbers) {
+    FOR_EACH_ROW(value, values) {
+        if (value >= values) continue;
+        const bool first = value == 0 || codes[value] != codes[value - 1];
+        numbers[2 * value] = int32_t(separator + first);
+        numbers[2 * value + 1] = rows[value];
+    }
+}
 // Rows that are not of a run, so that runs of more rows come first in their order.
 KERNEL count_others(int64_t runs, int64_t rows, const int32_t* starts, uint32_t* others) {
     FOR_EACH_ROW(run, runs)
