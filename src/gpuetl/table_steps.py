@@ -35,7 +35,7 @@ from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
-from gpuetl.spec.group_forms import GROUP_SETS, GroupKeys, GroupSets
+from gpuetl.spec.group_forms import GROUP_SETS, PIVOT_VALUES, GroupKeys, GroupSets
 from gpuetl.spec.steps.asof import ASOF, AsofKeys
 from gpuetl.spec.steps.fit import Transform
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
@@ -242,6 +242,33 @@ class TableSteps:
             options["forget"] = formula(forget)
         found = calls("window", columns)
         return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by), **options))
+
+    def pivot(
+        self, names: str, values: Expression | Mapping[str, Expression], columns: Sequence[Scalar] | Expression, *,
+        by: IntoKeys = (), order_by: IntoOrder = (), others: Literal["error", "ignore"] = "error",
+    ) -> Table:  # fmt: skip
+        """Make a column of each of the values `columns` of the column `names`: the aggregate `values` of its rows.
+
+        `columns` is a list, or a parameter that is one.  With several `values` a column is called VALUE_NAME.  A value
+        that is not listed is an error, unless `others` is "ignore".
+        """
+        found = calls("pivot", values if isinstance(values, Mapping) else {"": values})
+        listed = columns if isinstance(columns, Expression) else list(columns)
+        return self.step(verbs.Pivot(
+            read_plain(NAME, names, "pivot: names"), found, read_plain(PIVOT_VALUES, listed, "pivot: columns"),
+            group_keys_of("pivot: by", by), order_of("pivot", order_by), others,
+        ))  # fmt: skip
+
+    def unpivot(
+        self, *columns: Names | Selector, names_to: str = "name", values_to: str = "value",
+        nulls: Literal["keep", "drop"] = "keep",
+    ) -> Table:  # fmt: skip
+        """Make a row of each of the columns, with its name and its value; the other columns repeat."""
+        each = [one for name in columns for one in selected(name, self._schema)]
+        names = names_of("unpivot", *(c.name if isinstance(c, NamedExpression) else c for c in each))
+        names_column = read_plain(NAME, names_to, "unpivot: names_to")
+        values_column = read_plain(NAME, values_to, "unpivot: values_to")
+        return self.step(verbs.Unpivot(names, names_column, values_column, nulls))
 
     def sort(self, *by: IntoOrder, **unknown: Never) -> Table:
         """Sort rows by columns or expressions, each with `desc` or `nulls first` after its text where wanted.

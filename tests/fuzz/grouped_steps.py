@@ -2,13 +2,14 @@
 
 from collections.abc import Container
 from dataclasses import replace
+from typing import Any
 
 from fuzz.builder import Builder, Relation
 from fuzz.expressions import Expressions, Leaf, all_names, typed
 from fuzz.orders import total_order, unrepeated
 from fuzz.precision import precision_of
-from gpuetl import Table
-from gpuetl.expressions.expression import Expression
+from gpuetl import Table, col
+from gpuetl.expressions.expression import Expression, apply
 from gpuetl.expressions.functions import Kind, find_function
 from gpuetl.expressions.functions.aggregates import BY_STEP, ORDERABLE, ORDERED, split_order
 from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
@@ -33,7 +34,18 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
     calls = calls_of("aggregate", [expr for expr in resolved if expr])
     needed = any(call.function.name in BY_STEP and not split_order(call)[1] for call in calls)
-    return relation.table.aggregate(by, order if needed and order else (), **dict(zip(names, outputs, strict=True)))
+    columns = dict(zip(names, outputs, strict=True))
+    draws = builder.draws
+    having = apply("greater", apply("count_rows"), draws.between(0, 2)) if draws.chance(15) else None
+    sets: Any = draws.one_of(("rollup", "cube")) if by and draws.chance(25) else None
+    told = {"g:mask": apply("grouping", *map(col, by))} if sets else {}
+    chosen = {name: col(name) for name in by} | (
+        {"g:null": apply("is_null", col(by[0]))} if draws.chance(15) and by else {}
+    )
+    return relation.table.group_by(chosen).agg(
+        *(expr.alias(name) for name, expr in {**columns, **told}.items()),
+        order_by=order if needed and order else (), having=having, group_sets=sets,
+    )  # fmt: skip
 
 
 def outputs_of(

@@ -28,6 +28,7 @@ WRONG = {
     ("aggregate", "GE1107"): "- aggregate: {by: region, columns: {x: row_number()}}\n",
     ("join", "GE1117"): "- join: {with: regions, on: region, condition: id + 1}\n",
     ("union", "GE1020"): "- union: shops\n",
+    ("pivot", "GE1206"): "- pivot: {names: region, values: amount, columns: [EU]}\n",
     ("intersect", "GE1020"): "- intersect: shops\n",
     ("intersect", "GE1203"): "- intersect: audited\n",
     ("except", "GE1020"): "- except: shops\n",

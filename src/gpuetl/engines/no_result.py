@@ -13,6 +13,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
+from gpuetl.plan.node import REFUSED
 from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, ScalarJoin, Window
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
@@ -115,6 +116,9 @@ class NoResult(EvaluationError):
 
     def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
         self.expr, self.values, self.reason = expr, tuple(values), reason
+        if isinstance(expr, Cast) and isinstance(expr.operand, Column) and REFUSED in expr.operand.name:
+            super().__init__(coded("GE1825", cut(values[0])), "Add it to columns, or set others: ignore.", row)
+            return
         code = code_of(reason)
         if isinstance(expr, Cast):
             code = "GE2001" if expr.implicit else "GE2002"
