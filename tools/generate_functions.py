@@ -15,6 +15,7 @@ from pathlib import Path
 from textwrap import fill
 
 from gpuetl.expressions.functions import MODULES
+from gpuetl.expressions.functions.aggregates import ORDERABLE
 from gpuetl.expressions.functions.function import Argument, Function
 from python_examples import BY_NAME, PYTHON_NAMES, function_example, method_example, value_text
 
@@ -26,12 +27,14 @@ CONSTANTS = {
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
-    "gap": "timedelta", "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "field": "str",
+    "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
+    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta",
+    "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
-    **dict.fromkeys(("pattern", "escape", "replacement"), "str"),
+    **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
 """The types of arguments that are constants, by name; a parameter of the pipeline stands for any."""
-BY_HAND = frozenset(["in", "count_rows", "struct_pack"])
+BY_HAND = frozenset(["in", "count_rows", "struct_pack", "list_value"])
 """Functions that are written by hand: what they take in Python differs from SQL."""
 OPERATORS = frozenset(
     [
@@ -48,6 +51,7 @@ KINDS = {
 SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "moments": "x = 1, 1, 2, null, in the order of x",
+    "collecting": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
     "maps": "a map m of 1 for 'a' and 2 for 'b'",
 }
@@ -66,7 +70,7 @@ METHODS_HEAD = (
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -92,7 +96,7 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
 {names}
@@ -107,6 +111,11 @@ def is_in(x: Expression, values: Iterable[Expression | Scalar | None]) -> Expres
 def count(x: Expression | None = None) -> Expression:
     """The number of values of `x` that are not null; without x, `count(*)`, the number of rows."""
     return call("count_rows", ()) if x is None else function_call("count", (x,))
+
+
+def list_value(*values: IntoExpression) -> Expression:
+    """The list of these values, nulls included: `list_value(col("x"), 1)` is `[x, 1]`."""
+    return function_call("list_value", values)
 
 
 def struct_pack(**fields: IntoExpression) -> Expression:
@@ -161,6 +170,9 @@ def signature(function: Function, method: bool) -> tuple[str, str]:
         else:
             before.append(f"{name}: {dtype}")
             required.append(name)
+    if function.kind == "aggregate" and function.name in ORDERABLE - BOTH:
+        named.append("order_by: OrderBy | None = None")
+        keywords.append("order_by=order_by")
     stars = [more] if more else ["*"] if named else []
     parameters = ", ".join([*before, *options, *stars, *named]).replace("IntoExpression | None", "IntoExpression")
     parts = [f'"{function.name}"', _tuple(required), *([_tuple(optional)] if optional else []), *keywords]
@@ -220,7 +232,9 @@ def _method(module: str, function: Function) -> str:
 def functions_source() -> str:
     """Return the module of functions."""
     found = [(module, function) for module, function in entries() if function.name != "count"]
-    names = sorted([*(PYTHON_NAMES.get(f.name, f.name) for _, f in found), "count", "is_in", "struct_pack"])
+    names = sorted(
+        [*(PYTHON_NAMES.get(f.name, f.name) for _, f in found), "count", "is_in", "list_value", "struct_pack"]
+    )
     head = FUNCTIONS_HEAD.replace("{names}", listed(names, 4))
     return head + "\n".join("\n" + _function(*entry) for entry in found).rstrip() + "\n"
 
@@ -236,7 +250,8 @@ def _function(module: str, function: Function) -> str:
 def top_names() -> list[str]:
     """Return the functions that `gpuetl` itself has: no operators, and no names of builtins or of its modules."""
     modules = {path.stem for path in PACKAGE.iterdir()}
-    names = [PYTHON_NAMES.get(f.name, f.name) for _, f in entries() if f.name not in OPERATORS] + ["is_in"]
+    names = [PYTHON_NAMES.get(f.name, f.name) for _, f in entries() if f.name not in OPERATORS]
+    names += ["is_in", "list_value"]
     return sorted(name for name in names if not hasattr(builtins, name) and name not in modules)
 
 

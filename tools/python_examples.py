@@ -17,7 +17,22 @@ from gpuetl.types.data_types import type_name
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 PYTHON_NAMES = {"in": "is_in", "and": "and_", "or": "or_", "not": "not_", "count_rows": "count"}
 """Functions whose name is a word of Python, or that have another one in Python."""
-BY_NAME = frozenset(["ambiguous", "nonexistent", "default", "ignore_nulls", "only", "half_life", "span", "alpha"])
+BY_NAME = frozenset(
+    [
+        "ambiguous",
+        "nonexistent",
+        "default",
+        "ignore_nulls",
+        "only",
+        "half_life",
+        "span",
+        "alpha",
+        "rows",
+        "range",
+        "centered",
+        "min_periods",
+    ]
+)
 """Options that are given by name only."""
 UNITS = (("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1))
 
@@ -78,6 +93,8 @@ def _written(node: Syntax) -> str:
 def _call(node: Apply) -> str:
     node = named_options(node)
     name = PYTHON_NAMES.get(node.function, node.function)
+    if node.function == "list_value":
+        return f"lit([{_listed(node.args, ())}])"
     if node.function == "struct_pack":
         return f"struct({_listed((), node.keywords)})"
     place = _receiver(node.function)
@@ -93,6 +110,8 @@ def _listed(args: tuple[Syntax, ...], keywords: tuple[tuple[str, Syntax], ...]) 
 
 
 def _operand(node: Syntax) -> str:
+    if isinstance(node, Apply) and node.function == "list_value":
+        return f"[{_listed(node.args, ())}]"
     return value_text(node.value) if isinstance(node, Constant) else _written(node)
 
 

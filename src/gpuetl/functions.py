@@ -10,37 +10,45 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "asin", "asinh",
-    "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length",
-    "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt",
-    "ceil", "century", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh",
-    "cot", "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean",
-    "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name",
-    "dayofweek", "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank",
-    "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even",
-    "ewm_mean", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "floor", "fmod", "from_base64", "from_epoch",
-    "from_epoch_ms", "gamma", "gcd", "geometric_mean", "greater", "greater_equal", "greatest", "hash", "hex", "hour",
-    "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite",
-    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "julian", "kurtosis", "kurtosis_pop",
-    "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal", "like", "list_contains",
-    "list_extract", "list_get", "list_length", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
-    "ltrim", "make_date", "make_time", "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5",
-    "mean", "median", "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by",
-    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
-    "not_equal", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "quantile",
-    "quarter", "radians", "rank", "regexp_count", "regexp_extract", "regexp_full_match", "regexp_like",
-    "regexp_replace", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",
-    "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count",
-    "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number",
-    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit",
-    "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime", "strpos",
-    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket",
-    "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim", "trunc", "try_add", "try_multiply",
-    "try_strptime", "try_subtract", "unhex", "upper", "var", "var_pop", "week", "weeks", "weighted_avg", "width_bucket",
-    "year", "yearweek",
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
+    "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
+    "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr",
+    "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
+    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
+    "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
+    "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
+    "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
+    "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
+    "from_epoch_ms", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest",
+    "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite",
+    "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
+    "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
+    "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or",
+    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
+    "list_distinct", "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all", "list_has_any",
+    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
+    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique", "list_value",
+    "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date",
+    "make_time", "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct",
+    "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min",
+    "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
+    "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product",
+    "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
+    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
+    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
+    "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack",
+    "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex",
+    "unicode", "upper", "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg",
+    "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -52,6 +60,11 @@ def is_in(x: Expression, values: Iterable[Expression | Scalar | None]) -> Expres
 def count(x: Expression | None = None) -> Expression:
     """The number of values of `x` that are not null; without x, `count(*)`, the number of rows."""
     return call("count_rows", ()) if x is None else function_call("count", (x,))
+
+
+def list_value(*values: IntoExpression) -> Expression:
+    """The list of these values, nulls included: `list_value(col("x"), 1)` is `[x, 1]`."""
+    return function_call("list_value", values)
 
 
 def struct_pack(**fields: IntoExpression) -> Expression:
@@ -1212,28 +1225,28 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
     return function_call("ilike", (text, pattern), (escape,))
 
 
-def regexp_like(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
 
     Null in any argument gives null.
 
     Example: `regexp_like(lit("order 66"), "[0-9]+$")` is `True`.
     """
-    return function_call("regexp_like", (text, pattern))
+    return function_call("regexp_like", (text, pattern), (options,))
 
 
-def regexp_full_match(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern matches the whole text.
 
     Null in any argument gives null.
 
     Example: `regexp_full_match(lit("order 66"), r"\\d+")` is `False`.
     """
-    return function_call("regexp_full_match", (text, pattern))
+    return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
-    """What the first match's group matched (0, the whole match).
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What the first match's group matched (0, the whole match), of several times the last.
 
     Null without a match, empty if the group took no part.
 
@@ -1241,29 +1254,149 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
 
     Example: `regexp_extract(lit("a=1, b=2"), r"b=(\\d+)", 1)` is `"2"`.
     """
-    return function_call("regexp_extract", (text, pattern), (group,))
+    return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression) -> Expression:
-    """Every match replaced, from the left.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>.
 
-    `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+    Null where it took no part.
+
+    Null in any argument gives null.
+
+    Example: `regexp_extract_all(lit("a=1, b=2"), r"(\\w)=\\d", 1)` is `["a", "b"]`.
+    """
+    return function_call("regexp_extract_all", (text, pattern), (group, options))
+
+
+def regexp_split_to_array(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+    """The parts between the matches, as list<string>.
+
+    Null in any argument gives null.
+
+    Example: `regexp_split_to_array(lit("a, b,c"), r",\\s*")` is `["a", "b", "c"]`.
+    """
+    return function_call("regexp_split_to_array", (text, pattern), (options,))
+
+
+def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+    """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+    `options` have a `g`.
 
     Null in any argument gives null.
 
     Example: `regexp_replace(lit("2024-03-09"), r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
     """
-    return function_call("regexp_replace", (text, pattern, replacement))
+    return function_call("regexp_replace", (text, pattern, replacement), (options,))
 
 
-def regexp_count(text: IntoExpression, pattern: str | Expression) -> Expression:
+def regexp_count(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """How many matches there are, none overlapping another.
 
     Null in any argument gives null.
 
     Example: `regexp_count(lit("a1b22"), r"\\d+")` is `2`.
     """
-    return function_call("regexp_count", (text, pattern))
+    return function_call("regexp_count", (text, pattern), (options,))
+
+
+def ascii(text: IntoExpression) -> Expression:
+    """The number of the first code point; 0 of an empty string.
+
+    Null in any argument gives null.
+
+    Example: `ascii(lit("añb"))` is `97`.
+    """
+    return function_call("ascii", (text,))
+
+
+def unicode(text: IntoExpression) -> Expression:
+    """The number of the first code point; -1 of an empty string.
+
+    Null in any argument gives null.
+
+    Example: `unicode(lit("ñ"))` is `241`.
+    """
+    return function_call("unicode", (text,))
+
+
+def chr(number: IntoExpression) -> Expression:
+    """The code point of a number; an error for a number that is none.
+
+    Null in any argument gives null.
+
+    Example: `chr(lit(241))` is `"ñ"`.
+    """
+    return function_call("chr", (number,))
+
+
+def levenshtein(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The fewest code points to insert, delete or replace to make y of x.
+
+    An error where both have more than 1,024.
+
+    Null in any argument gives null.
+
+    Example: `levenshtein(lit("kitten"), "sitting")` is `3`.
+    """
+    return function_call("levenshtein", (x, y))
+
+
+def hamming(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The number of places at which the code points differ.
+
+    An error for strings of two lengths.
+
+    Null in any argument gives null.
+
+    Example: `hamming(lit("duck"), "luck")` is `1`.
+    """
+    return function_call("hamming", (x, y))
+
+
+def jaccard(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The share of the distinct code points of both that are in each.
+
+    An error for an empty string.
+
+    Null in any argument gives null.
+
+    Example: `jaccard(lit("duck"), "luck")` is `0.6`.
+    """
+    return function_call("jaccard", (x, y))
+
+
+def url_encode(text: IntoExpression) -> Expression:
+    """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
+
+    Null in any argument gives null.
+
+    Example: `url_encode(lit("a b/ñ"))` is `"a%20b%2F%C3%B1"`.
+    """
+    return function_call("url_encode", (text,))
+
+
+def url_decode(text: IntoExpression) -> Expression:
+    """Each %XX replaced by its byte, other text kept.
+
+    An error where this is no UTF-8.
+
+    Null in any argument gives null.
+
+    Example: `url_decode(lit("a%20b%2F%C3%B1"))` is `"a b/ñ"`.
+    """
+    return function_call("url_decode", (text,))
+
+
+def regexp_escape(text: IntoExpression) -> Expression:
+    """A regular expression that matches the text alone.
+
+    Null in any argument gives null.
+
+    Example: `regexp_escape(lit("1.5 (a)"))` is `r"1\\.5\\ \\(a\\)"`.
+    """
+    return function_call("regexp_escape", (text,))
 
 
 def year(x: IntoExpression) -> Expression:
@@ -1872,6 +2005,28 @@ def convert_zone(x: IntoExpression, zone: str | Expression) -> Expression:
     return function_call("convert_zone", (x, zone))
 
 
+def range(start: IntoExpression, stop: IntoExpression = None, step: IntoExpression = None) -> Expression:
+    """`range(stop)`: the whole numbers from 0, or from start, up to stop without it, step apart.
+
+    None where step is 0; 16,777,216 at most.
+
+    Null in any argument gives null.
+
+    Example: `range(lit(1), 7, 2)` is `[1, 3, 5]`.
+    """
+    return function_call("range", (start,), (stop, step))
+
+
+def generate_series(start: IntoExpression, stop: IntoExpression = None, step: IntoExpression = None) -> Expression:
+    """As `range`, and stop is one of them.
+
+    Null in any argument gives null.
+
+    Example: `generate_series(lit(1), 3)` is `[1, 2, 3]`.
+    """
+    return function_call("generate_series", (start,), (stop, step))
+
+
 def list_length(x: IntoExpression) -> Expression:
     """The number of elements, nulls included, or of entries of a map.
 
@@ -1892,6 +2047,36 @@ def list_contains(x: IntoExpression, value: IntoExpression) -> Expression:
     Example: `list_contains(lit("a,b,c").split(","), "b")` is `True`.
     """
     return function_call("list_contains", (x, value))
+
+
+def list_position(x: IntoExpression, value: IntoExpression) -> Expression:
+    """The 1-based place of the first element that is `=` value, of a null that of the first null.
+
+    Null where there is none.
+
+    Example: `list_position(["a", "b", "a"], "b")` is `2`.
+    """
+    return function_call("list_position", (x, value))
+
+
+def list_has_any(x: IntoExpression, y: IntoExpression) -> Expression:
+    """Whether an element of x, not null, is `=` one of y.
+
+    Null in any argument gives null.
+
+    Example: `list_has_any([1, 2], [2, 3])` is `True`.
+    """
+    return function_call("list_has_any", (x, y))
+
+
+def list_has_all(x: IntoExpression, y: IntoExpression) -> Expression:
+    """Whether each element of y that is not null is `=` one of x.
+
+    Null in any argument gives null.
+
+    Example: `list_has_all([1, 2, 3], [3, 1])` is `True`.
+    """
+    return function_call("list_has_all", (x, y))
 
 
 def list_get(x: IntoExpression, index: IntoExpression) -> Expression:
@@ -1928,6 +2113,303 @@ def split(text: IntoExpression, separator: str | Expression) -> Expression:
     Example: `split(lit("a,b,c"), ",")` is `["a", "b", "c"]`.
     """
     return function_call("split", (text, separator))
+
+
+def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:
+    """`x[first:last]`.
+
+    The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and `x[:-2]`
+    leave one out.
+
+    Null in any argument gives null.
+
+    Example: `list_slice([1, 2, 3, 4], 2, -2)` is `[2, 3]`.
+    """
+    return function_call("list_slice", (x, first, last))
+
+
+def list_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """The elements of all lists, one list after the other; a null list has none.
+
+    Never null.
+
+    Example: `list_concat([1, 2], [3])` is `[1, 2, 3]`.
+    """
+    return function_call("list_concat", (x, *y))
+
+
+def list_append(x: IntoExpression, value: IntoExpression) -> Expression:
+    """The list with value as its last element; a null list has none.
+
+    Never null.
+
+    Example: `list_append([1, 2], 3)` is `[1, 2, 3]`.
+    """
+    return function_call("list_append", (x, value))
+
+
+def list_prepend(value: IntoExpression, x: IntoExpression) -> Expression:
+    """The list with value as its first element; a null list has none.
+
+    Never null.
+
+    Example: `list_prepend(1, [2, 3])` is `[1, 2, 3]`.
+    """
+    return function_call("list_prepend", (value, x))
+
+
+def list_reverse(x: IntoExpression) -> Expression:
+    """The elements from the last to the first.
+
+    Null in any argument gives null.
+
+    Example: `list_reverse([1, 2, 3])` is `[3, 2, 1]`.
+    """
+    return function_call("list_reverse", (x,))
+
+
+def list_sort(x: IntoExpression, order: str | Expression | None = None, nulls: str | Expression | None = None) -> Expression:
+    """The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', which are last otherwise.
+
+    NaN is the greatest value.
+
+    Null in any argument gives null.
+
+    Example: `list_sort([2, 3, 1], "desc")` is `[3, 2, 1]`.
+    """
+    return function_call("list_sort", (x,), (order, nulls))
+
+
+def list_distinct(x: IntoExpression) -> Expression:
+    """The distinct elements that are not null, in the order in which they first come.
+
+    NaN is one value.
+
+    Null in any argument gives null.
+
+    Example: `list_distinct([1, 2, 1])` is `[1, 2]`.
+    """
+    return function_call("list_distinct", (x,))
+
+
+def list_unique(x: IntoExpression) -> Expression:
+    """The number of distinct elements that are not null.
+
+    Null in any argument gives null.
+
+    Example: `list_unique([1, 2, 1])` is `2`.
+    """
+    return function_call("list_unique", (x,))
+
+
+def list_intersect(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The distinct elements of x, not null, that are `=` one of y, in the order of x.
+
+    Null in any argument gives null.
+
+    Example: `list_intersect([1, 2, 3], [3, 2])` is `[2, 3]`.
+    """
+    return function_call("list_intersect", (x, y))
+
+
+def list_select(x: IntoExpression, places: IntoExpression) -> Expression:
+    """The elements at the 1-based places, from the end where negative.
+
+    Null beyond the list.
+
+    Null in any argument gives null.
+
+    Example: `list_select(["a", "b", "c"], [3, 1])` is `["c", "a"]`.
+    """
+    return function_call("list_select", (x, places))
+
+
+def list_where(x: IntoExpression, mask: IntoExpression) -> Expression:
+    """The elements beside which mask is true.
+
+    Null in any argument gives null.
+
+    Example: `list_where([1, 2, 3], [True, False, True])` is `[1, 3]`.
+    """
+    return function_call("list_where", (x, mask))
+
+
+def flatten(x: IntoExpression) -> Expression:
+    """The elements of the lists in a list, one list after the other.
+
+    A null list in it has none.
+
+    Null in any argument gives null.
+
+    Example: `flatten([[1, 2], [3]])` is `[1, 2, 3]`.
+    """
+    return function_call("flatten", (x,))
+
+
+def list_sum(x: IntoExpression) -> Expression:
+    """The sum of the elements: int64, float64 or decimal; overflow is an error.
+
+    Null in any argument gives null.
+
+    Example: `list_sum([1, 2, 4])` is `7`.
+    """
+    return function_call("list_sum", (x,))
+
+
+def list_mean(x: IntoExpression) -> Expression:
+    """The mean of the elements in float64, of integers and decimals the float64 nearest to the exact mean.
+
+    Of durations a duration.
+
+    Null in any argument gives null.
+
+    Example: `list_mean([1, 2, 4])` is `2.3333333333333335`.
+    """
+    return function_call("list_mean", (x,))
+
+
+def list_product(x: IntoExpression) -> Expression:
+    """The product of the elements, in float64.
+
+    Null in any argument gives null.
+
+    Example: `list_product([2, 3, 4])` is `24.0`.
+    """
+    return function_call("list_product", (x,))
+
+
+def list_min(x: IntoExpression) -> Expression:
+    """The least element; NaN only if all are.
+
+    Null in any argument gives null.
+
+    Example: `list_min([2, 1, 3])` is `1`.
+    """
+    return function_call("list_min", (x,))
+
+
+def list_max(x: IntoExpression) -> Expression:
+    """The greatest element; NaN if any is.
+
+    Null in any argument gives null.
+
+    Example: `list_max([2, 3, 1])` is `3`.
+    """
+    return function_call("list_max", (x,))
+
+
+def list_count(x: IntoExpression) -> Expression:
+    """The number of elements that are not null.
+
+    Null in any argument gives null.
+
+    Example: `list_count([1, None, 3])` is `2`.
+    """
+    return function_call("list_count", (x,))
+
+
+def list_any_value(x: IntoExpression) -> Expression:
+    """The first element that is not null.
+
+    Null in any argument gives null.
+
+    Example: `list_any_value([None, 2, 3])` is `2`.
+    """
+    return function_call("list_any_value", (x,))
+
+
+def list_first(x: IntoExpression) -> Expression:
+    """The first element, which may be null.
+
+    Null in any argument gives null.
+
+    Example: `list_first([1, 2, 3])` is `1`.
+    """
+    return function_call("list_first", (x,))
+
+
+def list_last(x: IntoExpression) -> Expression:
+    """The last element, which may be null.
+
+    Null in any argument gives null.
+
+    Example: `list_last([1, 2, 3])` is `3`.
+    """
+    return function_call("list_last", (x,))
+
+
+def list_bool_and(x: IntoExpression) -> Expression:
+    """Whether all elements are true.
+
+    Null in any argument gives null.
+
+    Example: `list_bool_and([True, False])` is `False`.
+    """
+    return function_call("list_bool_and", (x,))
+
+
+def list_bool_or(x: IntoExpression) -> Expression:
+    """Whether any element is true.
+
+    Null in any argument gives null.
+
+    Example: `list_bool_or([True, False])` is `True`.
+    """
+    return function_call("list_bool_or", (x,))
+
+
+def array_to_string(x: IntoExpression, separator: str | Expression) -> Expression:
+    """The strings of a list with the separator between them; nulls are left out.
+
+    Null in any argument gives null.
+
+    Example: `array_to_string(["a", "b"], "-")` is `"a-b"`.
+    """
+    return function_call("array_to_string", (x, separator))
+
+
+def list_dot_product(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The sum of the products of elements in the same place, in float64.
+
+    Lists of other lengths, and nulls in them, are an error.
+
+    Null in any argument gives null.
+
+    Example: `list_dot_product([1, 2], [3, 4])` is `11.0`.
+    """
+    return function_call("list_dot_product", (x, y))
+
+
+def list_distance(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The Euclidean distance of two lists of one length without nulls, in float64.
+
+    Null in any argument gives null.
+
+    Example: `list_distance([0, 0], [3, 4])` is `5.0`.
+    """
+    return function_call("list_distance", (x, y))
+
+
+def list_cosine_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The cosine of the angle between two lists of one length without nulls.
+
+    NaN beside zeros alone.
+
+    Null in any argument gives null.
+
+    Example: `list_cosine_similarity([1, 0], [1, 0])` is `1.0`.
+    """
+    return function_call("list_cosine_similarity", (x, y))
+
+
+def list_cosine_distance(x: IntoExpression, y: IntoExpression) -> Expression:
+    """1 - `list_cosine_similarity`.
+
+    Null in any argument gives null.
+
+    Example: `list_cosine_distance([1, 0], [0, 1])` is `1.0`.
+    """
+    return function_call("list_cosine_distance", (x, y))
 
 
 def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
@@ -2086,16 +2568,16 @@ def sha256(text: IntoExpression) -> Expression:
     return function_call("sha256", (text,))
 
 
-def count_distinct(x: Expression) -> Expression:
-    """`count(DISTINCT x)`: distinct values that are not null.
+def count_distinct(x: Expression, *more: Expression) -> Expression:
+    """`count(DISTINCT x)`: distinct values that are not null; NaN is one value.
 
-    NaN is one value.
+    Of several columns, `count(DISTINCT a, b)`: distinct rows without a null.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
-    return function_call("count_distinct", (x,))
+    return function_call("count_distinct", (x, *more))
 
 
 def sum(x: Expression) -> Expression:
@@ -2428,6 +2910,40 @@ def kurtosis_pop(x: Expression) -> Expression:
     return function_call("kurtosis_pop", (x,))
 
 
+def quantile_disc(x: Expression, q: float | Expression) -> Expression:
+    """The value at the quantile, one of the values themselves.
+
+    Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `quantile_disc(col("x"), 0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("quantile_disc", (x, q))
+
+
+def mad(x: Expression) -> Expression:
+    """The median of the absolute deviations from the median.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mad(col("x"))` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mad", (x,))
+
+
+def approx_count_distinct(x: Expression) -> Expression:
+    """`count(DISTINCT x)`, exactly.
+
+    No result depends on an estimate.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("approx_count_distinct", (x,))
+
+
 def sem(x: Expression) -> Expression:
     """The standard error of the mean, as DuckDB has it.
 
@@ -2558,6 +3074,126 @@ def regr_r2(y: Expression, x: Expression) -> Expression:
     return function_call("regr_r2", (y, x))
 
 
+def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+    """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
+
+    Null of no rows.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").array_agg().list_length()` is `4`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("array_agg", (x,), only=only, order_by=order_by)
+
+
+def array_agg_distinct(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+    """`array_agg(DISTINCT x)`: a list of the distinct values.
+
+    Null is one.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").array_agg_distinct().list_length()` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("array_agg_distinct", (x,), only=only, order_by=order_by)
+
+
+def string_agg(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    """The strings that are not null, with a separator between them: a comma if none is given.
+
+    Null of none.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `string_agg(col("x").cast("string"), "-")` is `"1-1-2"`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("string_agg", (x,), (separator,), order_by=order_by)
+
+
+def string_agg_distinct(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    """`string_agg(DISTINCT x)`.
+
+    The same of distinct strings.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `string_agg_distinct(col("x").cast("string"))` is `"1,2"`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("string_agg_distinct", (x,), (separator,), order_by=order_by)
+
+
+def sum_distinct(x: Expression) -> Expression:
+    """`sum(DISTINCT x)`.
+
+    The sum of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `sum_distinct(col("x"))` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("sum_distinct", (x,))
+
+
+def mean_distinct(x: Expression) -> Expression:
+    """`mean(DISTINCT x)`.
+
+    The mean of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mean_distinct(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mean_distinct", (x,))
+
+
+def product_distinct(x: Expression) -> Expression:
+    """`product(DISTINCT x)`.
+
+    The product of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `product_distinct(col("x"))` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("product_distinct", (x,))
+
+
+def median_distinct(x: Expression) -> Expression:
+    """`median(DISTINCT x)`.
+
+    The median of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `median_distinct(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("median_distinct", (x,))
+
+
+def var_distinct(x: Expression) -> Expression:
+    """`var(DISTINCT x)`.
+
+    The sample variance of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `var_distinct(col("x"))` is `0.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("var_distinct", (x,))
+
+
+def std_distinct(x: Expression) -> Expression:
+    """`std(DISTINCT x)`.
+
+    The sample standard deviation of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `std_distinct(col("x"))` is `0.7071067811865476`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("std_distinct", (x,))
+
+
 def row_number() -> Expression:
     """The row's place in its group, from 1.
 
@@ -2568,16 +3204,16 @@ def row_number() -> Expression:
     return call("row_number", ())
 
 
-def rank() -> Expression:
-    """1 more than the rows before it in order.
+def rank(method: RankMethod | Expression | None = None) -> Expression:
+    """1 more than the rows before it in order; rows that tie share it.
 
-    Rows that tie share it.
+    `method` is 'min', or 'max', 'average' (in float64), 'dense' or 'ordinal': how rows that tie are numbered.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rank()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return call("rank", ())
+    return call("rank", (), (method,))
 
 
 def dense_rank() -> Expression:
@@ -2644,6 +3280,18 @@ def lead(x: Expression, offset: int | Expression | None = None, *, default: Into
     Example: `lead(col("x"), ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("lead", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+
+def nth_value(x: Expression, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+    """x of the group's row with number n, from 1, null where there is none.
+
+    Nulls are kept unless `ignore_nulls`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `nth_value(col("x"), 2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("nth_value", (x, n), ignore_nulls=ignore_nulls)
 
 
 def ffill(x: Expression) -> Expression:
@@ -2754,7 +3402,7 @@ def cum_max(x: Expression) -> Expression:
     return function_call("cum_max", (x,))
 
 
-def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_sum(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sum over the frame.
 
     Overflow is an error.
@@ -2763,67 +3411,67 @@ def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expressio
 
     Example: `rolling_sum(col("x"), 2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_sum", (x, frame))
+    return function_call("rolling_sum", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_mean(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_mean(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The mean over the frame, as of `mean`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_mean(col("x"), 2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_mean", (x, frame))
+    return function_call("rolling_mean", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_min(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_min(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The least value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_min(col("x"), 2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_min", (x, frame))
+    return function_call("rolling_min", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_max(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_max(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The greatest value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_max(col("x"), 2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_max", (x, frame))
+    return function_call("rolling_max", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_count(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_count(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The number of values in the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_count(col("x"), 2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_count", (x, frame))
+    return function_call("rolling_count", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_std(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_std(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample standard deviation (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_std(col("x"), 2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_std", (x, frame))
+    return function_call("rolling_std", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_var(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample variance (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_var", (x, frame))
+    return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
 def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:

@@ -1,10 +1,13 @@
 """Lists: list_length, list_contains, list_get, split."""
 
+import re
+
 import pyarrow as pa
 import pytest
 
 from expressions.evaluation import table, typed, value, values
 from gpuetl import InvalidExpression
+from gpuetl.types.data_types import parse_type
 from tables import INT64_MAX, INT64_MIN, NAN
 
 LISTS = [[1, 2], None, [], [None], [3, None, 1]]
@@ -99,3 +102,29 @@ def test_a_constant_list_has_no_rows_where_there_are_none(sql):
 def test_other_types_are_refused(sql, message):
     with pytest.raises(InvalidExpression, match=message):
         typed(sql, {"x": pa.list_(pa.int64()), "s": pa.string()})
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("[1, 'a']", "list_value cannot mix string and int64"),
+        ("list_concat(l, s)", "takes lists of one type, got list<int64> and list<string>"),
+        ("list_append(l, 'a')", "list_append cannot mix int64 and string"),
+        ("list_append(l, 1.5)", "cannot put float64 into list<int64>"),
+        ("list_sort(l, 'up')", "takes 'asc' or 'desc', got 'up'"),
+        ("list_sort(ll)", "compares elements, and those of list<list<int64>> are not compared"),
+        ("list_sum(s)", "takes numbers, got string"),
+        ("list_sum(k)", "takes a list, got int64"),
+        ("list_bool_and(l)", "takes a list of booleans, got list<int64>"),
+        ("array_to_string(l, ',')", "takes a list of strings, got list<int64>"),
+        ("flatten(l)", "takes a list of lists, got list<int64>"),
+        ("list_where(l, l)", "takes a list of booleans, got list<int64>"),
+        ("list_dot_product(s, s)", "takes lists of integers or floats, got list<string>"),
+        ("l[1:3:2]", "gpuetl does not support"),
+        ("[x for x in l]", "gpuetl does not support"),
+    ],
+)
+def test_functions_of_lists_refuse_what_does_not_fit(sql, message):
+    types = {"k": "int64", "l": "list<int64>", "s": "list<string>", "ll": "list<list<int64>>"}
+    with pytest.raises(InvalidExpression, match=re.escape(message)):
+        typed(sql, {name: parse_type(dtype) for name, dtype in types.items()})

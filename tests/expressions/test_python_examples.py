@@ -15,7 +15,7 @@ from gpuetl.expressions.unparse import to_sql
 
 EXAMPLE = re.compile(r"Example: `(.*)` is `(.*)`", re.DOTALL)
 PYTHON_NAMES = {"and": "and_", "or": "or_", "not": "not_", "in": "is_in", "count_rows": "count"}
-BY_HAND = {"in", "count_rows", "count", "struct_pack"}
+BY_HAND = {"in", "count_rows", "count", "struct_pack", "list_value"}
 NAMES = {
     **{name: getattr(gpuetl.functions, name) for name in gpuetl.functions.__all__},
     "col": col, "lit": lit, "struct": struct, "date": date, "datetime": datetime, "time": time, "timedelta": timedelta,

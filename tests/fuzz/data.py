@@ -22,7 +22,7 @@ TYPE_NAMES = (
     "int64", "float64", "string", "bool", "timestamp", "date", "int32", "decimal(9,2)", "duration", "timestamp[UTC]",
     "float32", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "decimal(38,4)", "timestamp[Europe/Berlin]",
     "decimal(18,0)", "decimal(4,4)", "decimal(20,7)", "list<int64>", "list<string>", "binary", "time",
-    "struct<x: int64, s: string>", "map<string, int64>", "list<struct<x: int64, s: string>>",
+    "struct<x: int64, s: string>", "map<string, int64>", "list<struct<x: int64, s: string>>", "list<bool>", "list<list<int64>>",
 )  # fmt: skip
 TYPES: dict[str, DataType] = {name: parse_type(name) for name in TYPE_NAMES}
 

@@ -73,21 +73,27 @@ def like(change: str) -> Text:
     return text
 
 
-def matched(text: str) -> Callable[..., str]:
-    """A text with {p}, the pattern: RE2's, where `.` is all but a newline."""
+def matched(text: str, place: int = 2) -> Callable[..., str]:
+    """A text with {p}, the pattern, and {o}, the options at a place."""
 
     def made(call: Call, *args: str) -> str:
-        pattern = text_literal(f"(?-s){constant_of(call, 1)}")
-        return text.format(*args, p=pattern)
+        options = constant_of(call, place) if len(call.args) > place else ""
+        return text.format(*args, p=text_literal(constant_of(call, 1)), o=text_literal(options))
 
     return made
 
 
-def extracted(call: Call, text: str, pattern: str, group: str = "0") -> str:
+def extracted(call: Call, *args: str) -> str:
     """Null without a match; DuckDB gives an empty text."""
-    place = constant_of(call, 2) if len(call.args) > 2 else 0
-    found = f"(CASE WHEN regexp_matches({{0}}, {{p}}) THEN regexp_extract({{0}}, {{p}}, {place}) END)"
-    return matched(found)(call, text, pattern)
+    group = constant_of(call, 2) if len(call.args) > 2 else 0
+    found = f"(CASE WHEN regexp_matches({{0}}, {{p}}, {{o}}) THEN regexp_extract({{0}}, {{p}}, {group}, {{o}}) END)"
+    return matched(found, 3)(call, *args)
+
+
+def all_extracted(call: Call, *args: str) -> str:
+    """DuckDB takes the group as a constant."""
+    group = constant_of(call, 2) if len(call.args) > 2 else 0
+    return matched(f"regexp_extract_all({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
 
 
 def packed(call: Call, *args: str) -> str:
@@ -129,11 +135,24 @@ STRINGS: dict[str, Text] = {
     "contains": "contains({0}, {1})",
     "like": like("{0}"),
     "ilike": like("lower_each({0})"),
-    "regexp_like": matched("regexp_matches({0}, {p})"),
-    "regexp_full_match": matched("regexp_full_match({0}, {p})"),
+    "regexp_like": matched("regexp_matches({0}, {p}, {o})"),
+    "regexp_full_match": matched("regexp_full_match({0}, {p}, {o})"),
     "regexp_extract": extracted,
-    "regexp_replace": matched("regexp_replace({0}, {p}, {2}, 'g')"),
-    "regexp_count": matched("(strlen(regexp_replace({0}, {p}, '\\0#', 'g')) - strlen({0}))"),
+    "regexp_extract_all": all_extracted,
+    "regexp_split_to_array": matched("regexp_split_to_array({0}, {p}, {o})"),
+    "regexp_replace": matched("regexp_replace({0}, {p}, {2}, 'g' || {o})", 3),
+    "regexp_count": matched("(strlen(regexp_replace({0}, {p}, '\\0#', 'g' || {o})) - strlen({0}))"),
+    "ascii": "CAST(ascii({0}) AS BIGINT)",
+    "unicode": "CAST(unicode({0}) AS BIGINT)",
+    "chr": lambda call, x: guarded(
+        f"{x} BETWEEN 0 AND 1114111 AND {x} NOT BETWEEN 55296 AND 57343", f"chr(CAST({x} AS INTEGER))", lenient=False
+    ),
+    "levenshtein": "levenshtein({0}, {1})",
+    "hamming": lambda call, x, y: guarded(f"length({x}) = length({y})", f"hamming({x}, {y})", lenient=False),
+    "jaccard": lambda call, x, y: guarded(f"{x} <> '' AND {y} <> ''", f"jaccard({x}, {y})", lenient=False),
+    "url_encode": "url_encode({0})",
+    "url_decode": "url_decode({0})",
+    "regexp_escape": "regexp_escape({0})",
     "md5": "md5({0})",
     "sha256": "sha256({0})",
     "list_length": lambda call, x: f"CAST({'cardinality' if is_map(call.args[0].dtype) else 'len'}({x}) AS BIGINT)",

@@ -7,9 +7,11 @@ from gpuetl.types.calendar_intervals import CalendarInterval
 
 PATTERNS = (
     "a", "^a", "[a-c]+", "\\d+", "b$", "(a)(b)?", "a|bb?", "[^a]", ".", "(?:a|\\s)+", "\\w{2,3}?", "[ñΩ😀]", "\\.",
-    "\\\\d", "^[^a-z]+|[^a-z]+$", "-?\\d+(?:\\.\\d+)?", "\\S\\W",
+    "\\\\d", "^[^a-z]+|[^a-z]+$", "-?\\d+(?:\\.\\d+)?", "\\S\\W", "(?i)a|ñ", "\\ba\\w*", "(?m)^.$", "(?s).\\pL", "[[:punct:]]+",
+    "(?i:ß|k)\\B",
 )  # fmt: skip
-"""None matches the empty text, since engines differ on how often."""
+"""None matches the empty text: there is nothing between matches."""
+EMPTY = ("a*", "", "^|$", "(?:a|b?)*", "\\b")
 GROUPS = ("(a)(b)?", "([a-c]+)([^a-c]*)", "^(.)(.?)", "(\\d+)|(x)", "(\\w*?)(\\W)", "(?:a|b)(.)(.)$")
 FORMATS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%d %b %Y", "%I:%M %p, %B %d %y", "%Y/%j", "%G-W%V-%u", "%Y%m%d%H%M%S%f",
@@ -32,7 +34,11 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "width_bucket.count": (5, 1, 100),
     "escape": ("!", "\\"),
     "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
-    **{f"regexp_{name}.pattern": PATTERNS for name in ("like", "count", "replace")},
+    **{f"regexp_{name}.pattern": PATTERNS + EMPTY for name in ("like", "count", "replace")},
+    "regexp_split_to_array.pattern": PATTERNS,
+    "regexp_extract_all.pattern": ("(a)(b)?", "([a-c]+)([^a-c]*)", "(\\d+)|(x)", "(a*)(x?)", "(?P<n>.)(b)?"),
+    "regexp_replace.options": ("g", "gi", "sg", "gl"),
+    "options": ("i", "", "s", "l", "ci"),
     "regexp_full_match.pattern": (*PATTERNS, "a*", "(a|b)*?", "^.*$", ".?", ""),
     "regexp_extract.pattern": (*GROUPS, "a*", "^$"),
     "group": (1, 0, 2),
@@ -54,5 +60,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "ambiguous": CHOICES,
     "nonexistent": CHOICES,
     "field": ("x", "s"),
+    "list_sort.order": ("asc", "desc", "DESC"),
+    "list_sort.nulls": ("nulls first", "nulls last"),
     "bucket.n": (16, 1, 2, 1_000_003),
 }  # fmt: skip

@@ -64,7 +64,6 @@ MISTYPED = [
     ("a IS 5", "gpuetl does not support 'a IS 5'", "Write = 5, or <> 5 for IS NOT."),
     ("a is None", "gpuetl does not support 'a is None'", "Write IS NULL."),
     # lists and brackets
-    ("[1,2]", "gpuetl does not support '[1,2]'", "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of strings."),
     ("s[1] = 'a'", "[ ] takes an element of a list, got string", "Write substring(text, start, length), counted from 1."),
     ("a = (1, 2)", "gpuetl does not support '(1, 2)'", "Write one value: brackets hold one expression."),
     ("a in ()", "IN has no values", "Write x IN (1, 2)."),

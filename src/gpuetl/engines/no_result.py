@@ -13,6 +13,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
+from gpuetl.plan.node import REFUSED
 from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, ScalarJoin, Window
 from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
@@ -82,7 +83,14 @@ NOT_HEX = coded("GE2003", "not pairs of hexadecimal digits")
 NOT_BASE64 = coded("GE2003", "not base64 with padding")
 NOT_UTF8 = coded("GE2003", "not UTF-8")
 TOO_MANY_CHARACTERS = coded("GE2003", "more than 1,000,000 characters, or copies")
+NO_CODE_POINT = coded("GE2003", "not a code point of Unicode")
+LONG_STRINGS = coded("GE2003", "both strings have more than 1,024 characters")
+OTHER_LENGTH = coded("GE2003", "the strings differ in length")
+EMPTY_STRING = coded("GE2003", "a string is empty")
 EMPTY_FILL = coded("GE2003", "the fill is empty")
+LENGTHS_DIFFER = coded("GE1870", "the lists have different lengths")
+RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
+NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
 
@@ -109,6 +117,9 @@ class NoResult(EvaluationError):
 
     def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
         self.expr, self.values, self.reason = expr, tuple(values), reason
+        if isinstance(expr, Cast) and isinstance(expr.operand, Column) and REFUSED in expr.operand.name:
+            super().__init__(coded("GE1825", cut(values[0])), "Add it to columns, or set others: ignore.", row)
+            return
         code = code_of(reason)
         if isinstance(expr, Cast):
             code = "GE2001" if expr.implicit else "GE2002"

@@ -182,12 +182,12 @@ Write it like DATE '2026-01-31'.""",
         code="GE1113",
         title="pattern or format that is not supported",
         cause="A regular expression, a LIKE pattern or a format of dates is malformed, or uses a part that gpuetl does "
-        "not support.  gpuetl takes what means the same on all engines.",
+        "not support.  Regular expressions are those of RE2, which have no look-around and no back references.",
         fix="Write the pattern without the part in the message.  docs/functions.md describes regular expressions and "
         "lists the specifiers of formats.",
         example="- filter: regexp_like(CAST(id AS string), '^(?!1)')",
         message="""\
-example.yaml:9:17: stage 'result', step 1: regexp_like cannot take the pattern '^(?!1)': a look-ahead '(?!' does not mean the same on all engines, at character 2  [GE1113]
+example.yaml:9:17: stage 'result', step 1: regexp_like cannot take the pattern '^(?!1)': gpuetl does not support a look-ahead '(?!', at character 2  [GE1113]
     - filter: regexp_like(CAST(id AS string), '^(?!1)')
               ^^^^^^^^^^^
 Test for one pattern after the other.""",
@@ -281,5 +281,19 @@ example.yaml:9:17: stage 'result', step 1: AND takes bool, got int64  [GE1117]
               ^^^^^^^^^^^^^^^^^
 Compare it with something: id > 0.""",
         fixed="- filter: amount > 0 AND id > 0",
+    ),
+    ErrorPage(
+        code="GE1840",
+        title="ORDER BY in a call that has no such order",
+        cause="ORDER BY in a call is for aggregates whose result depends on the order of rows: first, last, array_agg and "
+        "string_agg.  Its keys are expressions over columns.  Values of DISTINCT are ordered by themselves.",
+        fix="Leave ORDER BY out, or change its keys.",
+        example="- aggregate: {by: day, columns: {total: sum(amount ORDER BY id)}}",
+        message="""\
+example.yaml:9:67: stage 'result', step 1: sum does not take ORDER BY  [GE1840]
+    - aggregate: {by: day, columns: {total: sum(amount ORDER BY id)}}
+                                                                ^^
+Leave it out.""",
+        fixed="- aggregate: {by: day, columns: {total: sum(amount)}}",
     ),
 )

@@ -48,4 +48,46 @@ Keys: day.""",
     group_sets: [[day], [month]]
     columns: {n: count(*)}""",
     ),
+    ErrorPage(
+        code="GE1823",
+        title="columns of unpivot have no common type",
+        cause="An unpivot step puts the values of several columns into one, and no type holds them all.",
+        fix="Cast a column in a step before, or leave it out of columns.",
+        example="- unpivot: [amount, day]",
+        message="""\
+example.yaml:9:27: stage 'result', step 1: 'day' is date, and columns before it are float64  [GE1823]
+    - unpivot: [amount, day]
+                        ^^^
+Cast it in a step before, or leave it out.""",
+        fixed="""\
+- cast: {amount: string, day: string}
+- unpivot: [amount, day]""",
+    ),
+    ErrorPage(
+        code="GE1824",
+        title="a pivot step does not fit its columns",
+        cause="A value in columns is not of the type of the column in names, or is listed twice.  Or names is also in by, "
+        "or an aggregate in values is a list, struct or map.",
+        fix="List each value once, as the column holds it.  Replace nulls in a step before.",
+        example="- pivot: {names: day, values: count(*), columns: [monday]}",
+        message="""\
+example.yaml:9:57: stage 'result', step 1: 'monday' is not a valid date  [GE1824]
+    - pivot: {names: day, values: count(*), columns: [monday]}
+                                                      ^^^^^^
+'day' is date.""",
+        fixed="- pivot: {names: day, values: count(*), columns: [2026-01-01, 2026-01-02]}",
+    ),
+    ErrorPage(
+        code="GE1825",
+        title="a value has no column in a pivot",
+        cause="A row has a value, or null, that columns of a pivot step does not list.  The row would be in no column.",
+        fix="Add the value to columns.  With others: ignore such rows count for no column.",
+        example="- pivot: {names: id, values: sum(amount), columns: [1, 2]}",
+        message="""\
+example.yaml:9:9: stage 'result', step 1: column 'id': id = 3 is not in columns of the pivot  [GE1825]
+    - pivot: {names: id, values: sum(amount), columns: [1, 2]}
+      ^^^^^
+Add it to columns, or set others: ignore.""",
+        fixed="- pivot: {names: id, values: sum(amount), columns: [1, 2], others: ignore}",
+    ),
 )

@@ -26,14 +26,14 @@ LISTS = """\
 gpuetl: 1
 name: example
 params:
-  ids: {type: list<int64>, default: [1, 2]}
+  rates: {type: "map<string, int64>", default: {EU: 1, US: 2}}
 sources:
   sales: {csv: sales.csv, schema: {id: int64, amount: float64}}
 stages:
   result:
     from: sales
     steps:
-      - with_columns: {known: $ids}
+      - with_columns: {rate: $rates}
 sinks:
   out: {from: result, parquet: out.parquet, mode: overwrite}
 """
@@ -55,20 +55,19 @@ Profiles: dev, prod. Did you mean 'prod'?""",
     ),
     ErrorPage(
         code="GE1031",
-        title="a list, struct or map in the place of a single value",
-        cause="A parameter that is a list or map stands where an engine needs a single value or a column, such as in a "
-        "path.  The parts of such parameters are constants.",
-        fix="Take a part of it: `$ids[1]`, `$limits.least`, `$rates[currency]`.  After `IN` a list stands as a whole.  To have "
-        "the list as a column, put it into a file of one row, such as JSON, and join that with `how: cross`.",
+        title="a map in the place of a single value",
+        cause="A parameter that is a map stands where an engine needs a single value or a column, or a list, struct or map "
+        "stands in a path.  The parts of such parameters are constants.",
+        fix="Take a part of it: `$ids[1]`, `$limits.least`, `$rates[currency]`.  A list stands as a whole.  To have the map "
+        "as a column, put it into a file of one row, such as JSON, and join that with `how: cross`.",
         kind="pipeline",
         example=LISTS,
         message="""\
-example.yaml:11:31: stage 'result', step 1: a constant of list<int64> cannot stand here as a whole  [GE1031]
-    - with_columns: {known: $ids}
-                            ^^^^
-A list goes after IN, and into [ ], list_contains and list_length; a map takes [key]; a struct takes .field.  To have \
-all of it in each row, put it into a file of one row, and write join: {with: SOURCE, how: cross}.""",
-        fixed=LISTS.replace("known: $ids", "known: id IN $ids"),
+example.yaml:11:30: stage 'result', step 1: a constant of map<string, int64> cannot stand here as a whole  [GE1031]
+    - with_columns: {rate: $rates}
+                           ^^^^^^
+A map takes [key]; a list, or a struct, stands as a whole.  To have all of it in each row, put it into a file of one row, and write join: {with: SOURCE, how: cross}.""",
+        fixed=LISTS.replace("rate: $rates", "rate: \"$rates['EU']\""),
     ),
     ErrorPage(
         code="GE1032",

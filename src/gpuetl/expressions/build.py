@@ -16,9 +16,9 @@ def col(name: str) -> Expression:
     return Expression(Name(name))
 
 
-def lit(value: Scalar | None) -> Expression:
-    """A constant."""
-    return Expression(Constant(value))
+def lit(value: Scalar | list[Expression | Scalar | None] | None) -> Expression:
+    """A constant; a list is `[a, b]`."""
+    return Expression(as_syntax(value) if isinstance(value, list) else Constant(value))
 
 
 def param(name: str) -> Expression:

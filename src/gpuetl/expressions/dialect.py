@@ -36,6 +36,8 @@ class ZonedTypes(set[str]):
 class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
+    NULL_ORDERING = "nulls_are_last"
+
     class Tokenizer(tokens.Tokenizer):
         """Arrow's type names beside SQL's; `//` divides integers; `all` is a function, no word before an argument."""
 
@@ -54,6 +56,7 @@ class Language(Dialect):
         EXPONENT: ClassVar[dict[Any, Any]] = {TokenType.DSTAR: exp.Pow}
         QUOTED_TYPES_TO_PRESERVE: ClassVar = ZonedTypes()
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {}  # `list[:n]` is a slice
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": parser.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {

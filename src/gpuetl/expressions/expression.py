@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import partial, reduce
@@ -12,7 +13,19 @@ from gpuetl.errors import GpuetlError, InvalidExpression, InvalidType, MisusedEx
 from gpuetl.expressions.functions import ALIASES, INSTEAD
 from gpuetl.expressions.methods import Methods
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
-from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Over, Syntax
+from gpuetl.expressions.syntax import (
+    ASSOCIATIVE,
+    ORDER_BY,
+    ORDER_TEXT,
+    SORT_KEY,
+    SUBSCRIPT,
+    Apply,
+    CastTo,
+    Constant,
+    Name,
+    Over,
+    Syntax,
+)
 from gpuetl.messages import coded, cut, one_line
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, parse_type
@@ -277,7 +290,17 @@ def as_syntax(value: object) -> Syntax:
     if isinstance(value, NamedExpression):
         message = coded("GE1212", f"the name '{value.name}' cannot stand inside an expression")
         raise InvalidExpression(message, hint="Call alias last, or give the name as a keyword.")
+    if isinstance(value, list | tuple):
+        return Apply("list_value", tuple(map(as_syntax, value)))
     return value.syntax if isinstance(value, Expression) else Constant(value)
+
+
+def as_option(name: str, value: object) -> Syntax:
+    """Return the value of a keyword; of `rows` and `range`, both ends of a frame as one constant."""
+    return Constant(tuple(value)) if name in FRAMES and isinstance(value, list | tuple) else as_syntax(value)
+
+
+FRAMES = ("rows", "range")
 
 
 def apply(function: str, *args: object, **keywords: object) -> Expression:
@@ -285,14 +308,35 @@ def apply(function: str, *args: object, **keywords: object) -> Expression:
     if function in ASSOCIATIVE and len(args) > 2:
         first, second, *rest = args
         return reduce(partial(apply, function), rest, apply(function, first, second))
-    named = tuple((key, as_syntax(value)) for key, value in keywords.items())
+    named = tuple((key, as_option(key, value)) for key, value in keywords.items())
     return Expression(Apply(function, tuple(map(as_syntax, args)), named))
 
 
 def call(function: str, required: tuple[object, ...], optional: tuple[object, ...] = (), **named: object) -> Expression:
     """Call a function of the table as its method in Python does; options that are None are not given."""
     given = [option for option in optional if option is not None]
-    return apply(function, *required, *given, **{key: value for key, value in named.items() if value is not None})
+    order = [sort_key(key) for key in names_in_order(named.pop(ORDER_BY, None))]
+    made = apply(function, *required, *given, **{key: value for key, value in named.items() if value is not None})
+    if not order:
+        return made
+    assert isinstance(made.syntax, Apply)
+    return Expression(replace(made.syntax, keywords=(*made.syntax.keywords, *order)))
+
+
+def names_in_order(value: Any) -> Iterable[Any]:
+    """Return the keys of an order, of which one may be given alone."""
+    return () if value is None else (value,) if isinstance(value, str | Expression) else value
+
+
+def sort_key(key: Expression | str) -> tuple[str, Syntax]:
+    """Return a key of the order of a call: an expression, or text such as `ts desc nulls first`."""
+    if isinstance(key, Expression):
+        return ORDER_BY, Apply(SORT_KEY, (key.syntax, Constant(False), Constant(False)))
+    found = ORDER_TEXT.fullmatch(key.strip())
+    if found is None:
+        raise InvalidExpression(coded("GE1008", "order_by takes a column, then asc or desc"))
+    descending, nulls_first = (found["way"] or "").lower() == "desc", (found["nulls"] or "").lower() == "first"
+    return ORDER_BY, Apply(SORT_KEY, (Name(found["column"]), Constant(descending), Constant(nulls_first)))
 
 
 def function_call(
@@ -306,7 +350,7 @@ def function_call(
         For a string where no argument is an expression: elsewhere, `sum("x")` is the sum of a column.
     """
     texts = [value for value in required if isinstance(value, str)]
-    if texts and not any(isinstance(value, Expression) for value in (*required, *optional, *named.values())):
+    if texts and not any(isinstance(value, Expression | list) for value in (*required, *optional, *named.values())):
         raise ambiguous_string(function, texts[-1])
     return call(function, required, optional, **named)
 

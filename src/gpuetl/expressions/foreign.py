@@ -141,13 +141,14 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     signs = [w.text for w in _touching(tokens, index)]
     if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in tokens[:index]):
         return None
-    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), tokens[:index])), "")
+    before = tokens[index - 1] if index else None
+    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), before)), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
         return _unsupported("? :", _span(word), CONDITION)
-    if word.text == ":" and any(pair == ("STRUCT", "<") for pair in pairwise(w.text.upper() for w in tokens[:index])):
-        return None  # of a field in the name of a type
+    if word.text == ":" and _is_colon(tokens[:index]):
+        return None
     if word.text in ("?", ":"):
         return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(tokens, index))
     if word.text == "{":
@@ -162,6 +163,25 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     return None
 
 
+def _is_colon(words_before: Sequence[Any]) -> bool:
+    """Return whether a colon stands there: of a field in the name of a type, or of a slice, `list[1:2]`."""
+    names = [word.text.upper() for word in words_before]
+    return any(pair == ("STRUCT", "<") for pair in pairwise(names)) or _is_slice(words_before)
+
+
+def _is_slice(words_before: Sequence[Any]) -> bool:
+    """Return whether the innermost bracket that is open is a square one: `list[1:2]`."""
+    opened: list[str] = []
+    for word in words_before:
+        if word.token_type in _QUOTED:
+            continue
+        if word.text in ("(", "[", "{"):
+            opened.append(word.text)
+        elif opened and word.text in (")", "]", "}"):
+            opened.pop()
+    return opened[-1:] == ["["]
+
+
 def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     """Return what to write for a colon: a part of a text, a part of a column, or a parameter of another database."""
     words_before = [word.text.upper() for word in tokens[:index]]
@@ -172,10 +192,10 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
-def _is_foreign(sign: str, before: Sequence[Any]) -> bool:
+def _is_foreign(sign: str, before: Any) -> bool:
     """Return whether the language lacks a sign; `f(a => b)` names an argument, and `~x` turns bits over."""
     if sign == "~":
-        return bool(before) and before[-1].token_type in _OPERANDS
+        return before is not None and before.token_type in _OPERANDS
     return sign in SIGNS and sign != "=>"
 
 

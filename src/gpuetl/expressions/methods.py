@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -1058,7 +1058,7 @@ class Methods:
         """
         return self._call("ilike", (self, pattern), (escape,))
 
-    def regexp_like(self, pattern: str | Expression) -> Expression:
+    def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
         Also `text RLIKE pattern`.
@@ -1067,19 +1067,19 @@ class Methods:
 
         Example: `lit("order 66").regexp_like("[0-9]+$")` is `True`.
         """
-        return self._call("regexp_like", (self, pattern))
+        return self._call("regexp_like", (self, pattern), (options,))
 
-    def regexp_full_match(self, pattern: str | Expression) -> Expression:
+    def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
-        return self._call("regexp_full_match", (self, pattern))
+        return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None) -> Expression:
-        """What the first match's group matched (0, the whole match).
+    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What the first match's group matched (0, the whole match), of several times the last.
 
         Null without a match, empty if the group took no part.
 
@@ -1087,27 +1087,136 @@ class Methods:
 
         Example: `lit("a=1, b=2").regexp_extract(r"b=(\\d+)", 1)` is `"2"`.
         """
-        return self._call("regexp_extract", (self, pattern), (group,))
+        return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression) -> Expression:
-        """Every match replaced, from the left.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>.
 
-        `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+        Null where it took no part.
+
+        Null in any argument gives null.
+
+        Example: `lit("a=1, b=2").regexp_extract_all(r"(\\w)=\\d", 1)` is `["a", "b"]`.
+        """
+        return self._call("regexp_extract_all", (self, pattern), (group, options))
+
+    def regexp_split_to_array(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+        """The parts between the matches, as list<string>.
+
+        Null in any argument gives null.
+
+        Example: `lit("a, b,c").regexp_split_to_array(r",\\s*")` is `["a", "b", "c"]`.
+        """
+        return self._call("regexp_split_to_array", (self, pattern), (options,))
+
+    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+        """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
+
+        `options` have a `g`.
 
         Null in any argument gives null.
 
         Example: `lit("2024-03-09").regexp_replace(r"(\\d+)-(\\d+)-(\\d+)", r"\\3.\\2.\\1")` is `"09.03.2024"`.
         """
-        return self._call("regexp_replace", (self, pattern, replacement))
+        return self._call("regexp_replace", (self, pattern, replacement), (options,))
 
-    def regexp_count(self, pattern: str | Expression) -> Expression:
+    def regexp_count(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """How many matches there are, none overlapping another.
 
         Null in any argument gives null.
 
         Example: `lit("a1b22").regexp_count(r"\\d+")` is `2`.
         """
-        return self._call("regexp_count", (self, pattern))
+        return self._call("regexp_count", (self, pattern), (options,))
+
+    def ascii(self) -> Expression:
+        """The number of the first code point; 0 of an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").ascii()` is `97`.
+        """
+        return self._call("ascii", (self,))
+
+    def unicode(self) -> Expression:
+        """The number of the first code point; -1 of an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("ñ").unicode()` is `241`.
+        """
+        return self._call("unicode", (self,))
+
+    def chr(self) -> Expression:
+        """The code point of a number; an error for a number that is none.
+
+        Null in any argument gives null.
+
+        Example: `lit(241).chr()` is `"ñ"`.
+        """
+        return self._call("chr", (self,))
+
+    def levenshtein(self, y: IntoExpression) -> Expression:
+        """The fewest code points to insert, delete or replace to make y of x.
+
+        An error where both have more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("kitten").levenshtein("sitting")` is `3`.
+        """
+        return self._call("levenshtein", (self, y))
+
+    def hamming(self, y: IntoExpression) -> Expression:
+        """The number of places at which the code points differ.
+
+        An error for strings of two lengths.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").hamming("luck")` is `1`.
+        """
+        return self._call("hamming", (self, y))
+
+    def jaccard(self, y: IntoExpression) -> Expression:
+        """The share of the distinct code points of both that are in each.
+
+        An error for an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaccard("luck")` is `0.6`.
+        """
+        return self._call("jaccard", (self, y))
+
+    def url_encode(self) -> Expression:
+        """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
+
+        Null in any argument gives null.
+
+        Example: `lit("a b/ñ").url_encode()` is `"a%20b%2F%C3%B1"`.
+        """
+        return self._call("url_encode", (self,))
+
+    def url_decode(self) -> Expression:
+        """Each %XX replaced by its byte, other text kept.
+
+        An error where this is no UTF-8.
+
+        Null in any argument gives null.
+
+        Example: `lit("a%20b%2F%C3%B1").url_decode()` is `"a b/ñ"`.
+        """
+        return self._call("url_decode", (self,))
+
+    def regexp_escape(self) -> Expression:
+        """A regular expression that matches the text alone.
+
+        Null in any argument gives null.
+
+        Example: `lit("1.5 (a)").regexp_escape()` is `r"1\\.5\\ \\(a\\)"`.
+        """
+        return self._call("regexp_escape", (self,))
 
     def year(self) -> Expression:
         """The year.
@@ -1660,6 +1769,26 @@ class Methods:
         """
         return self._call("convert_zone", (self, zone))
 
+    def range(self, stop: IntoExpression = None, step: IntoExpression = None) -> Expression:
+        """`range(stop)`: the whole numbers from 0, or from start, up to stop without it, step apart.
+
+        None where step is 0; 16,777,216 at most.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).range(7, 2)` is `[1, 3, 5]`.
+        """
+        return self._call("range", (self,), (stop, step))
+
+    def generate_series(self, stop: IntoExpression = None, step: IntoExpression = None) -> Expression:
+        """As `range`, and stop is one of them.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).generate_series(3)` is `[1, 2, 3]`.
+        """
+        return self._call("generate_series", (self,), (stop, step))
+
     def list_length(self) -> Expression:
         """The number of elements, nulls included, or of entries of a map.
 
@@ -1679,6 +1808,33 @@ class Methods:
         Example: `lit("a,b,c").split(",").list_contains("b")` is `True`.
         """
         return self._call("list_contains", (self, value))
+
+    def list_position(self, value: IntoExpression) -> Expression:
+        """The 1-based place of the first element that is `=` value, of a null that of the first null.
+
+        Null where there is none.
+
+        Example: `lit(["a", "b", "a"]).list_position("b")` is `2`.
+        """
+        return self._call("list_position", (self, value))
+
+    def list_has_any(self, y: IntoExpression) -> Expression:
+        """Whether an element of x, not null, is `=` one of y.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_has_any([2, 3])` is `True`.
+        """
+        return self._call("list_has_any", (self, y))
+
+    def list_has_all(self, y: IntoExpression) -> Expression:
+        """Whether each element of y that is not null is `=` one of x.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_has_all([3, 1])` is `True`.
+        """
+        return self._call("list_has_all", (self, y))
 
     def list_get(self, index: IntoExpression) -> Expression:
         """The element at the 0-based index, from the end where it is negative.
@@ -1712,6 +1868,279 @@ class Methods:
         Example: `lit("a,b,c").split(",")` is `["a", "b", "c"]`.
         """
         return self._call("split", (self, separator))
+
+    def list_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
+        """`x[first:last]`.
+
+        The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and
+        `x[:-2]` leave one out.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3, 4]).list_slice(2, -2)` is `[2, 3]`.
+        """
+        return self._call("list_slice", (self, first, last))
+
+    def list_concat(self, *y: IntoExpression) -> Expression:
+        """The elements of all lists, one list after the other; a null list has none.
+
+        Never null.
+
+        Example: `lit([1, 2]).list_concat([3])` is `[1, 2, 3]`.
+        """
+        return self._call("list_concat", (self, *y))
+
+    def list_append(self, value: IntoExpression) -> Expression:
+        """The list with value as its last element; a null list has none.
+
+        Never null.
+
+        Example: `lit([1, 2]).list_append(3)` is `[1, 2, 3]`.
+        """
+        return self._call("list_append", (self, value))
+
+    def list_prepend(self, x: IntoExpression) -> Expression:
+        """The list with value as its first element; a null list has none.
+
+        Never null.
+
+        Example: `lit(1).list_prepend([2, 3])` is `[1, 2, 3]`.
+        """
+        return self._call("list_prepend", (self, x))
+
+    def list_reverse(self) -> Expression:
+        """The elements from the last to the first.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_reverse()` is `[3, 2, 1]`.
+        """
+        return self._call("list_reverse", (self,))
+
+    def list_sort(self, order: str | Expression | None = None, nulls: str | Expression | None = None) -> Expression:
+        """The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', which are last otherwise.
+
+        NaN is the greatest value.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 3, 1]).list_sort("desc")` is `[3, 2, 1]`.
+        """
+        return self._call("list_sort", (self,), (order, nulls))
+
+    def list_distinct(self) -> Expression:
+        """The distinct elements that are not null, in the order in which they first come.
+
+        NaN is one value.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 1]).list_distinct()` is `[1, 2]`.
+        """
+        return self._call("list_distinct", (self,))
+
+    def list_unique(self) -> Expression:
+        """The number of distinct elements that are not null.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 1]).list_unique()` is `2`.
+        """
+        return self._call("list_unique", (self,))
+
+    def list_intersect(self, y: IntoExpression) -> Expression:
+        """The distinct elements of x, not null, that are `=` one of y, in the order of x.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_intersect([3, 2])` is `[2, 3]`.
+        """
+        return self._call("list_intersect", (self, y))
+
+    def list_select(self, places: IntoExpression) -> Expression:
+        """The elements at the 1-based places, from the end where negative.
+
+        Null beyond the list.
+
+        Null in any argument gives null.
+
+        Example: `lit(["a", "b", "c"]).list_select([3, 1])` is `["c", "a"]`.
+        """
+        return self._call("list_select", (self, places))
+
+    def list_where(self, mask: IntoExpression) -> Expression:
+        """The elements beside which mask is true.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_where([True, False, True])` is `[1, 3]`.
+        """
+        return self._call("list_where", (self, mask))
+
+    def flatten(self) -> Expression:
+        """The elements of the lists in a list, one list after the other.
+
+        A null list in it has none.
+
+        Null in any argument gives null.
+
+        Example: `lit([[1, 2], [3]]).flatten()` is `[1, 2, 3]`.
+        """
+        return self._call("flatten", (self,))
+
+    def list_sum(self) -> Expression:
+        """The sum of the elements: int64, float64 or decimal.
+
+        Overflow is an error.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 4]).list_sum()` is `7`.
+        """
+        return self._call("list_sum", (self,))
+
+    def list_mean(self) -> Expression:
+        """The mean of the elements in float64, of integers and decimals the float64 nearest to the exact mean.
+
+        Of durations a duration.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 4]).list_mean()` is `2.3333333333333335`.
+        """
+        return self._call("list_mean", (self,))
+
+    def list_product(self) -> Expression:
+        """The product of the elements, in float64.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 3, 4]).list_product()` is `24.0`.
+        """
+        return self._call("list_product", (self,))
+
+    def list_min(self) -> Expression:
+        """The least element; NaN only if all are.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 1, 3]).list_min()` is `1`.
+        """
+        return self._call("list_min", (self,))
+
+    def list_max(self) -> Expression:
+        """The greatest element; NaN if any is.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 3, 1]).list_max()` is `3`.
+        """
+        return self._call("list_max", (self,))
+
+    def list_count(self) -> Expression:
+        """The number of elements that are not null.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, None, 3]).list_count()` is `2`.
+        """
+        return self._call("list_count", (self,))
+
+    def list_any_value(self) -> Expression:
+        """The first element that is not null.
+
+        Null in any argument gives null.
+
+        Example: `lit([None, 2, 3]).list_any_value()` is `2`.
+        """
+        return self._call("list_any_value", (self,))
+
+    def list_first(self) -> Expression:
+        """The first element, which may be null.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_first()` is `1`.
+        """
+        return self._call("list_first", (self,))
+
+    def list_last(self) -> Expression:
+        """The last element, which may be null.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_last()` is `3`.
+        """
+        return self._call("list_last", (self,))
+
+    def list_bool_and(self) -> Expression:
+        """Whether all elements are true.
+
+        Null in any argument gives null.
+
+        Example: `lit([True, False]).list_bool_and()` is `False`.
+        """
+        return self._call("list_bool_and", (self,))
+
+    def list_bool_or(self) -> Expression:
+        """Whether any element is true.
+
+        Null in any argument gives null.
+
+        Example: `lit([True, False]).list_bool_or()` is `True`.
+        """
+        return self._call("list_bool_or", (self,))
+
+    def array_to_string(self, separator: str | Expression) -> Expression:
+        """The strings of a list with the separator between them.
+
+        Nulls are left out.
+
+        Null in any argument gives null.
+
+        Example: `lit(["a", "b"]).array_to_string("-")` is `"a-b"`.
+        """
+        return self._call("array_to_string", (self, separator))
+
+    def list_dot_product(self, y: IntoExpression) -> Expression:
+        """The sum of the products of elements in the same place, in float64.
+
+        Lists of other lengths, and nulls in them, are an error.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_dot_product([3, 4])` is `11.0`.
+        """
+        return self._call("list_dot_product", (self, y))
+
+    def list_distance(self, y: IntoExpression) -> Expression:
+        """The Euclidean distance of two lists of one length without nulls, in float64.
+
+        Null in any argument gives null.
+
+        Example: `lit([0, 0]).list_distance([3, 4])` is `5.0`.
+        """
+        return self._call("list_distance", (self, y))
+
+    def list_cosine_similarity(self, y: IntoExpression) -> Expression:
+        """The cosine of the angle between two lists of one length without nulls.
+
+        NaN beside zeros alone.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 0]).list_cosine_similarity([1, 0])` is `1.0`.
+        """
+        return self._call("list_cosine_similarity", (self, y))
+
+    def list_cosine_distance(self, y: IntoExpression) -> Expression:
+        """1 - `list_cosine_similarity`.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 0]).list_cosine_distance([0, 1])` is `1.0`.
+        """
+        return self._call("list_cosine_distance", (self, y))
 
     def struct_extract(self, field: str | Expression) -> Expression:
         """`x.field`: a field of a struct; null where the struct is.
@@ -1865,16 +2294,16 @@ class Methods:
         """
         return self._call("count", (self,))
 
-    def count_distinct(self) -> Expression:
-        """`count(DISTINCT x)`: distinct values that are not null.
+    def count_distinct(self, *more: Expression) -> Expression:
+        """`count(DISTINCT x)`: distinct values that are not null; NaN is one value.
 
-        NaN is one value.
+        Of several columns, `count(DISTINCT a, b)`: distinct rows without a null.
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
-        return self._call("count_distinct", (self,))
+        return self._call("count_distinct", (self, *more))
 
     def sum(self) -> Expression:
         """The sum: int64, float64 or decimal.
@@ -2177,6 +2606,37 @@ class Methods:
         """
         return self._call("kurtosis_pop", (self,))
 
+    def quantile_disc(self, q: float | Expression) -> Expression:
+        """The value at the quantile, one of the values themselves.
+
+        Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").quantile_disc(0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("quantile_disc", (self, q))
+
+    def mad(self) -> Expression:
+        """The median of the absolute deviations from the median.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mad()` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mad", (self,))
+
+    def approx_count_distinct(self) -> Expression:
+        """`count(DISTINCT x)`, exactly.
+
+        No result depends on an estimate.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("approx_count_distinct", (self,))
+
     def sem(self) -> Expression:
         """The standard error of the mean, as DuckDB has it.
 
@@ -2295,6 +2755,116 @@ class Methods:
         """
         return self._call("regr_r2", (self, x))
 
+    def array_agg(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+        """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
+
+        Null of no rows.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").array_agg().list_length()` is `4`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("array_agg", (self,), only=only, order_by=order_by)
+
+    def array_agg_distinct(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+        """`array_agg(DISTINCT x)`: a list of the distinct values.
+
+        Null is one.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").array_agg_distinct().list_length()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("array_agg_distinct", (self,), only=only, order_by=order_by)
+
+    def string_agg(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+        """The strings that are not null, with a separator between them: a comma if none is given.
+
+        Null of none.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").cast("string").string_agg("-")` is `"1-1-2"`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("string_agg", (self,), (separator,), order_by=order_by)
+
+    def string_agg_distinct(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+        """`string_agg(DISTINCT x)`.
+
+        The same of distinct strings.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").cast("string").string_agg_distinct()` is `"1,2"`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("string_agg_distinct", (self,), (separator,), order_by=order_by)
+
+    def sum_distinct(self) -> Expression:
+        """`sum(DISTINCT x)`.
+
+        The sum of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").sum_distinct()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("sum_distinct", (self,))
+
+    def mean_distinct(self) -> Expression:
+        """`mean(DISTINCT x)`.
+
+        The mean of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mean_distinct()` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mean_distinct", (self,))
+
+    def product_distinct(self) -> Expression:
+        """`product(DISTINCT x)`.
+
+        The product of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").product_distinct()` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("product_distinct", (self,))
+
+    def median_distinct(self) -> Expression:
+        """`median(DISTINCT x)`.
+
+        The median of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").median_distinct()` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("median_distinct", (self,))
+
+    def var_distinct(self) -> Expression:
+        """`var(DISTINCT x)`.
+
+        The sample variance of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").var_distinct()` is `0.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("var_distinct", (self,))
+
+    def std_distinct(self) -> Expression:
+        """`std(DISTINCT x)`.
+
+        The sample standard deviation of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").std_distinct()` is `0.7071067811865476`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("std_distinct", (self,))
+
     def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
@@ -2314,6 +2884,17 @@ class Methods:
         Example: `col("x").lead(ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("lead", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+    def nth_value(self, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+        """x of the group's row with number n, from 1, null where there is none.
+
+        Nulls are kept unless `ignore_nulls`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").nth_value(2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("nth_value", (self, n), ignore_nulls=ignore_nulls)
 
     def ffill(self) -> Expression:
         """The last x up to here that is not null.
@@ -2413,7 +2994,7 @@ class Methods:
         """
         return self._call("cum_max", (self,))
 
-    def rolling_sum(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_sum(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sum over the frame.
 
         Overflow is an error.
@@ -2422,61 +3003,61 @@ class Methods:
 
         Example: `col("x").rolling_sum(2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_sum", (self, frame))
+        return self._call("rolling_sum", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_mean(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_mean(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The mean over the frame, as of `mean`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_mean(2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_mean", (self, frame))
+        return self._call("rolling_mean", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_min(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_min(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The least value of the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_min(2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_min", (self, frame))
+        return self._call("rolling_min", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_max(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_max(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The greatest value of the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_max(2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_max", (self, frame))
+        return self._call("rolling_max", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_count(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_count(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The number of values in the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_count(2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_count", (self, frame))
+        return self._call("rolling_count", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_std(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_std(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample standard deviation (ddof 1) over the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_std(2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_std", (self, frame))
+        return self._call("rolling_std", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_var(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_var(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample variance (ddof 1) over the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_var", (self, frame))
+        return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
     def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.

@@ -88,20 +88,24 @@ def looked_up(key: Expr, entries: Mapping[Any, Any], dtype: DataType) -> Expr:
 
 
 def spelled_out(expr: Expr, syntax: Syntax) -> Expr:
-    """Return a struct that is a constant as a `struct_pack`; other expressions as they are.
+    """Return a struct that is a constant as a `struct_pack`, a list as a `list_value`; other expressions as they are.
 
     Raises
     ------
     InvalidExpression
-        For a list or a map, which an engine does not take as a constant.
+        For a map, which an engine does not take as a constant.
     """
     if not is_nested_constant(expr):
         return expr
     assert isinstance(expr, Literal)
+    if is_list(expr.dtype) and expr.value is not None:
+        elements = (constant_of(value, expr.dtype.value_type) for value in expr.value)
+        return Call(
+            FUNCTIONS["scalar", "list_value"], tuple(spelled_out(each, syntax) for each in elements), expr.dtype
+        )
     if not is_struct(expr.dtype) or expr.value is None:
-        what = "A list goes after IN, and into [ ], list_contains and list_length"
         join = "put it into a file of one row, and write join: {with: SOURCE, how: cross}"
-        hint = f"{what}; a map takes [key]; a struct takes .field.  To have all of it in each row, {join}."
+        hint = f"A map takes [key]; a list, or a struct, stands as a whole.  To have all of it in each row, {join}."
         message = coded("GE1031", f"a constant of {type_name(expr.dtype)} cannot stand here as a whole")
         raise InvalidExpression(message, syntax.span, hint)
     fields = (constant_of(expr.value[field.name], field.type) for field in expr.dtype)

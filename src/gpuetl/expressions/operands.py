@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 Scalar: TypeAlias = bool | int | float | str | bytes | Decimal | date | time | timedelta
 """A constant that is not null; a `datetime` is a `date`."""
-IntoExpression: TypeAlias = "Expression | Scalar | None"
-"""An expression, or a constant; None is NULL."""
+IntoExpression: TypeAlias = "Expression | Scalar | list[Expression | Scalar | None] | None"
+"""An expression, or a constant; None is NULL, and a list is a list of these."""
 Names: TypeAlias = str | Iterable[str]
+OrderBy: TypeAlias = "str | Expression | Iterable[str | Expression]"
 """One name, or several."""
 
 DateUnit = Literal[
@@ -27,3 +28,9 @@ DateUnit = Literal[
 """A unit of `date_trunc` and `date_diff`."""
 ZoneChoice = Literal["earliest", "latest", "raise"]
 """What becomes of a time that a zone's clock shows twice, or never."""
+Rows: TypeAlias = tuple[int | None, int | None] | list[int | None]
+"""The first and the last row of a frame, counted from the current one; None is an end of the group."""
+Range: TypeAlias = tuple[timedelta | float | None, timedelta | float | None] | list[timedelta | float | None]
+"""How far the order's key may be from the current row's, before and after it."""
+RankMethod = Literal["min", "max", "average", "dense", "ordinal"]
+"""How `rank` numbers rows that tie."""

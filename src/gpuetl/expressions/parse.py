@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -16,10 +17,12 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, LITERALS, cast_target, constant_form, converted
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.foreign import FOREIGN_WORDS, SIGNS, reference_hint
-from gpuetl.expressions.functions import INSTEAD, OVERLOADS, Kind, find_function, unknown_function
-from gpuetl.expressions.functions.aggregates import FILTERED
+from gpuetl.expressions.functions import ALIASES, INSTEAD, OVERLOADS, Kind, find_function, unknown_function
+from gpuetl.expressions.functions.aggregates import FILTERED, SAME_OF_DISTINCT
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import (
+    ORDER_BY,
+    SORT_KEY,
     STRUCT,
     SUBSCRIPT,
     Apply,
@@ -56,6 +59,25 @@ def filtered_call(call: Syntax, condition: Syntax, span: Span | None) -> Syntax:
         return Apply("count", (Apply("case", (condition, Constant(1))),), span=call.span)
     names = [slot.name for slot in function.arguments]
     return _narrowed(call, names, FILTERED.get(function.name, names[0]), condition)
+
+
+def distinct_name(name: str, span: Span | None) -> str:
+    """Return the function that a call with DISTINCT stands for; of some, DISTINCT changes nothing.
+
+    Raises
+    ------
+    InvalidExpression
+        For what takes no DISTINCT.
+    """
+    known = ALIASES.get(name, name)
+    if known in SAME_OF_DISTINCT:
+        return known
+    if find_function(f"{known}_distinct", ("aggregate",)):
+        return f"{known}_distinct"
+    if not _is_function(name):
+        raise unknown_function(name, span, KINDS)
+    message = coded("GE1102", f"{name} does not take DISTINCT")
+    raise InvalidExpression(message, span, "Use a distinct step before.")
 
 
 def _narrowed(call: Apply, names: list[str], name: str, condition: Syntax) -> Syntax:
@@ -132,7 +154,8 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
-    exp.Bracket: ("this", "expressions"),
+    exp.Bracket: ("this", "expressions"), exp.Array: ("expressions",),
+    exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
@@ -154,11 +177,10 @@ def _is_function(name: str) -> bool:
     return find_function(name, KINDS) is not None
 
 
-NO_LISTS = "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of strings."
 HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "Name the columns: an expression gives one.",
     exp.BitwiseXor: SIGNS["^"],
-    exp.Array: NO_LISTS, exp.Slice: "Write list[1] for one element, or substring(text, start, length).",
+    exp.Slice: "Write list[1:3], counted from 1, for elements, or substring(text, start, length).",
     exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
 
     exp.National: "Write the string without a prefix.",
@@ -311,9 +333,18 @@ class _Lowering:
 
     def subscript(self, node: exp.Bracket) -> Syntax:
         index = node.expressions
+        if len(index) == 1 and isinstance(index[0], exp.Slice) and not index[0].args.get("step"):
+            first, last = (index[0].args.get(key) for key in ("this", "expression"))
+            bounds = (self.lower(first) if first else Constant(1), self.lower(last) if last else Constant(-1))
+            return Apply("list_slice", (self.lower(node.this), *bounds), span=span_of(node))
         if len(index) != 1 or isinstance(index[0], exp.Slice):
             raise self.unsupported(node, HINTS[exp.Slice])
         return Apply(SUBSCRIPT, (self.lower(node.this), self.lower(index[0])), span=span_of(node))
+
+    def list_(self, node: exp.Array) -> Syntax:
+        if any(isinstance(each, exp.Comprehension) for each in node.expressions):
+            raise self.unsupported(node, "Write list_transform(list, lambda x: x + 1), or list_filter.")
+        return Apply("list_value", tuple(map(self.lower, node.expressions)), span=span_of(node))
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
@@ -325,6 +356,13 @@ class _Lowering:
     def no_parameter(self, node: exp.Expr) -> Syntax:
         raise self.unsupported(node, "A parameter is written $name.")
 
+    def over(self, node: exp.Window) -> Syntax:
+        error = self.unsupported(node)
+        if not node.args.get("spec"):
+            raise error
+        frame = "A frame is an option there: rolling_sum(x, rows => [-2, 2])."
+        raise InvalidExpression(error.message, error.span, f"{error.hint} {frame}")
+
     def parenthesized(self, node: exp.Paren) -> Syntax:
         return self.lower(node.this)
 
@@ -335,19 +373,18 @@ class _Lowering:
             return self.struct(node, span)
         keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
         positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
+        order = positional[-1].expressions if positional and isinstance(positional[-1], exp.Order) else []
+        if order:
+            positional[-1] = positional[-1].this
         if name == "count" and len(positional) == 1 and isinstance(positional[0], exp.Star):
             return Apply("count_rows", span=span)
         if len(positional) == 1 and isinstance(positional[0], exp.Distinct):
-            if name != "count":
-                raise InvalidExpression(
-                    coded("GE1102", "only count takes DISTINCT"), span, "Use a distinct step before."
-                )
-            name, positional = f"{name}_distinct", positional[0].expressions
+            name, positional = distinct_name(name, span), positional[0].expressions
         if any(isinstance(a, exp.Star) for a in positional) and not _is_function(name):
             raise unknown_function(name, span, KINDS)
         if cast := next((a for a in positional if isinstance(a, exp.Alias)), None):
             raise self.refusal(cast) if _is_function(name) else unknown_function(name, span, KINDS)
-        name = OVERLOADS.get((name, len(node.expressions)), name)
+        name = OVERLOADS.get((name, len(positional)), name)
         count = len(self.errors)
         args = tuple(self.lower(argument) for argument in positional)
         if name in INSTEAD:  # its arguments are written otherwise, too
@@ -360,7 +397,33 @@ class _Lowering:
                     f"It is {name}(condition, value, otherwise).",
                 )
             return Apply("case", args, span=span)
-        return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
+        named = [(k.this.name, self.option(k)) for k in keywords]
+        return Apply(name, args, (*named, *map(self.sort_key, order)), span=span)
+
+    def option(self, keyword: exp.Kwarg) -> Syntax:
+        """Lower the value of a keyword; of `rows` and `range`, both ends of a frame as one constant."""
+        if keyword.this.name not in ("rows", "range") or not isinstance(keyword.expression, exp.Array):
+            return self.lower(keyword.expression)
+        span = bracketed_span(self.text, span_of(keyword.expression))
+        ends = [self.lower(end) for end in keyword.expression.expressions]
+        if not all(isinstance(end, Constant) for end in ends):
+            message = coded("GE1105", f"{keyword.this.name} takes two constants")
+            raise InvalidExpression(message, span, f"Write {keyword.this.name} => [-2, 2].")
+        return Constant(tuple(end.value for end in ends if isinstance(end, Constant)), span=span)
+
+    def sort_key(self, node: exp.Expr) -> tuple[str, Syntax]:
+        """Lower one of the keys of an ORDER BY in a call."""
+        if not isinstance(node, exp.Ordered):
+            raise self.refusal(node)
+        ways = (Constant(bool(node.args.get("desc"))), Constant(bool(node.args.get("nulls_first"))))
+        return ORDER_BY, Apply(SORT_KEY, (self.lower(node.this), *ways), span=span_of(node))
+
+    def within_group(self, node: exp.WithinGroup) -> Syntax:
+        """Lower `f(x) WITHIN GROUP (ORDER BY y)`, which is `f(x ORDER BY y)`."""
+        call, order = self.lower(node.this), node.expression.expressions
+        if not isinstance(call, Apply) or call.function in ("quantile", "percentile_cont", "percentile_disc"):
+            raise self.refusal(node)
+        return replace(call, keywords=(*call.keywords, *map(self.sort_key, order)))
 
     def struct(self, node: exp.Anonymous, span: Span | None) -> Syntax:
         """Lower `struct_pack(a := x)`, and `struct(a, x AS b)`, where a column's own name is that of its field."""
@@ -460,9 +523,9 @@ class _Lowering:
 
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
         exp.Column: column, exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
-        exp.Anonymous: call, exp.Filter: filtered,
-        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
+        exp.Anonymous: call, exp.Filter: filtered, exp.WithinGroup: within_group,
+        exp.Window: over, exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
-        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript,
+        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_,
     }  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,13 +16,27 @@ from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint,
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, unknown_function
+from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained, substitute
+from gpuetl.expressions.ir import (
+    ABSENT,
+    Call,
+    Cast,
+    Column,
+    Expr,
+    Literal,
+    RunId,
+    branch_places,
+    chained,
+    columns_of,
+    substitute,
+)
 from gpuetl.expressions.months import MAKERS, Months, alone, months_of, moved
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    ORDER_BY,
     RUN_ID,
     SCALAR,
     STRUCT,
@@ -45,6 +59,7 @@ from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
     DATE,
     FLOAT64,
+    NULL,
     STRING,
     TIMESTAMP,
     UNKNOWN,
@@ -174,8 +189,10 @@ def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression
     return InvalidExpression(coded("GE1021", f"unknown parameter '${syntax.name}'"), syntax.span, hint)
 
 
-def cast_to(operand: Expr, syntax: CastTo) -> Cast:
+def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
     """Return the cast that the user wrote; types between which there is none are an error."""
+    if is_list(syntax.dtype) and operand.dtype == pa.list_(NULL) and isinstance(operand, Call) and not operand.args:
+        return Call(operand.function, (), syntax.dtype)
     if not can_cast(operand.dtype, syntax.dtype):
         message = coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}")
         raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))
@@ -239,6 +256,11 @@ def _instead_of_column(syntax: Name, scope: Scope) -> str:
     return f"Text is written in single quotes: {constant_text(syntax.name)}." if syntax.quoted else ""
 
 
+def is_ends(function: Function, arg: Expr) -> bool:
+    """Return whether an argument is both ends of a frame, which a window function takes as they are."""
+    return function.kind == "window" and isinstance(arg, Literal) and isinstance(arg.value, tuple)
+
+
 def _constant(syntax: Constant) -> Expr:
     if isinstance(syntax.value, CalendarInterval):
         raise alone(syntax)
@@ -261,6 +283,7 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     if function is None:
         return _call_of_plugin(syntax, scope)
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
+    syntax, order = _without_order(syntax)
     try:
         bound = _bind(function, syntax)
     except InvalidExpression as error:
@@ -269,7 +292,7 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     args = [_argument(function, place, argument, inner) for place, argument in enumerate(bound)]
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
-    return _typed_call(function, args, syntax)
+    return _typed_call(function, args, syntax, [partial(_sort_key, key, function, scope=inner) for key in order])
 
 
 def _argument(function: Function, place: int, argument: Syntax | None, scope: Scope) -> Expr:
@@ -281,8 +304,10 @@ def _argument(function: Function, place: int, argument: Syntax | None, scope: Sc
     return ABSENT if argument is None else _resolve(argument, scope)
 
 
-def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply) -> Expr:
-    """Return the call of a function with typed arguments, cast to what its rule takes."""
+def _typed_call(
+    function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Callable[[list[Expr]], Expr]] = ()
+) -> Expr:
+    """Return the call of a function with typed arguments, cast to what its rule takes; `order` makes its sort keys."""
     _check_constants(function, args, syntax)
     _check_nested(function, args, syntax)
     if function.kind == "scalar" and (number := folded(function.name, args)):
@@ -294,10 +319,49 @@ def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply) -> Expr
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
     if (part := _part_of_constant(function, args, types, syntax)) is not None:
         return part
-    operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
+    whole = [arg if is_ends(function, arg) else spelled_out(arg, syntax) for arg in args]
+    operands = [coerce(arg, to) for arg, to in zip(whole, types, strict=True)]
+    return _made(function, [*operands, *(sort_key(operands) for sort_key in order)], dtype)
+
+
+def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
+    """Return a call of typed operands, in the form that engines have handlers for."""
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
-    return _defined(function, operands) if function.definition else Call(function, tuple(operands), dtype)
+    if function.definition:
+        return _defined(function, operands)
+    call = Call(function, tuple(operands), dtype)
+    return function.rewrite(call) if function.rewrite else call
+
+
+def _without_order(syntax: Apply) -> tuple[Apply, list[Syntax]]:
+    """Return a call without the keys of its ORDER BY, and these."""
+    order = [value for name, value in syntax.keywords if name == ORDER_BY]
+    if not order:
+        return syntax, []
+    return replace(syntax, keywords=tuple(pair for pair in syntax.keywords if pair[0] != ORDER_BY)), order
+
+
+def _sort_key(key: Syntax, function: Function, operands: Sequence[Expr], scope: Scope) -> Expr:
+    """Type a key of a call's own order."""
+    name = shown_name(function)
+    if function.kind != "aggregate" or function.name not in ORDERABLE:
+        hint = "A window step has one order_by." if function.kind == "window" else "Leave it out."
+        raise InvalidExpression(coded("GE1840", f"{name} does not take ORDER BY"), key.span, hint)
+    assert isinstance(key, Apply)
+    expr, *ways = (_resolve(part, scope) for part in key.args)
+    if expr.dtype == UNKNOWN:
+        return WRONG
+    if not can_be_key(expr.dtype):
+        message = coded("GE1115", f"ORDER BY does not take {value_kinds(expr.dtype)}")
+        raise InvalidExpression(message, key.span, _part_hint(expr))
+    if not columns_of(expr):
+        message = coded("GE1840", "ORDER BY takes an expression over columns, got a constant")
+        raise InvalidExpression(message, key.span, "Leave it out, or name a column.")
+    if function.name.endswith("_distinct") and expr != operands[0]:
+        message = coded("GE1840", f"{name} of DISTINCT values is ordered by the values alone")
+        raise InvalidExpression(message, key.span, "Order by the first argument, or leave out DISTINCT.")
+    return Call(SORT_KEY_FUNCTION, (expr, *ways), expr.dtype)
 
 
 def _defined(function: Function, args: Sequence[Expr]) -> Expr:
@@ -337,7 +401,8 @@ def _part_of_constant(
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse values that are not compared, which few functions take."""
-    nested = next((arg for arg in args if not can_be_key(arg.dtype) and not _is_interval(arg)), None)
+    taken = (arg for arg in args if not _is_interval(arg) and not is_ends(function, arg))
+    nested = next((arg for arg in taken if not can_be_key(arg.dtype)), None)
     if not function.nested and nested is not None:
         message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
         raise InvalidExpression(message, syntax.span, _part_hint(nested))

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    ORDER_BY,
     RUN_ID,
+    SORT_KEY,
     STRUCT,
     SUBSCRIPT,
     Apply,
@@ -81,19 +84,23 @@ def _constant(literal: Literal) -> Constant:
     return Constant(literal.value)
 
 
-def _written_call(call: Call) -> Apply:
+def _written_call(call: Call) -> Apply | CastTo:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
-    args, slots = tuple(map(_syntax_of, call.args)), call.function.arguments
+    written = tuple(map(_syntax_of, call.args))
+    order = tuple((ORDER_BY, arg) for arg in written if isinstance(arg, Apply) and arg.function == SORT_KEY)
+    args, slots = written[: len(written) - len(order)], call.function.arguments
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
     if call.function.name == "date_add":
         return _moved(*args)
+    if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
+        return CastTo(Apply("list_value"), call.dtype)
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
     named = ((slots[i].name, args[i]) for i in range(places, len(args)) if i not in out)
-    return Apply(call.function.name, args[:places], tuple(named))
+    return Apply(call.function.name, args[:places], (*named, *order))
 
 
 def _moved(x: Syntax, interval: Syntax) -> Apply:
@@ -162,6 +169,8 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
             return _case(args), _ATOM
         case "count_rows":
             return "count(*)", _ATOM
+        case "list_value":
+            return f"[{', '.join(_text(each)[0] for each in args)}]", _ATOM
     return None
 
 
@@ -183,11 +192,21 @@ def _call(node: Apply) -> str:
     name, args = node.function, node.args
     if name == STRUCT:
         return f"{STRUCT}({', '.join(f'{quote_name(key)} := {_text(value)[0]}' for key, value in node.keywords)})"
-    keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords]
+    keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords if key != ORDER_BY]
     listed = ", ".join([_text(a)[0] for a in args] + keywords)
-    if name.endswith("_distinct"):
+    if order := [_sort_key(value) for key, value in node.keywords if key == ORDER_BY]:
+        listed += f" ORDER BY {', '.join(order)}"
+    if find_function(name, ("aggregate",)) and name.endswith("_distinct"):
         return f"{name.removesuffix('_distinct')}(DISTINCT {listed})"
     return f"{name}({listed})"
+
+
+def _sort_key(key: Syntax) -> str:
+    """Return a key of an ORDER BY in a call."""
+    assert isinstance(key, Apply)
+    value, descending, nulls_first = key.args
+    ways = " DESC" * (descending == Constant(True)) + " NULLS FIRST" * (nulls_first == Constant(True))
+    return _text(value)[0] + ways
 
 
 def _within(node: Syntax, binds: int) -> str:
@@ -204,6 +223,8 @@ def _case(args: tuple[Syntax, ...]) -> str:
 def constant_text(value: Any) -> str:
     """Return the SQL text of a constant."""
     match value:
+        case tuple():
+            return f"[{', '.join(map(constant_text, value))}]"
         case None:
             return "NULL"
         case bool():
@@ -219,10 +240,8 @@ def constant_text(value: Any) -> str:
             return f"CAST('{value:f}' AS {type_name(literal_type(value))})"
         case datetime() | date() | time():
             return _temporal_text(value)
-        case timedelta():
+        case timedelta() | CalendarInterval():
             return f"INTERVAL '{_interval(value)}'"
-        case CalendarInterval():
-            return f"INTERVAL '{value}'"
     return repr(value)
 
 
@@ -233,7 +252,9 @@ def _temporal_text(value: date | time) -> str:
     return f"{'TIME' if isinstance(value, time) else 'DATE'} '{value.isoformat()}'"
 
 
-def _interval(value: timedelta) -> str:
+def _interval(value: timedelta | CalendarInterval) -> str:
+    if isinstance(value, CalendarInterval):
+        return str(value)
     microseconds = value // timedelta(microseconds=1)
     for unit, length in (
         ("day", 86_400_000_000),

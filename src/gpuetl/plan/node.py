@@ -37,6 +37,10 @@ class SortKey:
         return self.column + " desc" * self.descending + " nulls first" * self.nulls_first
 
 
+REFUSED = ":refused"
+"""Stands in the name of a column of texts, each of which says why its row is refused; a cast to a number raises it."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Node:
     """One operation of the plan.

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gpuetl.expressions.syntax import Name
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
-from gpuetl.spec.forms import SQL, map_schema, read_formula, read_mapping, read_name, read_names, write_formula
+from gpuetl.spec.forms import (
+    SQL,
+    has_lost_digits,
+    map_schema,
+    read_formula,
+    read_mapping,
+    read_name,
+    read_names,
+    write_formula,
+)
 from gpuetl.spec.synonyms import word_suggestion
-from gpuetl.spec.values import BadValue, BadValues, Formula, Text, node_of
+from gpuetl.spec.values import BadValue, BadValues, Formula, Text, UntypedConstant, node_of
 
 GroupKeys = Mapping[str, Formula]
 """The expressions of keys by their names; a key that is a column is its own name."""
@@ -104,3 +113,43 @@ GROUP_SETS: Field[GroupSets] = Field(
         ]
     },
 )
+
+
+# What a pivot computes, and the values that it makes columns of.
+
+
+def read_pivoted(node: Node) -> dict[str, Formula]:
+    """Read one expression, which has no name, or a map of names to expressions."""
+    return read_mapping(read_formula)(node) if isinstance(node.value, dict) else {"": read_formula(node)}
+
+
+def read_pivot_values(node: Node) -> tuple[UntypedConstant, ...]:
+    """Read a list of constants, or one; digits that a float has lost stay as text."""
+    nodes = node.value if isinstance(node.value, tuple) else (node,)
+    if not nodes:
+        raise BadValue(coded("GE1824", "takes at least one value"), node)
+    for item in nodes:
+        if item.value is None or isinstance(item.value, dict | tuple):
+            hint = "Replace nulls in a fill_null step before." if item.value is None else ""
+            raise BadValue(coded("GE1824", f"takes values, got {item.kind}"), item, hint)
+    return tuple(UntypedConstant(one.written if has_lost_digits(one) else one.value, one) for one in nodes)
+
+
+PIVOTED: Field[Mapping[str, Formula]] = Field(
+    "an aggregate, or a map of names to aggregates",
+    read_pivoted,
+    lambda values: _pivoted(values, write_formula),
+    lambda values: _pivoted(values, lambda formula: 0),
+    schema={"anyOf": [SQL, map_schema(SQL)]},
+)
+PIVOT_VALUES = Field(
+    "a list of values",
+    read_pivot_values,
+    lambda values: [given.value for given in values],
+    constant=True,
+    schema={"type": ["string", "number", "boolean", "array"]},
+)
+
+
+def _pivoted(values: Mapping[str, Formula], write: Callable[[Formula], Any]) -> Any:
+    return write(values[""]) if values.keys() == {""} else {str(name): write(value) for name, value in values.items()}

@@ -32,7 +32,7 @@ def _section(module: ModuleType) -> str:
     title, *notes = str(module.__doc__).strip().split("\n\n")
     rows = "\n".join(map(_row, module.FUNCTIONS))
     text = "\n\n".join([title, *notes, *_closing_note(module)])
-    name = module.__name__.rpartition(".")[2]
+    name = module.__name__.rpartition(".")[2].replace("_", " ")
     return f"## {name.capitalize()}\n\n{text}\n\n| function | gives | example | result |\n|---|---|---|---|\n{rows}\n"
 
 
@@ -42,8 +42,10 @@ def _closing_note(module: ModuleType) -> list[str]:
         "maps": ["The examples are over m, a map<string, int64> of 1 for 'a' and 2 for 'b'."],
         "aggregates": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "moments": ["The examples are over x = 1, 1, 2, null, in the order of x."],
+        "collecting": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "windows": [
-            "Aggregates stand in a window step, too: they are over the whole group, whatever the order.",
+            "Aggregates stand in a window step, too: they are over the whole group, whatever the order.  So are first_value and "
+            "last_value, which are first and last.",
             "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.",
         ],
     }.get(module.__name__.rpartition(".")[2], [])

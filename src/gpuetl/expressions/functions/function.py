@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 import pyarrow as pa
 
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.messages import code_of, coded
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import (
@@ -82,7 +82,9 @@ class Function:
     that raise for some values: the optimizer does not move them to rows that would not have reached them.  `fails` says
     it of functions that raise only for some arguments, such as counts that are no constants.
 
-    `definition` is an expression over the parameters that stands for the function: no engine has a handler for it.
+    `rewrite` puts a call in the form that engines have handlers for.
+    `definition` is an expression over the parameters that stands for the function: no engine has a handler for it.  A function with
+    an `expansion` is computed as what that makes of its call.
     """
 
     name: str
@@ -95,7 +97,9 @@ class Function:
     nulls: Choice["propagate", "own"] = "propagate"
     can_fail: bool = False
     nested: bool = False
+    expansion: Callable[[Call], Expr] | None = None
     definition: str = ""
+    rewrite: Callable[[Call], Expr] | None = None
     fails: Callable[[Sequence[Expr]], bool] | None = None
 
     def fails_for(self, args: Sequence[Expr]) -> bool:

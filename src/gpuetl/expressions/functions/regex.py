@@ -1,9 +1,12 @@
 r"""Regular expressions.  A pattern is found anywhere in the text, of several matches the leftmost.
 
-The subset of RE2's and libcudf's syntax that means the same in both, with one meaning: `\d`, `\w` and `\s` are ASCII, `.` is
-all but a newline, `^` and `$` are the ends of the text.  There are classes, groups `(…)` and `(?:…)`, `|`, `* + ? {n,m}` and their
-shortest forms `*? +? ?? {n,m}?`; no look-around, back references, named groups, flags, `\b` and `\p`.  In YAML's double
-quotes `\` is an escape: write the expression in single quotes, or in none.
+The syntax is RE2's, which is DuckDB's.  `\d`, `\w`, `\s` and `\b` are of ASCII, `.` is all but a newline, `^` and `$` are the
+ends of the text.  There are classes with `[[:alpha:]]` and general categories `\p{L}`, groups `(…)`, `(?:…)` and
+`(?P<name>…)`, `|`, `* + ? {n,m}` and their shortest forms `*? +? ?? {n,m}?`, `\b` and `\B`, and flags: `(?i)` any case, `(?s)`
+`.` is all characters, `(?m)` `^` and `$` are the ends of lines, `(?U)` shortest forms.  There is no look-around and no back
+reference, since a match takes time in proportion to the text.  `options` are letters: `i` any case, `c` case counts, `s` `.`
+is all characters, `m`, `n` or `p` it is not, `l` no character is special.  In YAML's double quotes `\` is an escape: write
+the expression in single quotes, or in none.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.messages import coded, recoded
-from gpuetl.types.data_types import BOOL, INT64, STRING
+from gpuetl.types.data_types import BOOL, INT64, STRING, DataType
 
 if TYPE_CHECKING:  # the readers of patterns are imported when there is one to read: few pipelines have any
     from gpuetl.expressions.regex import Pattern
@@ -26,18 +31,33 @@ def checked(rule: Rule) -> Rule:
     def checking(args: Sequence[Expr]) -> Typing:
         typing = rule(args)
         if isinstance(args[1], Literal):
-            pattern_of(args[1])
+            pattern_of(args[1], options_of(args))
         return typing
 
     return checking
 
 
-def pattern_of(constant: Literal) -> Pattern:
+def options_of(args: Sequence[Expr], place: int = 2, more: str = "") -> str:
+    """Return the checked options, which stand at a place or are left out."""
+    from gpuetl.expressions.regex import OPTIONS
+
+    options = args[place] if len(args) > place else None
+    if not isinstance(options, Literal):
+        return ""
+    if wrong := next((letter for letter in options.value if letter not in OPTIONS + more), ""):
+        what = coded("GE1106", f"takes the options {', '.join(OPTIONS + more)}, got '{wrong}'")
+        raise TypeMismatch(
+            what, "Write 'i' for any case, 's' where . is also a newline, 'l' for no special characters."
+        )
+    return str(options.value)
+
+
+def pattern_of(constant: Literal, options: str = "") -> Pattern:
     """Return the checked pattern."""
     from gpuetl.expressions.regex import InvalidPattern, parse_pattern
 
     try:
-        return parse_pattern(constant.value)
+        return parse_pattern(constant.value, options)
     except InvalidPattern as error:
         raise TypeMismatch(recoded(f"cannot take the pattern '{constant.value}': {error}", error), error.hint) from None
 
@@ -52,41 +72,41 @@ def replacement_of(constant: Literal) -> tuple[str | int, ...]:
         raise TypeMismatch(recoded(f"cannot take {error}", error), error.hint) from None
 
 
-def never_empty(pattern: Literal, hint: str) -> Pattern:
-    """Refuse a pattern that matches between any two characters: engines differ on how often."""
-    parsed = pattern_of(pattern)
-    if parsed.can_be_empty:
-        raise TypeMismatch(
-            coded("GE1113", f"cannot take the pattern '{pattern.value}': it can match an empty string"), hint
-        )
-    return parsed
-
-
-def counted(args: Sequence[Expr]) -> Typing:
-    """A text, and a pattern that matches something."""
-    typing = fixed(STRING, STRING, returns=INT64)(args)
-    if isinstance(args[1], Literal):
-        never_empty(args[1], "Write + for *, so that there is something to count.")
+def divided(args: Sequence[Expr]) -> Typing:
+    """A text, and a pattern that separates its parts."""
+    typing = checked(fixed(STRING, STRING, STRING, returns=pa.list_(STRING)))(args)
+    if isinstance(args[1], Literal) and pattern_of(args[1], options_of(args)).can_be_empty:
+        what = coded("GE1113", f"cannot take the pattern '{args[1].value}': it can match an empty string")
+        raise TypeMismatch(what, "Write + for *; split(text, '') parts all characters.")
     return typing
 
 
-def extracted(args: Sequence[Expr]) -> Typing:
+def extracts(returns: DataType) -> Rule:
     """A text, a pattern, and the number of one of its groups."""
-    typing = fixed(STRING, STRING, INT64, returns=STRING)(args)
-    if isinstance(args[1], Literal):
-        pattern = pattern_of(args[1])
-        if len(args) > 2 and isinstance(args[2], Literal):
-            check_group(args[2].value, pattern)
-    return typing
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        typing = fixed(STRING, STRING, INT64, STRING, returns=returns)(args)
+        options = options_of(args, 3)
+        if isinstance(args[1], Literal):
+            pattern = pattern_of(args[1], options)
+            if len(args) > 2 and isinstance(args[2], Literal):
+                check_group(args[2].value, pattern)
+        return typing
+
+    return rule
 
 
 def replaced(args: Sequence[Expr]) -> Typing:
-    """A text, a pattern that matches something, and a replacement that names its groups."""
-    typing = fixed(STRING, STRING, STRING, returns=STRING)(args)
+    """A text, a pattern, a replacement that names its groups, and options with `g`."""
+    typing = fixed(STRING, STRING, STRING, STRING, returns=STRING)(args)
+    options = options_of(args, 3, more="g")
+    if len(args) > 3 and isinstance(args[3], Literal) and "g" not in options:
+        what = coded("GE1106", f"replaces every match, got the options '{options}'")
+        raise TypeMismatch(what, f"Write '{options}g': other databases replace only the first match without g.")
     if isinstance(args[2], Literal):
         parts = replacement_of(args[2])
         if isinstance(args[1], Literal):
-            pattern = never_empty(args[1], "Write + for *; || joins strings.")
+            pattern = pattern_of(args[1], options)
             for part in parts:
                 if isinstance(part, int):
                     check_group(part, pattern)
@@ -94,33 +114,36 @@ def replaced(args: Sequence[Expr]) -> Typing:
 
 
 def check_group(number: int, pattern: Pattern) -> None:
-    """Refuse a group that the pattern does not have, or that matches several times."""
+    """Refuse a group that the pattern does not have."""
     if not 0 <= number <= pattern.groups:
         groups = f"{pattern.groups} group{'s' * (pattern.groups != 1)}"
         raise TypeMismatch(
             coded("GE1106", f"takes the number of a group, got {number}: the pattern has {groups}"),
             "0 is the whole match.",
         )
-    if number in pattern.repeated_groups:
-        hint = "Put the repetition inside the group: ((?:…)+)."
-        raise TypeMismatch(
-            coded("GE1113", f"cannot take group {number}: it is repeated and so has several matches"), hint
-        )
 
 
-tested = checked(fixed(STRING, STRING, returns=BOOL))
+tested = checked(fixed(STRING, STRING, STRING, returns=BOOL))
 
 FUNCTIONS = (
-    Function("regexp_like", "text pattern!", tested, "Whether the pattern is found anywhere in text; also `text RLIKE pattern`.",
+    Function("regexp_like", "text pattern! options?!", tested, "Whether the pattern is found anywhere in text; also `text RLIKE pattern`.",
              r"regexp_like('order 66', '[0-9]+$')", True),
-    Function("regexp_full_match", "text pattern!", tested, "Whether the pattern matches the whole text.",
+    Function("regexp_full_match", "text pattern! options?!", tested, "Whether the pattern matches the whole text.",
              r"regexp_full_match('order 66', '\d+')", False),
-    Function("regexp_extract", "text pattern! group?!", extracted,
-             "What the first match's group matched (0, the whole match); null without a match, empty if the group took no part.",
+    Function("regexp_extract", "text pattern! group?! options?!", extracts(STRING),
+             "What the first match's group matched (0, the whole match), of several times the last; null without a match, empty "
+             "if the group took no part.",
              r"regexp_extract('a=1, b=2', 'b=(\d+)', 1)", "2"),
-    Function("regexp_replace", "text pattern! replacement!", replaced,
-             r"Every match replaced, from the left; `\1` to `\9` are its groups, `\0` is all of it, `\\` a backslash.",
+    Function("regexp_extract_all", "text pattern! group?! options?!", extracts(pa.list_(STRING)),
+             "What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.",
+             r"regexp_extract_all('a=1, b=2', '(\w)=\d', 1)", ["a", "b"]),
+    Function("regexp_split_to_array", "text pattern! options?!", divided, "The parts between the matches, as list<string>.",
+             r"regexp_split_to_array('a, b,c', ',\s*')", ["a", "b", "c"]),
+    Function("regexp_replace", "text pattern! replacement! options?!", replaced,
+             r"Every match replaced, from the left; `\1` to `\9` are its groups, `\0` is all of it, `\\` a backslash.  "
+             "`options` have a `g`.",
              r"regexp_replace('2024-03-09', '(\d+)-(\d+)-(\d+)', '\3.\2.\1')", "09.03.2024"),
-    Function("regexp_count", "text pattern!", counted, "How many matches there are, none overlapping another.",
+    Function("regexp_count", "text pattern! options?!", checked(fixed(STRING, STRING, STRING, returns=INT64)),
+             "How many matches there are, none overlapping another.",
              r"regexp_count('a1b22', '\d+')", 2),
 )  # fmt: skip

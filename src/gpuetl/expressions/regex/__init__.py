@@ -1,9 +1,8 @@
-r"""Regular expressions: the subset that RE2 and libcudf share, with one meaning, read and checked before anything runs.
+r"""Regular expressions: RE2's, which are DuckDB's, read and checked before anything runs.
 
-An invalid pattern is undefined behaviour in libcudf, so what is not known to mean the same in both is refused.
-`\d`, `\w` and `\s` are ASCII, `.` is all but a newline, `^` and `$` are the ends of the whole text, and of several
+`\d`, `\w`, `\s` and `\b` are ASCII, `.` is all but a newline, `^` and `$` are the ends of the whole text.  Of several
 matches the leftmost counts, then the one that the written order prefers, as in Perl.
-Sources: libcudf's "Regex Features" and its regcomp.cpp; RE2's syntax page.
+Source: RE2's syntax page.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from functools import lru_cache
 
 from gpuetl.expressions.regex.parser import InvalidPattern, Parser
-from gpuetl.expressions.regex.tree import Node, can_be_empty, pattern_text, repeated_groups
+from gpuetl.expressions.regex.tree import Node, can_be_empty, pattern_text
 from gpuetl.records import dataclass
 
 
@@ -28,26 +27,27 @@ class Pattern:
         """Whether it matches the empty text."""
         return can_be_empty(self.root)
 
-    @property
-    def repeated_groups(self) -> frozenset[int]:
-        """The groups that can match more than once."""
-        return repeated_groups(self.root)
+    def pattern_text(self, *captured: int, bracket: str = "(") -> str:
+        """Return the pattern for RE2, in which only the groups `captured` open with `bracket` and are counted."""
+        return pattern_text(self.root, lambda number: bracket if number in captured else "(?:")
 
-    def pattern_text(self, *captured: int, bracket: str = "(", end: str = "$") -> str:
-        """Return the pattern for an engine, in which only the groups `captured` open with `bracket` and are counted."""
-        return pattern_text(self.root, lambda number: bracket if number in captured else "(?:", end)
+
+OPTIONS = "cilmnps"
+"""Letters of the argument `options`, as in DuckDB."""
 
 
 @lru_cache(maxsize=256)
-def parse_pattern(text: str) -> Pattern:
-    """Read a pattern.
+def parse_pattern(text: str, options: str = "") -> Pattern:
+    """Read a pattern.  The last of `c` and `i` counts, and of `s` and `m`, `n` or `p`; `l` is no special character.
 
     Raises
     ------
     InvalidPattern
-        For what is malformed, or outside the subset, with the place in the pattern.
+        For what is malformed, or not supported, with the place in the pattern.
     """
-    return Pattern(*Parser(text).pattern())
+    cases, dots = ([letter for letter in options if letter in pair] for pair in ("ci", "smnp"))
+    parser = Parser(text, (cases[-1:] == ["i"]) * "i" + (dots[-1:] == ["s"]) * "s")
+    return Pattern(*(parser.literal() if "l" in options else parser.pattern()))
 
 
 def parse_replacement(text: str) -> tuple[str | int, ...]:
@@ -56,7 +56,7 @@ def parse_replacement(text: str) -> tuple[str | int, ...]:
     Raises
     ------
     InvalidPattern
-        For a backslash before anything else, and for other languages' `${1}`, which libcudf would take for a group.
+        For a backslash before anything else, and for other languages' `${1}`, which may be meant for a group.
     """
     parts: list[str | int] = []
     for hit in re.finditer(r"\\(?P<group>[0-9])|\\\\|\\|\$\{\d|[^\\$]+|\$", text):

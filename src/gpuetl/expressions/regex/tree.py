@@ -1,12 +1,13 @@
-r"""The tree of a regular expression, and its text in the few forms that RE2 and libcudf read alike.
+r"""The tree of a regular expression, and its text for RE2.
 
-Classes become sorted ranges of characters, and counted repetitions are written out: libcudf's `\d`, `\w` and `\s`
-follow Unicode where RE2's are ASCII, and it numbers groups anew inside `{n,m}`.
+Classes become sorted ranges of characters, in which cases are equal where the pattern says so: a pattern means the same
+whatever version of Unicode an engine has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import TypeAlias
 
 from gpuetl.records import dataclass
@@ -23,11 +24,22 @@ class Characters:
     ranges: Ranges
 
 
+class Place(Enum):
+    """A place between characters, as RE2 writes it: a bound of the text, a line or a word of ASCII, or no bound."""
+
+    START = "^"
+    END = "$"
+    LINE_START = "(?m:^)"
+    LINE_END = "(?m:$)"
+    WORD_BOUND = r"\b"
+    NO_WORD_BOUND = r"\B"
+
+
 @dataclass(frozen=True)
 class Anchor:
-    """The start of the text, or its very end."""
+    """A place between characters."""
 
-    end: bool
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -101,7 +113,24 @@ def can_be_empty(node: Node) -> bool:
         case Choice():
             return any(map(can_be_empty, node.options))
         case Repeat():
-            return node.low == 0
+            return node.low == 0 or can_be_empty(node.item)
+
+
+def has_place(node: Node, place: Place) -> bool:
+    """Return whether a place is asked for anywhere."""
+    match node:
+        case Characters():
+            return False
+        case Anchor():
+            return node.place is place
+        case Group():
+            return has_place(node.body, place)
+        case Sequence():
+            return any(has_place(item, place) for item in node.items)
+        case Choice():
+            return any(has_place(option, place) for option in node.options)
+        case Repeat():
+            return has_place(node.item, place)
 
 
 def size(node: Node) -> int:
@@ -112,64 +141,40 @@ def size(node: Node) -> int:
         case Group():
             return size(node.body)
         case Sequence():
-            return sum(map(size, node.items))
+            return max(sum(map(size, node.items)), 1)
         case Choice():
             return sum(map(size, node.options))
         case Repeat():
             return size(node.item) * max(node.low if node.high is None else node.high, 1)
 
 
-def repeated_groups(node: Node, inside: bool = False) -> frozenset[int]:
-    """Return the numbers of the groups that can match more than once; an optional one cannot."""
-    match node:
-        case Group():
-            own = {node.number} if inside and node.number else set()
-            return repeated_groups(node.body, inside) | own
-        case Sequence():
-            return frozenset().union(*(repeated_groups(item, inside) for item in node.items))
-        case Choice():
-            return frozenset().union(*(repeated_groups(option, inside) for option in node.options))
-        case Repeat():
-            return repeated_groups(node.item, inside or node.high != 1)
-    return frozenset()
-
-
-def pattern_text(node: Node, open_group: Callable[[int], str], end: str) -> str:
-    r"""Return the text of the node.
-
-    Parameters
-    ----------
-    node
-        The tree.
-    open_group
-        Gives the bracket that opens a numbered group.
-    end
-        The engine's word for the very end: `$` in RE2, `\Z` in libcudf, whose `$` also stops before a last newline.
-    """
+def pattern_text(node: Node, open_group: Callable[[int], str]) -> str:
+    """Return the text of the node; `open_group` gives the bracket that opens a numbered group."""
     match node:
         case Characters():
             return _characters(node.ranges)
         case Anchor():
-            return end if node.end else "^"
+            return node.place.value
         case Group():
             opened = open_group(node.number) if node.number else "(?:"
-            return f"{opened}{pattern_text(node.body, open_group, end)})"
+            return f"{opened}{pattern_text(node.body, open_group)})"
         case Sequence():
-            return "".join(pattern_text(item, open_group, end) for item in node.items)
+            return "".join(pattern_text(item, open_group) for item in node.items) or "(?:)"
         case Choice():
-            return "|".join(pattern_text(option, open_group, end) for option in node.options)
+            return "|".join(pattern_text(option, open_group) for option in node.options)
         case Repeat():
-            return _repeated(node, pattern_text(node.item, open_group, end))
+            item = pattern_text(node.item, open_group)
+            whole = f"(?:{item})" if isinstance(node.item, Anchor) else item
+            return f"{whole}{_SIGNS.get((node.low, node.high)) or _counts(node)}{'?' * node.lazy}"
 
 
-def _repeated(node: Repeat, item: str) -> str:
-    lazy = "?" if node.lazy else ""
-    if node.high is None:
-        return f"{item * max(node.low - 1, 0)}{item}{'+' if node.low else '*'}{lazy}"
-    optional = ""
-    for _ in range(node.high - node.low):
-        optional = f"(?:{item}{optional})?{lazy}" if optional else f"{item}?{lazy}"
-    return item * node.low + optional
+_SIGNS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+
+
+def _counts(node: Repeat) -> str:
+    if node.low == node.high:
+        return f"{{{node.low}}}"
+    return f"{{{node.low},{'' if node.high is None else node.high}}}"
 
 
 def _characters(ranges: Ranges) -> str:
@@ -179,7 +184,7 @@ def _characters(ranges: Ranges) -> str:
         return "(?:.|\n)"
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return _escaped(chr(ranges[0][0]), "\\^$.|?*+()[{}")
-    if ranges[0][0] == 0:  # a pattern cannot hold the character 0: libcudf's ends there
+    if ranges[0][0] == 0 and complement(ranges):
         return f"[^{_class_body(complement(ranges))}]"
     return f"[{_class_body(ranges)}]"
 
@@ -193,4 +198,6 @@ def _class_body(ranges: Ranges) -> str:
 
 
 def _escaped(character: str, special: str) -> str:
+    if character == "\0" or "\ud800" <= character <= "\udfff":
+        return f"\\x{{{ord(character):x}}}"
     return f"\\{character}" if character in special else character

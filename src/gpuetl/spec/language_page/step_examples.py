@@ -8,6 +8,10 @@ SALES = Given(
     {"id": "int64", "region": "string", "amount": "float64"},
     [(1, "EU", 10.0), (2, "US", 4.5), (3, "EU", None), (4, "US", 20.0)],
 )
+YEARS = Given(
+    {"region": "string", "year": "int64", "amount": "float64"},
+    [("EU", 2025, 10.0), ("EU", 2026, 2.5), ("US", 2026, 4.5), ("EU", 2026, 1.0)],
+)
 TEXTS = Given({"id": "string", "price": "string"}, [("1", "2.50"), ("2", "3"), ("3", None)])
 REGIONS = Given({"region": "string", "name": "string"}, [("EU", "Europe"), ("JP", "Japan")])
 AUDITED = Given({"id": "int64", "region": "string"}, [(1, "EU"), (4, "JP")])
@@ -48,7 +52,7 @@ STEP_EXAMPLES = {
     "join": Example(
         "- join: {with: regions, on: region, how: left, validate: many_to_one}\n",
         {"sales": SALES, "regions": REGIONS},
-        ("GE1201", "GE1202", "GE1020", "GE1023", "GE1800", "GE1801", "GE1802", "GE2004", "GE2030"),
+        ("GE1201", "GE1202", "GE1812", "GE1117", "GE1020", "GE1023", "GE1800", "GE1801", "GE1802", "GE2004", "GE2030"),
     ),
     "aggregate": Example(
         "- aggregate:\n    by: region\n    columns: {sales: count(*), total: sum(amount)}\n- sort: region\n",
@@ -107,6 +111,22 @@ STEP_EXAMPLES = {
     ),
     "explode": Example("- explode: {column: tags, index: place}\n", {"posts": POSTS}, ("GE1210", "GE1023")),
     "unnest": Example("- unnest: {column: address, prefix: home_}\n", {"users": USERS}, ("GE1211", "GE1023")),
+    "pivot": Example(
+        "- pivot: {by: region, names: year, values: sum(amount), columns: [2025, 2026]}\n- sort: region\n",
+        {"sales": YEARS},
+        ("GE1023", "GE1824", "GE1825", "GE1206"),
+        more={
+            "Several aggregates, and years that have no column:": (
+                "- pivot:\n    by: region\n    names: year\n    columns: [2026]\n    others: ignore\n"
+                "    values: {total: sum(amount), sales: count(*)}\n- sort: region\n"
+            )
+        },
+    ),
+    "unpivot": Example(
+        "- unpivot: {columns: [jan, feb], names_to: month, values_to: sold, nulls: drop}\n- sort: [id, month]\n",
+        {"sold": Given({"id": "int64", "jan": "int64", "feb": "int64"}, [(1, 3, 5), (2, None, 4)])},
+        ("GE1023", "GE1823"),
+    ),
     "fill_null": Example("- fill_null: {amount: 0}\n", {"sales": SALES}, ("GE1103",)),
     "fit": Example(
         "- fit:\n    - normalise: {columns: {scaled: amount}}\n    - categorify: region\n- sort: id\n",

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import ClassVar
 
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import ORDERED, edge_arguments
+from gpuetl.expressions.functions.aggregates import edge_arguments
+from gpuetl.expressions.functions.frames import NUMBERS, TIMES, frame_of
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
 from gpuetl.expressions.resolve import GROUP_WINDOWS
@@ -19,10 +20,11 @@ from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSION, EXPRESSIONS, NAMES, ORDER, choice
+from gpuetl.spec.steps.call_orders import needs_order, orders_of, takes_order
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
-from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_number, is_temporal, type_name
 from gpuetl.types.schema import Schema
 
 STATES = choice("none", "keep")
@@ -34,7 +36,8 @@ class Window(Step):
     """Add columns computed from the rows of a group: `window: {by: user, order_by: ts, columns: {n: row_number()}}`.
 
     Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Without
-    `by`, all rows are one group. A frame is the current row and rows before it.
+    `by`, all rows are one group. A frame is the current row and rows before it, or has two ends:
+    `rolling_mean(x, rows => [-2, 2])`.
 
     Aggregates are over the whole group, whatever the order: `{by: user, columns: {share: spent / sum(spent)}}`. A step
     that has only these takes no `order_by`, and its rows stay in the order of the input.
@@ -132,7 +135,7 @@ class Window(Step):
     ) -> None:
         """Ask for an order where a function needs it, and only there; over an interval it begins with a time."""
         windows, aggregates = (calls_of(kind, outputs.values()) for kind in ("window", "aggregate"))
-        needing = [*windows, *(call for call in aggregates if call.function.name in ORDERED)]
+        needing = [*windows, *filter(needs_order, aggregates)]
         if needing and not self.order_by:
             message = coded("GE1204", f"{needing[0].function.name} needs order_by")
             context.problem(message, "Add order_by: the columns that order a group's rows.", next(iter(self.columns)))
@@ -142,7 +145,8 @@ class Window(Step):
             hint = "Compute it in a window step of its own, without state: keep."
             context.problem(message, hint, self.place_of(aggregates[0]))
         unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
-        if self.order_by and aggregates and not needing and not unknown:
+        used = bool(windows) or any(map(takes_order, aggregates))
+        if self.order_by and aggregates and not used and not unknown:
             message = coded("GE1205", f"order_by does nothing here: {function} is over the whole group")
             context.problem(message, so_far_hint(aggregates[0]), self.order_by[0])
         for call in windows:
@@ -150,17 +154,18 @@ class Window(Step):
 
     def check_time(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
         """A function over an interval needs an order that begins with an ascending time."""
-        by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
-        if (
-            any(arg.dtype == DURATION for arg in call.args[-1:])
-            and _takes_interval(call)
-            and order
-            and not (by_time or schema.open)
-        ):
-            found = f"{order[0]} ({type_name(schema[order[0].column])})"
-            needed = "order_by to begin with an ascending date or timestamp"
-            message = coded("GE1204", f"{call.function.name} over an interval needs {needed}, not {found}")
-            context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
+        if not order or schema.open or not (measured := measured_by(call)):
+            return
+        dtype = schema[order[0].column]
+        fits = is_temporal(dtype) if measured == "an interval" else is_number(dtype)
+        if not fits or order[0].descending:
+            found = f"{order[0]} ({type_name(dtype)})"
+            key = "date or timestamp" if measured == "an interval" else "number"
+            needed = f"order_by to begin with an ascending {key}"
+            message = coded("GE1204", f"{call.function.name} over {measured} needs {needed}, not {found}")
+            what = "number" if key == "number" else "time"
+            hint = f"Put the {what} first in order_by, or give a number of rows."
+            context.problem(message, hint, self.order_by[0])
 
 
 def with_totals(source: Node, calls: Mapping[str, Call], order: tuple[SortKey, ...], context: Context) -> Node:
@@ -168,11 +173,6 @@ def with_totals(source: Node, calls: Mapping[str, Call], order: tuple[SortKey, .
     origin = context.origin
     totals = nodes.Aggregate(source=source, by=(), calls=calls, orders=orders_of(calls, order), origin=origin)
     return nodes.Join(left=source, right=totals, left_on=(), right_on=(), how="cross", origin=origin)
-
-
-def orders_of(calls: Mapping[str, Call], order: tuple[SortKey, ...]) -> dict[str, tuple[SortKey, ...]]:
-    """Return the order of rows for each aggregate that needs one."""
-    return {name: order for name, call in calls.items() if call.function.name in ORDERED}
 
 
 def written_name(call: Call) -> str:
@@ -191,6 +191,12 @@ def later_rows(call: Call) -> str:
     """Return what a window function needs of later rows; nothing where it needs none."""
     if call.function.name in NEEDS_LATER_ROWS:
         return "rows that come later in its group"
+    if call.function.name == "rank" and call.args:
+        return "later rows that tie"
+    if {slot.name for slot in call.function.arguments} >= {"rows", "range"}:
+        frame = frame_of(call)
+        if frame.kind == "range" or frame.end is None or (frame.kind == "rows" and frame.end > 0):
+            return "rows after the current one, or that tie with it,"
     if call.function.name == "first":
         _, ignore_nulls, only = edge_arguments(call)
         if ignore_nulls or only != Literal(True, BOOL):
@@ -203,5 +209,11 @@ def names_of_calls(formula: Formula) -> set[str]:
     return {part.function for part in parts(formula.syntax) if isinstance(part, Apply)}
 
 
-def _takes_interval(call: Call) -> bool:
-    return call.function.arguments[len(call.args) - 1].name in ("frame", "half_life", "gap")
+def measured_by(call: Call) -> str:
+    """Return what a function compares the first key of the order by: `an interval`, or `numbers`; else nothing."""
+    for slot, arg in zip(call.function.arguments, call.args, strict=False):
+        if slot.name in ("frame", "half_life", "gap") and arg.dtype == DURATION:
+            return "an interval"
+        if slot.name == "range" and arg.dtype in (TIMES, NUMBERS):
+            return "an interval" if arg.dtype == TIMES else "numbers"
+    return ""

@@ -15,6 +15,7 @@ from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, buffers_of, in_k
 from gpuetl.engines.cudf.codegen.emit import ALWAYS, arguments
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.engines.cudf.codegen.list_columns import list_column
+from gpuetl.engines.cudf.codegen.list_writers import list_writer, written_lists
 from gpuetl.engines.cudf.codegen.row_kernels import (
     RowKernel,
     as_written,
@@ -35,13 +36,20 @@ from gpuetl.engines.no_result import (
     BEYOND_MICROSECONDS,
     BEYOND_TIMESTAMPS,
     EMPTY_FILL,
+    EMPTY_STRING,
+    LENGTHS_DIFFER,
+    LONG_STRINGS,
     NEVER_SHOWN,
+    NO_CODE_POINT,
     NOT_BASE64,
     NOT_HEX,
     NOT_UTF8,
+    NULL_ELEMENT,
     OF_ANOTHER_FORM,
     OFFSET_SECONDS,
+    OTHER_LENGTH,
     OVERFLOW,
+    RANGE_TOO_LONG,
     SHOWN_TWICE,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
@@ -84,6 +92,13 @@ REASONS = (
     NOT_UTF8,
     TOO_MANY_CHARACTERS,
     EMPTY_FILL,
+    LENGTHS_DIFFER,
+    NULL_ELEMENT,
+    RANGE_TOO_LONG,
+    NO_CODE_POINT,
+    LONG_STRINGS,
+    OTHER_LENGTH,
+    EMPTY_STRING,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 
@@ -168,6 +183,9 @@ def computed(exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machi
             results[name] = input_columns[expr.name]
         elif is_library(expr):
             results[name] = from_library(expr, input_columns, rows, machine)
+        elif list_writer(expr):
+            assert isinstance(expr, Call)
+            results[name] = written_lists(expr, input_columns, rows, machine, run)
         elif is_nested(expr.dtype):
             results[name] = list_column(expr, input_columns, rows, machine, evaluate)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:

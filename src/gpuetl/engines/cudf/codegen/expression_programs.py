@@ -14,14 +14,15 @@ from gpuetl.engines.cudf.codegen.coded_strings import (
 )
 from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
-from gpuetl.engines.cudf.codegen.list_columns import listed_columns, numbered, row_text, source_of
+from gpuetl.engines.cudf.codegen.list_columns import PARTS, TEXTS, listed_columns, numbered, source_of
+from gpuetl.engines.cudf.codegen.list_writers import kind_of_written, list_kernel, list_writer
 from gpuetl.engines.cudf.codegen.nested_columns import kind_of
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.gpu_operation import Needed
 from gpuetl.engines.cudf.machine import KernelSource
-from gpuetl.expressions.ir import Call, Column, Expr, Literal, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, columns_of
 from gpuetl.types.data_types import STRING
 from gpuetl.types.nested_types import is_nested
 
@@ -52,7 +53,8 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
         if is_library(expr):
             needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
-            needed = list_column(expr, input_columns, rows)
+            written = list_writer(expr) is not None
+            needed = written_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
             needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
@@ -99,25 +101,30 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
 
 
 def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
-    """List the program of a function of whole columns: only texts that are cut into lists have one."""
+    """List the program of a function of whole columns: only lists that are made of texts have one."""
     assert isinstance(expr, Call)
     return (
-        split_program(expr, input_columns)
-        if expr.function.name == "split"
+        list_program(expr, input_columns)
+        if expr.function.name in PARTS
         else Needed([], {"": kind_of(expr, input_columns)})
     )
 
 
-def split_program(expr: Expr, input_columns: Columns) -> Needed:
-    """List the program that cuts strings into lists."""
+def written_program(expr: Expr, input_columns: Columns) -> Needed:
+    """List the program that writes lists."""
     assert isinstance(expr, Call)
-    names = ("text", "separator")
-    kinds = {
-        name: input_columns[arg.name] for name, arg in zip(names, expr.args, strict=True) if isinstance(arg, Column)
-    }
-    columns = columns_of_kinds(kinds)
-    arguments = [arg if isinstance(arg, Literal) else columns[name] for name, arg in zip(names, expr.args, strict=True)]
-    source = source_of(columns, *(row_text(columns, *each) for each in zip(names, arguments, strict=True)))
+    columns = columns_read([expr], columns_of_kinds(input_columns))
+    source = list_kernel(ColumnKinds.of(columns), expr).source
+    return Needed([KernelSource(source)], {"": kind_of_written(expr, input_columns)})
+
+
+def list_program(expr: Call, input_columns: Columns) -> Needed:
+    """List the program that makes lists of texts."""
+    texts = dict(zip("ab", expr.args[: TEXTS.get(expr.function.name, 1)], strict=False))
+    columns = columns_of_kinds(
+        {name: input_columns[arg.name] for name, arg in texts.items() if isinstance(arg, Column)}
+    )
+    source = source_of(expr, columns, texts)
     return Needed([KernelSource(source)], {"": Kind.of(expr.dtype)})
 
 

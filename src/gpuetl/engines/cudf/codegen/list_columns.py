@@ -1,4 +1,4 @@
-"""Columns of lists: strings cut into lists, and a list, a map or a struct chosen for each row."""
+"""Columns of lists: lists of strings made of texts, and a list, a map or a struct chosen for each row."""
 
 from __future__ import annotations
 
@@ -10,88 +10,116 @@ import pyarrow as pa
 
 from gpuetl.engines.cudf.codegen.cuda_types import accessors, buffers_of, c_text, column_parameters
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
+from gpuetl.engines.cudf.codegen.functions import HEADERS, regex
 from gpuetl.engines.cudf.columns.arrays import filled, scan
 from gpuetl.engines.cudf.columns.concat import stacked
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow
-from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_offsets, with_nulls
+from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_offsets, with_nulls, with_valid
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.types.data_types import INT64, STRING
 from gpuetl.types.nested_types import is_nested
 
-# Strings cut into lists: one kernel counts the parts, one writes them.
+# Lists of strings made of a text: one kernel counts the parts, one writes them.
 
 
-def split_strings(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
-    """Return the lists of the strings between separators.
+PARTS: dict[str, Callable[[Call, Sequence[str]], str]] = {
+    "split": lambda call, texts: f"SplitParts{{{', '.join(texts)}}}",
+    "regexp_extract_all": lambda call, texts: regex.all_matches(call, texts[0]),
+    "regexp_split_to_array": lambda call, texts: regex.parts_between(call, texts[0]),
+}
+"""The C++ object whose `next` gives each part as a `Maybe`, given the code of the texts."""
+TEXTS = {"split": 2}
+"""How many arguments may be columns, where it is not the first alone."""
+
+
+def listed_strings(call: Call, arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
+    """Return the lists of strings that a function makes of each row's texts.
 
     Raises
     ------
     EvaluationError
         Where there are 2^31 strings or more.
     """
-    names = ("text", "separator")
-    columns = {name: each for name, each in zip(names, arguments, strict=True) if isinstance(each, Vector)}
-    module = machine.compiled(
-        source_of(columns, *(row_text(columns, *each) for each in zip(names, arguments, strict=True)))
-    )
+    texts = dict(zip("ab", arguments[: TEXTS.get(call.function.name, 1)], strict=False))
+    columns = {name: each for name, each in texts.items() if isinstance(each, Vector)}
+    module = machine.compiled(source_of(call, columns, texts))
     arrays, buffers = machine.arrays, buffers_of(columns)
     counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
-    nulls, valid = arrays.zeros(1, "uint64"), empty_bits(rows, machine)
+    nulls, valid = arrays.zeros(2, "uint64"), empty_bits(rows, machine)
     machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
     places, starts = scan(counts, machine), scan(sizes, machine)
-    parts, total, missing = int(places[-1]), int(starts[-1]), int(nulls[0])
+    parts, total, (missing, missing_parts) = int(places[-1]), int(starts[-1]), nulls.tolist()
     lists = list_offsets(places, parts, machine)
     offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
-    machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
+    found = arrays.empty(parts, "uint8") if missing_parts else None
+    machine.launch(
+        module, "write", rows, [rows, *buffers, places, starts, 0 if found is None else found, offsets, data]
+    )
     elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
-    return with_nulls(Vector(pa.list_(STRING), rows, NO_DATA, valid, 0, lists, elements), missing)
+    elements = elements if found is None else with_valid(elements, found, machine)
+    return with_nulls(Vector(pa.list_(STRING), rows, NO_DATA, valid, 0, lists, elements), int(missing))
 
 
-def row_text(columns: Mapping[str, Vector], name: str, argument: Vector | Literal) -> str:
-    """Return the code of a text in a row: that of a column, or a constant."""
-    if isinstance(argument, Vector):
-        return f"c{list(columns).index(name)}[row]"
-    return "none<String>()" if argument.value is None else f"some({c_text(argument.value)})"
-
-
-def source_of(columns: Mapping[str, Vector], text: str, separator: str) -> str:
-    """Return the kernels `measure` and `write`, given the code of a row's text and separator."""
+def source_of(call: Call, columns: Mapping[str, Any], texts: Mapping[str, Any]) -> str:
+    """Return the kernels `measure` and `write`; each text of a row is that of a column, or a constant."""
     passed = "".join(f"{parameter}, " for parameter in column_parameters(columns))
-    return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh"])}
+    read = "".join(f"{name} = {row_text(columns, name, text)}, " for name, text in texts.items()).removesuffix(", ")
+    made = PARTS[call.function.name](call, [f"{name}.value" for name in texts])
+    valid = " && ".join(f"{name}.valid" for name in texts)
+    return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh", "reduce.cuh", HEADERS[call.function.name]])}
 KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
     uint32_t missing = 0;
+    Tally missing_parts;
     FOR_EACH_ROW(row, rows) {{
-        const Maybe<String> text = row < rows ? {text} : none<String>();
-        const Maybe<String> separator = row < rows ? {separator} : none<String>();
-        const bool valid = text.valid && separator.valid;
-        if (valid) {{
-            counts[row] = parts_of(text.value, separator.value);
-            sizes[row] = text.value.size - (counts[row] - 1) * separator.value.size;
+        bool valid = false;
+        if (row < rows) {{
+            const Maybe<String> {read};
+            valid = {valid};
+            if (valid) {{
+                auto parts = {made};
+                int64_t count = 0, size = 0;
+                for (Maybe<String> part; parts.next(part); ++count) {{
+                    if (part.valid) size += part.value.size;
+                    else ++missing_parts.count;
+                }}
+                counts[row] = count;
+                sizes[row] = size;
+            }}
         }}
         missing += store_word(bits, row, row < rows, valid);
     }}
     add_nulls(nulls, missing);
+    missing_parts.store(nulls + 1);
 }}
-KERNEL write(int64_t rows, {passed}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
+KERNEL write(int64_t rows, {passed}const int64_t* places, const int64_t* starts, uint8_t* found, int64_t* offsets,
+             char* bytes) {{
 {accessors(columns)}
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
-        const Maybe<String> text = {text}, separator = {separator};
+        const Maybe<String> {read};
+        if (!({valid})) continue;
         Bytes out{{bytes + starts[row]}};
-        int64_t at = 0;
-        for (int64_t part = places[row]; part < places[row + 1]; ++part) {{
-            const String found = part_from(text.value, separator.value, at);
-            offsets[part] = out.at - bytes;
-            out.put(found);
-            at += found.size + separator.value.size;
+        auto parts = {made};
+        int64_t place = places[row];
+        for (Maybe<String> part; parts.next(part); ++place) {{
+            offsets[place] = out.at - bytes;
+            if (part.valid) out.put(part.value);
+            if (found) found[place] = part.valid;
         }}
     }}
 }}
 """
+
+
+def row_text(columns: Mapping[str, Any], name: str, argument: Any) -> str:
+    """Return the code of a text in a row: that of a column, or a constant."""
+    if not isinstance(argument, Literal):
+        return f"c{list(columns).index(name)}[row]"
+    return "none<String>()" if argument.value is None else f"some({c_text(argument.value)})"
 
 
 # Columns of lists: CASE and coalesce choose a list for each row, and constants are null.

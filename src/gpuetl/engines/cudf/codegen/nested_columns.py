@@ -10,20 +10,38 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from gpuetl.engines.cudf.codegen.functions.nested import LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_POSITION, LIST_TAKE
+from gpuetl.engines.cudf.codegen.functions import list_aggregates, list_edits
+from gpuetl.engines.cudf.codegen.functions.nested import (
+    LIST_INDEX,
+    LIST_PLACE,
+    LIST_PLACE_FROM_ONE,
+    LIST_PLACE_OF_ANY,
+    LIST_TAKE,
+)
+from gpuetl.engines.cudf.columns.arrays import iota, scan
+from gpuetl.engines.cudf.columns.concat import stacked
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.kind import Kind
+from gpuetl.engines.cudf.columns.order import sort_rows
 from gpuetl.engines.cudf.columns.string_dictionaries import decoded
-from gpuetl.engines.cudf.columns.validity import null_where_any
+from gpuetl.engines.cudf.columns.validity import list_offsets, null_where_any
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
-from gpuetl.engines.cudf.machine import Machine
+from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.functions.list_edits import sort_order
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, transform
+from gpuetl.plan.node import SortKey
 from gpuetl.types.data_types import INT64, NULL
 from gpuetl.types.nested_types import field_names, is_nested
 
-PLACES = {"list_get": LIST_PLACE, "list_extract": LIST_PLACE_FROM_ONE}
+PLACES = {"list_get": LIST_PLACE, "list_extract": LIST_PLACE_FROM_ONE, "list_any_value": LIST_PLACE_OF_ANY}
+
+TAKING_LISTS = frozenset(
+    [*list_edits.FUNCTIONS, *list_aggregates.FUNCTIONS, "list_position", "list_has_any", "list_has_all"]
+) - {"list_value"}
+"""Functions whose kernels read lists, each of which is a column."""
 
 Arguments = Sequence[Vector | Literal]
 
@@ -32,7 +50,11 @@ def in_flat_parts(expr: Expr) -> Expr:
     """Return an expression in which maps are lists, and nested elements of lists are gathered by their places."""
     if not isinstance(expr, Call):
         return expr
+    if expr.function.expansion:
+        return transform(expr.function.expansion(expr), in_flat_parts)
     name, args = expr.function.name, expr.args
+    if (of_nulls := without_null_lists(expr)) is not expr:
+        return of_nulls
     if name in ("map_get", "struct_extract") and NULL in (arg.dtype for arg in args):
         return Literal(None, expr.dtype)
     if name == "map_get":
@@ -41,13 +63,28 @@ def in_flat_parts(expr: Expr) -> Expr:
             Call(FUNCTIONS["scalar", function], (m,), pa.list_(dtype))
             for function, dtype in (("map_keys", m.dtype.key_type), ("map_values", m.dtype.item_type))
         )
-        place = Call(LIST_POSITION, (keys, key), INT64)
+        place = Call(LIST_INDEX, (keys, key), INT64)
         return in_flat_parts(Call(FUNCTIONS["scalar", "list_get"], (values, place), expr.dtype))
     if name in PLACES and is_nested(expr.dtype) and is_nested(args[0].dtype):
         place = Call(PLACES[name], args, INT64)
         row = Call(FUNCTIONS["scalar", "coalesce"], (place, Literal(-1, INT64)), INT64)
         return Call(LIST_TAKE, (args[0], row), expr.dtype)
     return expr
+
+
+def without_null_lists(expr: Call) -> Expr:
+    """Return a call without lists that are a constant null, which no column holds."""
+    if expr.function.name not in TAKING_LISTS or not any(map(is_null_list, expr.args)):
+        return expr
+    if expr.function.name != "list_concat":
+        return Literal(None, expr.dtype)
+    rest = tuple(arg for arg in expr.args if not is_null_list(arg))
+    return replace(expr, args=rest) if rest else Call(FUNCTIONS["scalar", "list_value"], (), expr.dtype)
+
+
+def is_null_list(arg: Expr) -> bool:
+    """Return whether an argument is the constant null of lists, or of no type."""
+    return isinstance(arg, Literal) and arg.value is None and (is_nested(arg.dtype) or arg.dtype == NULL)
 
 
 def as_column(argument: Vector | Literal, rows: int, machine: Machine) -> Vector:
@@ -86,10 +123,96 @@ def element_column(call: Call, arguments: Arguments, rows: int, machine: Machine
     return take({"": lists.elements}, places.data, machine)[""]
 
 
+def value_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return lists of the values of each row."""
+    count, arrays = len(arguments), machine.arrays
+    offsets = list_offsets(iota(rows + 1, machine, "int64", count), rows * count, machine)
+    if not count or not rows:
+        elements = from_arrow(pa.nulls(0, call.dtype.value_type), machine)
+        return Vector(call.dtype, rows, NO_DATA, offsets=offsets, elements=elements)
+    below = stacked([as_column(argument, rows, machine) for argument in arguments], machine)
+    places = arrays.empty(rows * count, "int64")
+    machine.launch(machine.closed("lists"), "interleave", rows * count, [rows * count, rows, count, places])
+    elements = take({"": below}, places, machine, missing=False)[""]
+    return Vector(call.dtype, rows, NO_DATA, offsets=offsets, elements=elements)
+
+
+def gathered_lists(lists: Vector, machine: Machine) -> Vector:
+    """Return lists whose elements are all in a row: none before the first, behind the last, or in a null."""
+    assert lists.elements is not None
+    if lists.valid is None and lists.elements.rows == int(lists.required_offsets[-1]) - int(lists.required_offsets[0]):
+        return lists
+    rows = arrays_of_rows(lists, machine)
+    return take({"": lists}, rows, machine)[""]
+
+
+def arrays_of_rows(lists: Vector, machine: Machine) -> Array:
+    """Return the number of each row (int32), -1 of a null."""
+    rows = machine.arrays.empty(lists.rows, "int32")
+    words = 0 if lists.valid is None else lists.valid
+    machine.launch(machine.closed("lists"), "number_valid", lists.rows, [lists.rows, words, rows])
+    return rows
+
+
+def element_rows(lists: Vector, machine: Machine) -> Array:
+    """Return the row (int32) of each element of lists whose elements are all in a row."""
+    assert lists.elements is not None
+    numbers = machine.arrays.empty(lists.elements.rows, "int32")
+    arguments = [lists.elements.rows, lists.rows, lists.required_offsets, numbers]
+    machine.launch(machine.closed("lists"), "element_rows", lists.elements.rows, arguments)
+    return numbers
+
+
+def element_order(lists: Vector, descending: bool, nulls_first: bool, machine: Machine) -> tuple[Array | None, Array]:
+    """Return the elements (int32) in the order of each list, None where they are, and where values begin there."""
+    assert lists.elements is not None
+    elements = lists.elements
+    rows = Vector(pa.int32(), elements.rows, element_rows(lists, machine))
+    keys = [SortKey("row"), SortKey("value", descending, nulls_first)]
+    order = sort_rows(Frame({"row": rows, "value": elements}, elements.rows), keys, 1, False, machine)
+    return order.rows, order.new_value
+
+
+def sorted_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return lists in order."""
+    lists = gathered_lists(as_column(arguments[0], rows, machine), machine)
+    assert lists.elements is not None
+    if not lists.elements.rows:
+        return lists
+    order, _ = element_order(lists, *sort_order(call), machine)
+    if order is None:
+        return lists
+    return replace(lists, elements=take({"": lists.elements}, order, machine, permuted=True)[""])
+
+
+def distinct_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return the first of equal elements of each list, without nulls."""
+    lists = gathered_lists(as_column(arguments[0], rows, machine), machine)
+    elements = lists.elements
+    assert elements is not None
+    if not elements.rows:
+        return lists
+    order, new_value = element_order(lists, False, False, machine)
+    arrays, module = machine.arrays, machine.closed("lists")
+    kept = arrays.zeros(elements.rows + 1, "int64")
+    words = 0 if elements.valid is None else elements.valid
+    arguments_of_marks = [elements.rows, 0 if order is None else order, new_value, words, kept[1:]]
+    machine.launch(module, "mark_first_values", elements.rows, arguments_of_marks)
+    before = scan(kept, machine)
+    total, places = int(before[-1]), arrays.empty(int(before[-1]), "int32")
+    offsets = arrays.empty(rows + 1, "int64")
+    machine.launch(module, "place_kept", elements.rows, [elements.rows, before, places])
+    machine.launch(module, "kept_offsets", rows + 1, [rows + 1, lists.required_offsets, before, offsets])
+    found = take({"": elements}, places, machine, missing=False)[""]
+    return replace(lists, offsets=list_offsets(offsets, total, machine), elements=found)
+
+
 def kind_of(call: Call, input_columns: Mapping[str, Kind]) -> Kind:
     """Return the kind of what these give."""
     first = input_columns[call.args[0].name] if isinstance(call.args[0], Column) else Kind.of(call.args[0].dtype)
     name = call.function.name
+    if name in ("list_sort", "list_distinct"):
+        return first
     if name == "struct_extract":
         field = call.args[1]
         assert isinstance(field, Literal)

@@ -21,7 +21,7 @@ template <class LIST> DEVICE Maybe<typename LIST::value_type> list_extract(LIST 
     return at >= 0 && at < list.size ? list[at] : none<typename LIST::value_type>();
 }
 
-template <class LIST> DEVICE Maybe<int64_t> list_position(LIST list, typename LIST::value_type value) {
+template <class LIST> DEVICE Maybe<int64_t> list_index(LIST list, typename LIST::value_type value) {
     for (int64_t at = 0; at < list.size; ++at) {
         const auto element = list[at];
         if (element.valid && element.value == value) return some(at);
@@ -42,4 +42,28 @@ template <class LIST> DEVICE Maybe<int64_t> list_place_from_one(LIST list, int64
 template <class LIST> DEVICE Maybe<typename LIST::value_type> list_get(LIST list, int64_t index) {
     const int64_t at = index < 0 ? index + list.size : index;
     return at >= 0 && at < list.size ? list[at] : none<typename LIST::value_type>();
+}
+
+// The place from 1 of the first element that equals a value, or that is null as the value is.
+template <class LIST> DEVICE Maybe<int64_t> list_position(Maybe<LIST> list, Maybe<typename LIST::value_type> value) {
+    for (int64_t at = 0; list.valid && at < list.value.size; ++at) {
+        const auto element = list.value[at];
+        if (element.valid == value.valid && (!value.valid || element.value == value.value)) return some(at + 1);
+    }
+    return none<int64_t>();
+}
+
+template <class LIST> DEVICE bool list_has_any(LIST list, LIST other) {
+    for (int64_t at = 0; at < other.size; ++at) {
+        const auto element = other[at];
+        if (element.valid && list_contains(list, element.value)) return true;
+    }
+    return false;
+}
+template <class LIST> DEVICE bool list_has_all(LIST list, LIST other) {
+    for (int64_t at = 0; at < other.size; ++at) {
+        const auto element = other[at];
+        if (element.valid && !list_contains(list, element.value)) return false;
+    }
+    return true;
 }

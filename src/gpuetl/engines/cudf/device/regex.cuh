@@ -6,21 +6,43 @@
 #include "strings.cuh"
 
 struct RegexOp {
-    enum : uint32_t { CHARACTER, MATCH, SPLIT, JUMP, SAVE, AT_START, AT_END };
+    enum : uint32_t { CHARACTER, MATCH, SPLIT, JUMP, SAVE, START, END, LINE_START, LINE_END, WORD_BOUND, NO_WORD_BOUND };
 };
+
+// Words are of ASCII.
+DEVICE bool in_regex_word(String text, int64_t at) {
+    if (at < 0 || at >= text.size) return false;
+    const char byte = text[at];
+    return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || byte == '_' || (byte >= 'a' && byte <= 'z');
+}
+// Whether a place is what an operation asks for that looks at the bytes around it.
+DEVICE bool stands_between(uint32_t op, String text, int64_t at) {
+    switch (op) {
+        case RegexOp::LINE_START: return at == 0 || text[at - 1] == '\n';
+        case RegexOp::LINE_END: return at == text.size || text[at] == '\n';
+        default: return (in_regex_word(text, at - 1) != in_regex_word(text, at)) == (op == RegexOp::WORD_BOUND);
+    }
+}
 
 // Instructions of three words each: the operation and its operands; a class of characters is the place of its first
 // range, and how many there are.  THREADS wait for a character or match; SLOTS are the places that a match keeps: its
-// start, then the starts and ends of groups; ANCHORED ones match at the start of the text or not at all.
-template <int INSTRUCTIONS_, int THREADS_, int STACK_, int SLOTS_, bool ANCHORED_>
+// start, then the starts and ends of groups; ANCHORED ones match at the start of the text or not at all; those that LOOK
+// have operations that look around.
+template <int INSTRUCTIONS_, int THREADS_, int STACK_, int SLOTS_, bool ANCHORED_, bool LOOKS_>
 struct RegexProgram {
     static constexpr int INSTRUCTIONS = INSTRUCTIONS_, THREADS = THREADS_, STACK = STACK_, SLOTS = SLOTS_;
-    static constexpr bool ANCHORED = ANCHORED_;
+    static constexpr bool ANCHORED = ANCHORED_, LOOKS = LOOKS_;
     const char32_t* words;
 
     DEVICE bool takes(int instruction, uint32_t point) const {
         const char32_t* range = words + words[3 * instruction + 1];
-        for (int left = words[3 * instruction + 2]; left > 0; --left, range += 2)
+        int left = words[3 * instruction + 2];
+        for (int half; left > 16; left -= half) {  // many ranges are halved first
+            half = left / 2;
+            if (point < range[2 * half]) left = half, half = 0;
+            else range += 2 * half;
+        }
+        for (; left > 0; --left, range += 2)
             if (point <= range[1]) return point >= range[0];
         return false;
     }
@@ -47,7 +69,7 @@ struct RegexThreads {
 
     // Follow the instructions that take no character.  What is less preferred waits on a stack; a negative entry there
     // gives a slot the value back that it had.
-    DEVICE void add(PROGRAM program, int first, int32_t* kept, int64_t at, int64_t size) {
+    DEVICE void add(PROGRAM program, int first, int32_t* kept, int64_t at, String text) {
         int16_t stack[PROGRAM::STACK];
         int32_t values[PROGRAM::STACK];
         int waiting = 0;
@@ -58,13 +80,19 @@ struct RegexThreads {
                 switch (words[0]) {
                     case RegexOp::JUMP: next = words[1]; break;
                     case RegexOp::SPLIT: stack[waiting++] = int16_t(words[2]); next = words[1]; break;
-                    case RegexOp::AT_START: next = at == 0 ? now + 1 : -1; break;
-                    case RegexOp::AT_END: next = at == size ? now + 1 : -1; break;
+                    case RegexOp::START: next = at == 0 ? now + 1 : -1; break;
+                    case RegexOp::END: next = at == text.size ? now + 1 : -1; break;
                     case RegexOp::SAVE:
                         stack[waiting] = int16_t(-int(words[1]));
                         values[waiting++] = kept[words[1]];
                         kept[words[1]] = int32_t(at);
                         next = now + 1;
+                        break;
+                    case RegexOp::LINE_START:
+                    case RegexOp::LINE_END:
+                    case RegexOp::WORD_BOUND:
+                    case RegexOp::NO_WORD_BOUND:
+                        if constexpr (PROGRAM::LOOKS) next = stands_between(words[0], text, at) ? now + 1 : -1;
                         break;
                     default:
                         instruction[count] = int16_t(now);
@@ -106,7 +134,7 @@ template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Stri
         if (match.end < 0 && (!PROGRAM::ANCHORED || at == 0)) {
             int32_t slots[PROGRAM::SLOTS];
             for (int slot = 0; slot < PROGRAM::SLOTS; ++slot) slots[slot] = slot ? -1 : int32_t(at);
-            threads.add(program, 0, slots, at, text.size);
+            threads.add(program, 0, slots, at, text);
         }
         const int64_t end = at < text.size ? code_point_end(text, at) : at;
         const uint32_t point = at < text.size ? code_point(text.cut(at, end)) : 0;
@@ -119,7 +147,7 @@ template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Stri
                 break;  // those after it are less preferred
             }
             if (at < text.size && program.takes(instruction, point))
-                next.add(program, instruction + 1, threads.slots[i], end, text.size);
+                next.add(program, instruction + 1, threads.slots[i], end, text);
         }
         if (at >= text.size || (match.end >= 0 && (ANY || !next.count)) || (PROGRAM::ANCHORED && !next.count)) break;
         at = end;
@@ -138,23 +166,86 @@ template <class PROGRAM> DEVICE Maybe<String> regexp_extract(String text, PROGRA
     return match.end < 0 ? none<String>() : some(match.captured(text, PROGRAM::SLOTS / 2));
 }
 
+// The matches that are replaced, one after the other: an empty one does not follow the one before it directly.
+template <class PROGRAM>
+struct RegexReplacements {
+    String text;
+    PROGRAM program;
+    int64_t at = 0, last = -1;
+
+    DEVICE RegexReplacements(String text, PROGRAM program) : text(text), program(program) {}
+    DEVICE bool next(RegexMatch<PROGRAM>& match) {
+        while (at <= text.size) {
+            match = regexp_search<false>(text, at, program);
+            if (match.end < 0) return false;
+            if (match.end == match.start() && match.end == last) {
+                at = at < text.size ? code_point_end(text, at) : at + 1;
+                continue;
+            }
+            at = last = match.end;
+            return true;
+        }
+        return false;
+    }
+};
+
 template <class PROGRAM> DEVICE int64_t regexp_count(String text, PROGRAM program) {
+    RegexReplacements<PROGRAM> matches(text, program);
     int64_t count = 0;
-    for (int64_t at = 0; (at = regexp_search<false>(text, at, program).end) >= 0;) ++count;
+    for (RegexMatch<PROGRAM> match; matches.next(match);) ++count;
     return count;
 }
 
+// What the last group that is kept, or the whole match, is in each match; behind an empty one a character is passed.
+template <class PROGRAM>
+struct RegexMatches {
+    String text;
+    PROGRAM program;
+    int64_t at = 0;
+
+    DEVICE RegexMatches(String text, PROGRAM program) : text(text), program(program) {}
+    DEVICE bool next(Maybe<String>& part) {
+        if (at > text.size) return false;
+        const RegexMatch<PROGRAM> match = regexp_search<false>(text, at, program);
+        if (match.end < 0) return false;
+        constexpr int GROUP = PROGRAM::SLOTS / 2;
+        part = {match.captured(text, GROUP), GROUP == 0 || match.slots[GROUP ? 2 * GROUP - 1 : 0] >= 0};
+        at = match.end > match.start() ? match.end : match.end < text.size ? code_point_end(text, match.end) : text.size + 1;
+        return true;
+    }
+};
+template <class PROGRAM> DEVICE RegexMatches<PROGRAM> regex_matches(String text, PROGRAM program) { return {text, program}; }
+
+// What stands between the matches, none of which is empty.
+template <class PROGRAM>
+struct RegexParts {
+    String text;
+    PROGRAM program;
+    int64_t at = 0;
+
+    DEVICE RegexParts(String text, PROGRAM program) : text(text), program(program) {}
+    DEVICE bool next(Maybe<String>& part) {
+        if (at > text.size) return false;
+        const RegexMatch<PROGRAM> match = regexp_search<false>(text, at, program);
+        part = some(text.cut(at, match.end < 0 ? text.size : match.start()));
+        at = match.end < 0 ? text.size + 1 : match.end;
+        return true;
+    }
+};
+template <class PROGRAM> DEVICE RegexParts<PROGRAM> regex_parts(String text, PROGRAM program) { return {text, program}; }
+
 // In the replacement, a byte of 0xF5 or more, which no UTF-8 has, is a place that the match kept.
 template <class OUT, class PROGRAM> DEVICE void regexp_replace(OUT& out, String text, PROGRAM program, String put) {
-    for (int64_t at = 0;;) {
-        const RegexMatch<PROGRAM> match = regexp_search<false>(text, at, program);
-        out.put(text.cut(at, match.end < 0 ? text.size : match.start()));
-        if (match.end < 0) return;
+    RegexReplacements<PROGRAM> matches(text, program);
+    int64_t done = 0;
+    for (RegexMatch<PROGRAM> match; matches.next(match);) {
+        out.put(text.cut(done, match.start()));
+        done = match.end;
         for (int64_t i = 0; i < put.size; ++i) {
             const int kept = uint8_t(put[i]) - 0xF5;
             if (kept < 0) out.put(put[i]);
             else out.put(match.captured(text, kept));
         }
-        at = match.end;
     }
+    out.put(text.cut(done, text.size));
 }

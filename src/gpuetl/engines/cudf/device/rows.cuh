@@ -233,6 +233,13 @@ enum Reason : int {
     NOT_UTF8 = 21,
     TOO_MANY_CHARACTERS = 22,
     EMPTY_FILL = 23,
+    LENGTHS_DIFFER = 24,  // of lists that go together
+    NULL_ELEMENT = 25,
+    RANGE_TOO_LONG = 26,
+    NO_CODE_POINT = 27,
+    LONG_STRINGS = 28,
+    OTHER_LENGTH = 29,
+    EMPTY_STRING = 30,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

@@ -158,6 +158,21 @@ DEVICE String part_from(String text, String separator, int64_t at) {
     return text.cut(at, end < 0 ? text.size : end);
 }
 
+// The parts one after the other, as a list has them.
+struct SplitParts {
+    String text, separator;
+    int64_t at = 0;  // beyond the text where none is left
+
+    DEVICE SplitParts(String text, String separator) : text(text), separator(separator) {}
+    DEVICE bool next(Maybe<String>& part) {
+        if (at > text.size || (!separator.size && at == text.size)) return false;
+        part = some(part_from(text, separator, at));
+        const int64_t end = at + part.value.size;
+        at = !separator.size ? end : end == text.size ? end + 1 : end + separator.size;
+        return true;
+    }
+};
+
 DEVICE String split_part(String text, String separator, int64_t index) {
     if (index < 0) index += parts_of(text, separator) + 1;
     if (!separator.size) return index > 0 ? sliced(text, index - 1, index) : text.cut(0, 0);

@@ -23,6 +23,9 @@ from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.types.data_types import NULL
 
+TYPED = (STRUCT, "list_value", "list_concat")
+"""Functions whose handlers take the type of the result first: their arguments may be none, or do not say it."""
+
 
 def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
     """Return the expression's value as a column of the frame's length and the expression's type.
@@ -68,11 +71,13 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
     """Apply the function's handler; CASE and COALESCE look at their operands themselves."""
     if lazy := {"case": first_true_branch, "coalesce": first_valid}.get(expr.function.name):
         return lazy(expr, frame)
+    if expr.function.expansion:
+        return evaluate(expr.function.expansion(expr), frame)
     if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
         return pa.scalar(None, expr.dtype)
 
     def handler(*values: Any) -> Any:
-        typed = (expr.dtype, *values) if expr.function.name == STRUCT else values
+        typed = (expr.dtype, *values) if expr.function.name in TYPED else values
         result = SCALARS[expr.function.name](*typed)
         return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
 

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from gpuetl.engines import no_result
 from gpuetl.engines.no_result import NoResult
+from gpuetl.engines.pandas.expressions.functions.regex import pattern_of
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.functions.strings import MOST_CHARACTERS
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.regex import parse_pattern, parse_replacement
+from gpuetl.expressions.regex import parse_replacement
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.memory_limits import host_memory
 from gpuetl.messages import coded
@@ -165,24 +166,26 @@ def change_of(text: str, old: str, new: str) -> int:
     return (len(new.encode()) - len(old.encode())) * text.count(old) if old else 0
 
 
-def matches_replaced(text: Any, pattern: Any, replacement: Any) -> Any:
+def matches_replaced(text: Any, pattern: Any, replacement: Any, options: Any = None) -> Any:
     """Return the bytes after every match is replaced; a group counts as its whole match, which may be longer."""
     parts = parse_replacement(replacement.as_py())
     fixed = sum(len(part.encode()) for part in parts if isinstance(part, str))
     groups = sum(isinstance(part, int) for part in parts)
-    written = parse_pattern(pattern.as_py()).pattern_text()
+    written = pattern_of(pattern, options).pattern_text()
     rest = lengths(pc.replace_substring_regex(text, pattern=written, replacement=""))
-    return rest + (lengths(text) - rest) * groups + matches(text, pattern) * fixed
+    return rest + (lengths(text) - rest) * groups + matches(text, pattern, options) * fixed
 
 
-def matches_marked(text: Any, pattern: Any) -> Any:
+def matches_marked(text: Any, pattern: Any, options: Any = None) -> Any:
     """Return the bytes where every match gets one more, by which they are counted."""
-    return lengths(text) + matches(text, pattern)
+    return lengths(text) + matches(text, pattern, options)
 
 
-def matches(text: Any, pattern: Any) -> Any:
+def matches(text: Any, pattern: Any, options: Any) -> Any:
     """Return the matches in each text, at most."""
-    written = parse_pattern(pattern.as_py()).pattern_text()
+    if pattern_of(pattern, options).can_be_empty:
+        return counted(text, pc.utf8_length) + 1
+    written = pattern_of(pattern, options).pattern_text()
     return counted(text, lambda value: pc.count_substring_regex(value, pattern=written))
 
 

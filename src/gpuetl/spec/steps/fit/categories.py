@@ -110,7 +110,7 @@ class Categorify(ColumnsTransform):
             vocabulary = selected(
                 context, statistics[JOINT if self.joint else old], {old: col(VALUE), ids[old]: col(ID)}
             )
-            node = looked_up(context, node, vocabulary, (old,))
+            node = looked_up(context, node, vocabulary, (old,), nulls_equal=False)  # null has no number
         new = {name: self.number(col(old), col(ids[old])) for name, old in outputs.items()}
         return dropped(context, computed(context, node, new), ids.values()) if ids else node
 
@@ -120,10 +120,10 @@ class Categorify(ColumnsTransform):
         return when(value.is_null(), 0).otherwise(f.coalesce(found, unknown)).cast("int32")
 
 
-def looked_up(context: Context, source: Node, table: Node, keys: tuple[str, ...]) -> Node:
+def looked_up(context: Context, source: Node, table: Node, keys: tuple[str, ...], nulls_equal: bool = True) -> Node:
     """Join with a table that has each key once; rows without a match get nulls."""
     on: dict[str, str] = {Text(name): Text(name) for name in keys}
-    join = Join(Text("table"), on, "left", "many_to_one", nulls_equal=True)
+    join = Join(Text("table"), on, "left", "many_to_one", nulls_equal=nulls_equal)
     return join.build(reading(context, {"table": table}), source)
 
 

@@ -12,9 +12,9 @@ from gpuetl.expressions.ir import Call, Literal
 
 def split(call: Call, arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
     """Cut strings at every separator, by kernels whose writers import this table."""
-    from gpuetl.engines.cudf.codegen.list_columns import split_strings
+    from gpuetl.engines.cudf.codegen.list_columns import listed_strings
 
-    return split_strings(arguments, rows, machine)
+    return listed_strings(call, arguments, rows, machine)
 
 
 HEADER = "lists.cuh"
@@ -23,5 +23,8 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_contains": Device("list_contains"),
     "list_get": Device("list_get", result_form="maybe"),
     "list_extract": Device("list_extract", result_form="maybe"),
+    "list_position": Device("list_position", result_form="maybe"),
+    "list_has_any": Device("list_has_any"),
+    "list_has_all": Device("list_has_all"),
     "split": Library(split),
 }

@@ -26,19 +26,27 @@ def deferred(name: str) -> Compute:
     return compute
 
 
-LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE = (
+LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE = (
     Function(name, parameters, anything(INT64), what, "", None)
     for name, parameters, what in (
-        ("list_position", "x value", "The place of the first element that equals a value, from 0; null without one."),
+        ("list_index", "x value", "The place of the first element that equals a value, from 0; null without one."),
         ("list_place", "x index", "The row of `list_get`'s element among those of all lists; null without one."),
         ("list_place_from_one", "x index", "The row of `list_extract`'s element among those of all lists."),
+        ("list_place_of_any", "x", "The row of `list_any_value`'s element among those of all lists."),
         ("list_take", "x place", "The element in a row among those of all lists; null where that is -1."),
     )
 )
 """Functions of this engine, of which others are made."""
-OWN_FUNCTION_NAMES = frozenset(each.name for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE))
+OWN_FUNCTION_NAMES = frozenset(
+    each.name for each in (LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE)
+)
 """Their names."""
-ENTRIES.update({(each.kind, each.name): each for each in (LIST_POSITION, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_TAKE)})
+ENTRIES.update(
+    {
+        (each.kind, each.name): each
+        for each in (LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE)
+    }
+)
 
 HEADER = "lists.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
@@ -48,7 +56,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "map_values": Library(deferred("entry_column")),
     "map_get": Library(deferred("element_column")),
     "list_take": Library(deferred("element_column")),
-    "list_position": Device("list_position", result_form="maybe"),
+    "list_index": Device("list_index", result_form="maybe"),
     "list_place": Device("list_place", result_form="maybe"),
     "list_place_from_one": Device("list_place_from_one", result_form="maybe"),
 }

@@ -9,9 +9,11 @@ from typing import Any
 
 from gpuetl.engines.cudf.codegen.cuda_types import c_bytes, c_words
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
+from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.regex import parse_pattern, parse_replacement
-from gpuetl.expressions.regex.tree import Anchor, Characters, Choice, Group, Node, Ranges, Repeat
+from gpuetl.expressions.regex.tree import Anchor, Characters, Choice, Group, Node, Place, Ranges, Repeat, can_be_empty
 from gpuetl.expressions.regex.tree import Sequence as Chain
 from gpuetl.records import dataclass
 
@@ -29,8 +31,16 @@ class Op(IntEnum):
     SPLIT = 2
     JUMP = 3
     SAVE = 4
-    AT_START = 5
-    AT_END = 6
+    START = 5
+    END = 6
+    LINE_START = 7
+    LINE_END = 8
+    WORD_BOUND = 9
+    NO_WORD_BOUND = 10
+
+
+LOOKS = (Op.LINE_START, Op.LINE_END, Op.WORD_BOUND, Op.NO_WORD_BOUND)
+"""These look at the bytes before and behind."""
 
 
 @dataclass
@@ -56,7 +66,7 @@ class Program:
             case Characters():
                 self.emit(Op.CHARACTER, self.classes.setdefault(node.ranges, len(self.classes)), len(node.ranges))
             case Anchor():
-                self.emit(Op.AT_END if node.end else Op.AT_START)
+                self.emit(Op[node.place.name])
             case Group():
                 self.group(node)
             case Chain():
@@ -105,6 +115,9 @@ class Program:
 
     def loop(self, node: Repeat) -> None:
         """Add an item any number of times, at least once where `low` says so."""
+        if not node.low and can_be_empty(node.item):  # as RE2 does: one split would lose the order of what is preferred
+            self.repeat(Repeat(replace_low(node, 1), 0, 1, node.lazy))
+            return
         start = len(self.instructions)
         if not node.low:
             self.emit(Op.SPLIT)
@@ -136,7 +149,13 @@ class Program:
             len(self.instructions), self.count(Op.CHARACTER, Op.MATCH), self.count(Op.SPLIT, Op.SAVE) + 1,
             1 + 2 * len(self.captured),
         )  # fmt: skip
-        return f"RegexProgram<{', '.join(map(str, sizes))}, {str(anchored).lower()}>{{{c_words(words)}}}"
+        flags = (str(flag).lower() for flag in (anchored, self.count(*LOOKS) > 0))
+        return f"RegexProgram<{', '.join([*map(str, sizes), *flags])}>{{{c_words(words)}}}"
+
+
+def replace_low(node: Repeat, low: int) -> Repeat:
+    """Return a repetition with another least number."""
+    return Repeat(node.item, low, node.high, node.lazy)
 
 
 def compiled(root: Node, captured: Collection[int] = ()) -> str:
@@ -151,11 +170,11 @@ def begins_at_start(node: Node) -> bool:
     """Return whether every match begins at the start of the text."""
     match node:
         case Anchor():
-            return not node.end
+            return node.place is Place.START
         case Group():
             return begins_at_start(node.body)
         case Chain():
-            return begins_at_start(node.items[0])
+            return bool(node.items) and begins_at_start(node.items[0])
         case Choice():
             return all(map(begins_at_start, node.options))
     return False
@@ -175,14 +194,25 @@ def is_found(call: Call, args: Sequence[str]) -> str:
 
 def is_whole(call: Call, args: Sequence[str]) -> str:
     """Whether the pattern matches from the start to the very end."""
-    whole = Chain((Anchor(end=False), root_of(call), Anchor(end=True)))
+    whole = Chain((Anchor(Place.START), root_of(call), Anchor(Place.END)))
     return f"regexp_found({args[0]}, {compiled(whole)})"
 
 
 def extract(call: Call, args: Sequence[str]) -> str:
     """What a group of the first match matched."""
     number = constant(call.args[2]) if len(call.args) > 2 else 0
-    return f"regexp_extract({args[0]}, {compiled(root_of(call), {number} - {0})})"
+    return f"regexp_extract({args[0]}, {compiled(root_of(call, 3), {number} - {0})})"
+
+
+def all_matches(call: Call, text: str) -> str:
+    """Return the `RegexMatches` of a text: what a group matched in each match."""
+    number = constant(call.args[2]) if len(call.args) > 2 else 0
+    return f"regex_matches({text}, {compiled(root_of(call, 3), {number} - {0})})"
+
+
+def parts_between(call: Call, text: str) -> str:
+    """Return the `RegexParts` of a text: what stands between the matches."""
+    return f"regex_parts({text}, {compiled(root_of(call))})"
 
 
 def replace(call: Call, args: Sequence[str]) -> str:
@@ -193,7 +223,7 @@ def replace(call: Call, args: Sequence[str]) -> str:
     replacement = b"".join(
         part.encode() if isinstance(part, str) else bytes([CAPTURED + places[part]]) for part in parts
     )
-    return f"regexp_replace(out, {args[0]}, {compiled(root_of(call), groups)}, {c_bytes(replacement)})"
+    return f"regexp_replace(out, {args[0]}, {compiled(root_of(call, 3), groups)}, {c_bytes(replacement)})"
 
 
 def count(call: Call, args: Sequence[str]) -> str:
@@ -201,9 +231,10 @@ def count(call: Call, args: Sequence[str]) -> str:
     return f"regexp_count({args[0]}, {compiled(root_of(call))})"
 
 
-def root_of(call: Call) -> Node:
-    """Return the tree of the constant pattern."""
-    return parse_pattern(constant(call.args[1])).root
+def root_of(call: Call, place: int = 2) -> Node:
+    """Return the tree of the constant pattern, with the options at a place."""
+    options = constant(call.args[place]) if len(call.args) > place else ""
+    return parse_pattern(constant(call.args[1]), options).root
 
 
 def constant(arg: Expr) -> Any:
@@ -212,11 +243,20 @@ def constant(arg: Expr) -> Any:
     return arg.value
 
 
+def text_lists(call: Call, arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
+    """Make lists of strings, by kernels whose writers import this table."""
+    from gpuetl.engines.cudf.codegen.list_columns import listed_strings
+
+    return listed_strings(call, arguments, rows, machine)
+
+
 HEADER = "regex.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "regexp_like": Device(is_found),
     "regexp_full_match": Device(is_whole),
     "regexp_extract": Device(extract, result_form="maybe"),
+    "regexp_extract_all": Library(text_lists),
+    "regexp_split_to_array": Library(text_lists),
     "regexp_replace": Device(replace, result_form="text"),
     "regexp_count": Device(count),
 }

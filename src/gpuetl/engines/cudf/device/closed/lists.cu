@@ -57,3 +57,33 @@ KERNEL choose_list(int64_t rows, int64_t column, const uint32_t* words, int64_t*
 KERNEL place_lists(int64_t rows, const int64_t* choice, int64_t* places) {
     FOR_EACH_ROW(row, rows) if (row < rows) places[row] = choice[row] < 0 ? -1 : choice[row] * rows + row;
 }
+
+// The places of values in a column below another one, so that each row's stand side by side.
+KERNEL interleave(int64_t items, int64_t rows, int64_t columns, int64_t* places) {
+    FOR_EACH_ROW(item, items) if (item < items) places[item] = item % columns * rows + item / columns;
+}
+
+// The number of each row, -1 of a null; the row of each element, where the first list begins with the first one.
+KERNEL number_valid(int64_t rows, const uint32_t* words, int32_t* numbers) {
+    FOR_EACH_ROW(row, rows) if (row < rows) numbers[row] = bit_is_set(words, row) ? int32_t(row) : -1;
+}
+KERNEL element_rows(int64_t elements, int64_t rows, const int32_t* offsets, int32_t* numbers) {
+    FOR_EACH_ROW(element, elements)
+        if (element < elements) numbers[element] = int32_t(lists::row_at(offsets + 1, rows, element));
+}
+
+// Marks of the elements that come first among equal ones; their places; and the offsets of lists of them.
+KERNEL mark_first_values(int64_t elements, const int32_t* order, const uint8_t* new_value, const uint32_t* words, int64_t* kept) {
+    FOR_EACH_ROW(at, elements) {
+        if (at >= elements) continue;
+        const int64_t element = order ? order[at] : at;
+        kept[element] = new_value[at] && bit_is_set(words, element);
+    }
+}
+KERNEL place_kept(int64_t elements, const int64_t* before, int32_t* places) {
+    FOR_EACH_ROW(element, elements)
+        if (element < elements && before[element + 1] > before[element]) places[before[element]] = int32_t(element);
+}
+KERNEL kept_offsets(int64_t count, const int32_t* offsets, const int64_t* before, int64_t* kept) {
+    FOR_EACH_ROW(row, count) if (row < count) kept[row] = before[offsets[row]];
+}

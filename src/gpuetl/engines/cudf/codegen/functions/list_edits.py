@@ -1,0 +1,67 @@
+"""Lists made of lists: device functions that write the places of elements (`codegen/list_writers.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal as Choice
+
+from gpuetl.engines.cudf.codegen.cuda_types import c_int
+from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
+from gpuetl.engines.cudf.codegen.functions.nested import deferred
+from gpuetl.expressions.ir import Call, Cast
+from gpuetl.records import dataclass
+
+
+@dataclass(frozen=True)
+class ListDevice(Device):
+    """A function of a header that writes lists, as `void name(out, arguments…)`.
+
+    Parameters
+    ----------
+    elements
+        What is written: places among the elements of the `first` argument, of those of its lists (`inner`), or of
+        `all` arguments below each other, whose texts then know where each one's begin (`b0`, `b1` …); or `numbers`,
+        which are the elements.
+    """
+
+    elements: Choice["first", "inner", "all", "numbers"] = "first"
+
+
+def writes(name: str, elements: Choice["first", "inner", "all", "numbers"] = "first") -> ListDevice:
+    """Return the device function of a name."""
+    return ListDevice(name, result_form="text", elements=elements)
+
+
+def joined(call: Call | Cast, arguments: Sequence[str]) -> str:
+    """Return the text that puts the elements of all lists."""
+    return "; ".join(f"put_all(out, {argument}, b{place})" for place, argument in enumerate(arguments))
+
+
+def ranged(name: str) -> ListDevice:
+    """Return the device function of `range` or `generate_series`."""
+    stops = str(name == "generate_series").lower()
+
+    def text(call: Call | Cast, arguments: Sequence[str]) -> str:
+        start, stop, step = {1: (c_int(0), *arguments, c_int(1)), 2: (*arguments, c_int(1))}.get(
+            len(arguments), tuple(arguments)
+        )
+        return f"put_range<{stops}>(out, at, {start}, {stop}, {step})"
+
+    return ListDevice(text, result_form="text", elements="numbers")
+
+
+HEADER = "list_edits.cuh"
+FUNCTIONS: dict[str, Device | Library] = {
+    "list_value": Library(deferred("value_column")),
+    "list_sort": Library(deferred("sorted_column")),
+    "list_distinct": Library(deferred("distinct_column")),
+    "list_concat": ListDevice(joined, result_form="text", elements="all"),
+    "list_slice": writes("list_slice"),
+    "list_reverse": writes("list_reverse"),
+    "list_intersect": writes("list_intersect"),
+    "list_select": writes("list_select"),
+    "list_where": writes("list_where"),
+    "flatten": writes("flatten", "inner"),
+    "range": ranged("range"),
+    "generate_series": ranged("generate_series"),
+}

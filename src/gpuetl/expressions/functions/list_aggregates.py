@@ -1,0 +1,113 @@
+"""Aggregates of lists: one value of the elements of each list.  Null elements are skipped.
+
+A list without values gives null, but for counts and for the products of two lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gpuetl.expressions.functions.aggregates import mean_type, total_type_of
+from gpuetl.expressions.functions.function import Rule, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.lists import ListFunction, compared_element, element_of, list_call
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, FLOAT64, INT64, NULL, STRING, is_floating, is_integer, type_name
+from gpuetl.types.decimal_types import is_decimal
+
+
+def of_elements(rule: Rule) -> Rule:
+    """Return the rule of a list: as an aggregate's over its elements."""
+
+    def typing(args: Sequence[Expr]) -> Typing:
+        _, result = rule([Column("", element_of(args[0]))])
+        return [args[0].dtype], result
+
+    return typing
+
+
+def element(args: Sequence[Expr]) -> Typing:
+    """A list; the result is one of its elements."""
+    return [args[0].dtype], element_of(args[0])
+
+
+def compared(args: Sequence[Expr]) -> Typing:
+    """A list whose elements are compared; the result is one of them."""
+    return [args[0].dtype], compared_element(args[0])
+
+
+def counted(args: Sequence[Expr]) -> Typing:
+    """A list, whose elements are counted."""
+    element_of(args[0])
+    return [args[0].dtype], INT64
+
+
+def of_booleans(args: Sequence[Expr]) -> Typing:
+    """A list of booleans."""
+    if element_of(args[0]) not in (BOOL, NULL):
+        raise TypeMismatch(coded("GE1117", f"takes a list of booleans, got {type_name(args[0].dtype)}"))
+    return [args[0].dtype], BOOL
+
+
+def in_float64(args: Sequence[Expr]) -> Typing:
+    """Lists of integers or floats, computed in float64."""
+    for arg in args:
+        found = element_of(arg)
+        if found != NULL and not (is_integer(found) or is_floating(found)):
+            hint = "Write list_transform(x, lambda e: CAST(e AS float64)) in its place." if is_decimal(found) else ""
+            raise TypeMismatch(f"takes lists of integers or floats, got {type_name(arg.dtype)}", hint)
+    return [arg.dtype for arg in args], FLOAT64
+
+
+def joined(args: Sequence[Expr]) -> Typing:
+    """A list of strings, and what stands between them."""
+    if element_of(args[0]) not in (STRING, NULL):
+        hint = "Write list_transform(x, lambda e: CAST(e AS string)) in its place."
+        raise TypeMismatch(f"takes a list of strings, got {type_name(args[0].dtype)}", hint)
+    _, result = fixed(STRING, returns=STRING)(args[1:])
+    return [args[0].dtype, STRING], result
+
+
+def end_of_list(place: int) -> Callable[[Call], Expr]:
+    """Return what computes the first or the last element."""
+
+    def expansion(call: Call) -> Expr:
+        return list_call("list_extract", (call.args[0], Literal(place, INT64)), call.dtype)
+
+    return expansion
+
+
+def cosine_distance(call: Call) -> Expr:
+    """Return 1 less the cosine similarity."""
+    return list_call(
+        "subtract", (Literal(1.0, FLOAT64), list_call("list_cosine_similarity", call.args, FLOAT64)), FLOAT64
+    )
+
+
+FUNCTIONS = (
+    ListFunction("list_sum", "x", of_elements(total_type_of), "The sum of the elements: int64, float64 or decimal; overflow is an error.",
+                 "list_sum([1, 2, 4])", 7, can_fail=True),
+    ListFunction("list_mean", "x", of_elements(mean_type), "The mean of the elements in float64, of integers and decimals the float64 "
+                 "nearest to the exact mean; of durations a duration.", "list_mean([1, 2, 4])", 7 / 3),
+    ListFunction("list_product", "x", in_float64, "The product of the elements, in float64.", "list_product([2, 3, 4])", 24.0),
+    ListFunction("list_min", "x", compared, "The least element; NaN only if all are.", "list_min([2, 1, 3])", 1),
+    ListFunction("list_max", "x", compared, "The greatest element; NaN if any is.", "list_max([2, 3, 1])", 3),
+    ListFunction("list_count", "x", counted, "The number of elements that are not null.", "list_count([1, NULL, 3])", 2),
+    ListFunction("list_any_value", "x", element, "The first element that is not null.", "list_any_value([NULL, 2, 3])", 2),
+    ListFunction("list_first", "x", element, "The first element, which may be null.", "list_first([1, 2, 3])", 1,
+                 expansion=end_of_list(1)),
+    ListFunction("list_last", "x", element, "The last element, which may be null.", "list_last([1, 2, 3])", 3,
+                 expansion=end_of_list(-1)),
+    ListFunction("list_bool_and", "x", of_booleans, "Whether all elements are true.", "list_bool_and([true, false])", False),
+    ListFunction("list_bool_or", "x", of_booleans, "Whether any element is true.", "list_bool_or([true, false])", True),
+    ListFunction("array_to_string", "x separator!", joined, "The strings of a list with the separator between them; nulls are left out.",
+                 "array_to_string(['a', 'b'], '-')", "a-b"),
+    ListFunction("list_dot_product", "x y", in_float64, "The sum of the products of elements in the same place, in float64.  Lists of "
+                 "other lengths, and nulls in them, are an error.", "list_dot_product([1, 2], [3, 4])", 11.0, can_fail=True),
+    ListFunction("list_distance", "x y", in_float64, "The Euclidean distance of two lists of one length without nulls, in float64.",
+                 "list_distance([0, 0], [3, 4])", 5.0, can_fail=True),
+    ListFunction("list_cosine_similarity", "x y", in_float64, "The cosine of the angle between two lists of one length without nulls; NaN "
+                 "beside zeros alone.", "list_cosine_similarity([1, 0], [1, 0])", 1.0, can_fail=True),
+    ListFunction("list_cosine_distance", "x y", in_float64, "1 - `list_cosine_similarity`.", "list_cosine_distance([1, 0], [0, 1])", 1.0,
+                 can_fail=True, expansion=cosine_distance),
+)  # fmt: skip

@@ -1,0 +1,162 @@
+"""Lists made of lists: parts, other orders, distinct elements, several lists in one.
+
+Elements that are null count and stay, but where a function says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuetl.expressions.functions.function import TypeMismatch, Typing
+from gpuetl.expressions.functions.lists import (
+    ListFunction,
+    compared_element,
+    element_of,
+    list_call,
+    same_lists,
+    whole_numbers,
+)
+from gpuetl.expressions.functions.meeting import meet
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, INT64, NULL, type_name
+from gpuetl.types.nested_types import is_list
+
+ORDERS, NULL_PLACES = ("asc", "desc"), ("nulls first", "nulls last")
+
+
+def kept_list(args: Sequence[Expr]) -> Typing:
+    """A list, whose type is the result's."""
+    element_of(args[0])
+    return [args[0].dtype], args[0].dtype
+
+
+def bounded(args: Sequence[Expr]) -> Typing:
+    """A list, and two places."""
+    element_of(args[0])
+    whole_numbers(args[1:], "place")
+    return [args[0].dtype, INT64, INT64], args[0].dtype
+
+
+def joined(args: Sequence[Expr]) -> Typing:
+    """Lists of one type."""
+    dtype = same_lists(args)
+    return [dtype] * len(args), dtype
+
+
+def appended(args: Sequence[Expr]) -> Typing:
+    """A list, and a value that widens to its elements' type."""
+    element = element_of(args[0])
+    if args[0].dtype == NULL:
+        raise TypeMismatch("takes a list, got null")
+    if meet([Column("", element), args[1]], "mix") != element:
+        raise TypeMismatch(f"cannot put {type_name(args[1].dtype)} into {type_name(args[0].dtype)}")
+    return [args[0].dtype, element], args[0].dtype
+
+
+def prepended(args: Sequence[Expr]) -> Typing:
+    """A value, and a list."""
+    types, dtype = appended([args[1], args[0]])
+    return [types[1], types[0]], dtype
+
+
+def ordered(args: Sequence[Expr]) -> Typing:
+    """A list whose elements are compared, and how they are ordered."""
+    compared_element(args[0])
+    for arg, known in zip(args[1:], (ORDERS, NULL_PLACES), strict=False):
+        if arg.dtype != NULL and not (isinstance(arg, Literal) and str(arg.value).lower() in known):
+            given = repr(arg.value) if isinstance(arg, Literal) else type_name(arg.dtype)
+            raise TypeMismatch(coded("GE1106", f"takes '{known[0]}' or '{known[1]}', got {given}"))
+    return [args[0].dtype, *(arg.dtype for arg in args[1:])], args[0].dtype
+
+
+def sort_order(call: Call) -> tuple[bool, bool]:
+    """Return whether `list_sort` is descending, and whether nulls come first."""
+    words = [str(arg.value).lower() for arg in call.args[1:] if isinstance(arg, Literal)]
+    return "desc" in words, "nulls first" in words
+
+
+def distinct(args: Sequence[Expr]) -> Typing:
+    """A list whose elements are compared."""
+    compared_element(args[0])
+    return [args[0].dtype], args[0].dtype
+
+
+def counted_distinct(args: Sequence[Expr]) -> Typing:
+    """A list whose elements are compared; the result is a number."""
+    compared_element(args[0])
+    return [args[0].dtype], INT64
+
+
+def shared(args: Sequence[Expr]) -> Typing:
+    """Two lists of one type, whose elements are compared."""
+    dtype = same_lists(args)
+    for arg in args:
+        compared_element(arg)
+    return [dtype, dtype], dtype
+
+
+def selected(args: Sequence[Expr]) -> Typing:
+    """A list, and a list of whole numbers."""
+    element_of(args[0])
+    whole_numbers([Column("", element_of(args[1]))], "place")
+    return [arg.dtype for arg in args], args[0].dtype
+
+
+def masked(args: Sequence[Expr]) -> Typing:
+    """A list, and a list of booleans."""
+    element_of(args[0])
+    if element_of(args[1]) not in (BOOL, NULL):
+        raise TypeMismatch(coded("GE1117", f"takes a list of booleans, got {type_name(args[1].dtype)}"))
+    return [arg.dtype for arg in args], args[0].dtype
+
+
+def unpacked(args: Sequence[Expr]) -> Typing:
+    """A list of lists."""
+    element = element_of(args[0])
+    if element != NULL and not is_list(element):
+        raise TypeMismatch(f"takes a list of lists, got {type_name(args[0].dtype)}")
+    return [args[0].dtype], element
+
+
+def appended_value(call: Call) -> Expr:
+    """Return `list_append` as lists that are joined."""
+    return list_call("list_concat", (call.args[0], list_call("list_value", (call.args[1],), call.dtype)), call.dtype)
+
+
+def prepended_value(call: Call) -> Expr:
+    """Return `list_prepend` as lists that are joined."""
+    return list_call("list_concat", (list_call("list_value", (call.args[0],), call.dtype), call.args[1]), call.dtype)
+
+
+def distinct_count(call: Call) -> Expr:
+    """Return `list_unique` as the length of the distinct elements."""
+    return list_call("list_length", (list_call("list_distinct", call.args, call.args[0].dtype),), INT64)
+
+
+FUNCTIONS = (
+    ListFunction("list_slice", "x first last", bounded, "`x[first:last]`: the elements from the 1-based place first to last, both "
+                 "included, from the end where negative; `x[2:]` and `x[:-2]` leave one out.",
+                 "list_slice([1, 2, 3, 4], 2, -2)", [2, 3]),
+    ListFunction("list_concat", "x y*", joined, "The elements of all lists, one list after the other; a null list has none.  Never null.",
+                 "list_concat([1, 2], [3])", [1, 2, 3], nulls="own"),
+    ListFunction("list_append", "x value", appended, "The list with value as its last element; a null list has none.  Never null.",
+                 "list_append([1, 2], 3)", [1, 2, 3], nulls="own", expansion=appended_value),
+    ListFunction("list_prepend", "value x", prepended, "The list with value as its first element; a null list has none.  Never null.",
+                 "list_prepend(1, [2, 3])", [1, 2, 3], nulls="own", expansion=prepended_value),
+    ListFunction("list_reverse", "x", kept_list, "The elements from the last to the first.", "list_reverse([1, 2, 3])", [3, 2, 1]),
+    ListFunction("list_sort", "x order?! nulls?!", ordered, "The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', "
+                 "which are last otherwise; NaN is the greatest value.", "list_sort([2, 3, 1], 'desc')", [3, 2, 1]),
+    ListFunction("list_distinct", "x", distinct, "The distinct elements that are not null, in the order in which they first come; "
+                 "NaN is one value.", "list_distinct([1, 2, 1])", [1, 2]),
+    ListFunction("list_unique", "x", counted_distinct, "The number of distinct elements that are not null.", "list_unique([1, 2, 1])", 2,
+                 expansion=distinct_count),
+    ListFunction("list_intersect", "x y", shared, "The distinct elements of x, not null, that are `=` one of y, in the order of x.",
+                 "list_intersect([1, 2, 3], [3, 2])", [2, 3]),
+    ListFunction("list_select", "x places", selected, "The elements at the 1-based places, from the end where negative; null beyond "
+                 "the list.", "list_select(['a', 'b', 'c'], [3, 1])", ["c", "a"]),
+    ListFunction("list_where", "x mask", masked, "The elements beside which mask is true.", "list_where([1, 2, 3], [true, false, true])",
+                 [1, 3]),
+    ListFunction("flatten", "x", unpacked, "The elements of the lists in a list, one list after the other; a null list in it has none.",
+                 "flatten([[1, 2], [3]])", [1, 2, 3]),
+)  # fmt: skip

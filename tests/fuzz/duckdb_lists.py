@@ -1,0 +1,100 @@
+"""Functions of lists in DuckDB's SQL."""
+
+from fuzz.duckdb_aggregates import exact_mean
+from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_types import sql_type
+from gpuetl.expressions.ir import Call
+from gpuetl.types.data_types import FLOAT64, is_floating
+
+KNOWN = "list_filter({0}, lambda v: v IS NOT NULL)"
+MOST_NUMBERS = 1 << 24
+
+
+def made(call: Call, *args: str) -> str:
+    """A list of its type, also of no values."""
+    return f"CAST([{', '.join(args)}] AS {sql_type(call.dtype)})"
+
+
+def typed(text: str) -> Text:
+    """A text whose result has another type in DuckDB."""
+    return lambda call, *args: f"CAST({text.format(*args)} AS {sql_type(call.dtype)})"
+
+
+def ordered(call: Call, x: str, *words: str) -> str:
+    """Nulls come last unless they are first."""
+    order, nulls = [str(constant_of(call, place)) for place in range(1, len(call.args))] + ["asc", "nulls last"][
+        len(words) :
+    ]
+    return f"list_sort({x}, '{order}', '{nulls}')"
+
+
+def mean(call: Call, x: str) -> str:
+    """The exact mean, rounded once."""
+    known = KNOWN.format(x)
+    of_known = f"list_avg({x})" if is_floating(call.args[0].dtype.value_type) else exact_mean(call, known)
+    return f"(CASE WHEN len({known}) > 0 THEN {of_known} END)"
+
+
+def ranged(name: str) -> Text:
+    """Beyond a number of elements there is none."""
+
+    def text(call: Call, *args: str) -> str:
+        start, stop, step = (("0", *args, "1") if len(args) == 1 else (*args, "1"))[:3]
+        many = f"abs(CAST({stop} AS HUGEINT) - {start}) / abs({step}) >= {MOST_NUMBERS}"
+        wanted = f"{step} <> 0 AND sign(CAST({stop} AS HUGEINT) - {start}) = sign({step})"
+        return f"(CASE WHEN {wanted} AND {many} THEN error('too many') WHEN {step} = 0 AND {start} IS NOT NULL AND {stop} IS NOT NULL THEN [] ELSE {name}({start}, {stop}, {step}) END)"
+
+    return text
+
+
+def of_floats(name: str) -> Text:
+    """Elements in float64."""
+    return lambda call, *args: f"{name}({', '.join(f'CAST({x} AS {sql_type(FLOAT64)}[])' for x in args)})"
+
+
+def distinct(more: str = "") -> str:
+    """The first of equal elements that are not null."""
+    return f"list_filter({{0}}, lambda v, i: v IS NOT NULL AND list_position({{0}}, v) = i{more})"
+
+
+def where_both(text: str) -> str:
+    """A text that is null where an argument is."""
+    return f"(CASE WHEN {{0}} IS NOT NULL AND {{1}} IS NOT NULL THEN {text} END)"
+
+
+LISTS: dict[str, Text] = {
+    "list_value": made,
+    "range": ranged("range"),
+    "generate_series": ranged("generate_series"),
+    "list_position": typed("list_position({0}, {1})"),
+    "list_has_any": where_both("list_has_any({0}, {1})"),
+    "list_has_all": where_both("list_has_all({0}, {1})"),
+    "list_slice": "list_slice({0}, {1}, {2})",
+    "list_concat": lambda call, *args: made(call) if not args else f"list_concat({', '.join([*args, made(call)])})",
+    "list_append": "list_append({0}, {1})",
+    "list_prepend": "list_prepend({0}, {1})",
+    "list_reverse": "list_reverse({0})",
+    "list_sort": ordered,
+    "list_distinct": distinct(),
+    "list_unique": typed("list_unique({0})"),
+    "list_intersect": where_both(distinct(" AND list_contains({1}, v)")),
+    "list_select": "list_transform({1}, lambda i: CASE WHEN i <> 0 AND {0} IS NOT NULL THEN ({0})[i] END)",
+    "list_where": where_both("list_filter({0}, lambda v, i: coalesce(({1})[i], false))"),
+    "flatten": "flatten({0})",
+    "list_sum": typed("list_sum({0})"),
+    "list_mean": mean,
+    "list_product": of_floats("list_product"),
+    "list_min": "list_min({0})",
+    "list_max": "list_max({0})",
+    "list_count": "CASE WHEN {0} IS NOT NULL THEN list_count({0}) END",
+    "list_any_value": "list_any_value({0})",
+    "list_first": "({0})[1]",
+    "list_last": "({0})[-1]",
+    "list_bool_and": "list_bool_and({0})",
+    "list_bool_or": "list_bool_or({0})",
+    "array_to_string": "array_to_string({0}, {1})",
+    "list_dot_product": of_floats("list_dot_product"),
+    "list_distance": of_floats("list_distance"),
+    "list_cosine_similarity": of_floats("list_cosine_similarity"),
+    "list_cosine_distance": of_floats("list_cosine_distance"),
+}

@@ -1,0 +1,115 @@
+"""Functions of lists on every engine: lists made of values and of lists, and one value of the elements of each."""
+
+import pytest
+
+from gpuetl import RunFailed, col, expr, lit
+from tables import NAN, table
+
+TYPES = {
+    "k": "int64",
+    "l": "list<int64>",
+    "s": "list<string>",
+    "f": "list<float64>",
+    "ll": "list<list<int64>>",
+    "b": "list<bool>",
+}
+ROWS = [
+    (1, [3, 1, None, 3], ["b", "a", None], [1.5, NAN, -0.0], [[1], None, [2, None]], [True, None, True, False]),
+    (2, None, None, None, None, None),
+    (3, [], [], [], [], []),
+    (None, [None], [None], [None], [None], [None]),
+    (-2, [5, 4], ["", "b", "b"], [2.0, 0.25], [[], [7, 8, 9]], [False, False]),
+]  # fmt: skip
+CASES = [
+    ("[k, 7, NULL]", "list<int64>", [[1, 7, None], [2, 7, None], [3, 7, None], [None, 7, None], [-2, 7, None]]),
+    ("[['x'], split('y,z', ',')]", "list<list<string>>", [[["x"], ["y", "z"]]] * 5),
+    ("list_length(CAST([] AS list<int64>))", "int64", [0] * 5),
+    ("l[2:3]", "list<int64>", [[1, None], None, [], [], [4]]),
+    ("l[-2:]", "list<int64>", [[None, 3], None, [], [None], [5, 4]]),
+    ("l[:k]", "list<int64>", [[3], None, [], None, [5]]),
+    ("list_concat(l, [k], l)", "list<int64>",
+     [[3, 1, None, 3, 1, 3, 1, None, 3], [2], [3], [None, None, None], [5, 4, -2, 5, 4]]),
+    ("list_append(s, 'z')", "list<string>", [["b", "a", None, "z"], ["z"], ["z"], [None, "z"], ["", "b", "b", "z"]]),
+    ("list_prepend(k, l)", "list<int64>", [[1, 3, 1, None, 3], [2], [3], [None, None], [-2, 5, 4]]),
+    ("list_reverse(s)", "list<string>", [[None, "a", "b"], None, [], [None], ["b", "b", ""]]),
+    ("list_sort(l)", "list<int64>", [[1, 3, 3, None], None, [], [None], [4, 5]]),
+    ("list_sort(s, 'desc', 'nulls first')", "list<string>", [[None, "b", "a"], None, [], [None], ["b", "b", ""]]),
+    ("list_sort(f)", "list<float64>", [[-0.0, 1.5, NAN], None, [], [None], [0.25, 2.0]]),
+    ("list_distinct(l)", "list<int64>", [[3, 1], None, [], [], [5, 4]]),
+    ("list_unique(s)", "int64", [2, None, 0, 0, 2]),
+    ("list_intersect(s, ['b', 'z', NULL])", "list<string>", [["b"], None, [], [], ["b"]]),
+    ("list_select(s, [2, -1, 9])", "list<string>",
+     [["a", None, None], None, [None] * 3, [None] * 3, ["b", "b", None]]),
+    ("list_where(l, b)", "list<int64>", [[3, None], None, [], [], []]),
+    ("flatten(ll)", "list<int64>", [[1, 2, None], None, [], [], [7, 8, 9]]),
+    ("range(k)", "list<int64>", [[0], [0, 1], [0, 1, 2], None, []]),
+    ("generate_series(3, k, -2)", "list<int64>", [[3, 1], [3], [3], None, [3, 1, -1]]),
+    ("list_position(l, k)", "int64", [2, None, None, 1, None]),
+    ("list_has_any(l, [5, k])", "bool", [True, None, False, False, True]),
+    ("list_has_all([1, 2, 3], l)", "bool", [True, None, True, True, False]),
+    ("list_sum(l)", "int64", [7, None, None, None, 9]),
+    ("list_sum(f)", "float64", [NAN, None, None, None, 2.25]),
+    ("list_mean(l)", "float64", [7 / 3, None, None, None, 4.5]),
+    ("list_product(l)", "float64", [9.0, None, None, None, 20.0]),
+    ("list_min(f)", "float64", [-0.0, None, None, None, 0.25]),
+    ("list_max(f)", "float64", [NAN, None, None, None, 2.0]),
+    ("list_max(s)", "string", ["b", None, None, None, "b"]),
+    ("list_count(l)", "int64", [3, None, 0, 0, 2]),
+    ("list_any_value(ll)", "list<int64>", [[1], None, None, None, []]),
+    ("list_first(l) + list_last(l)", "int64", [6, None, None, None, 9]),
+    ("list_bool_and(b)", "bool", [False, None, None, None, False]),
+    ("list_bool_or(b)", "bool", [True, None, None, None, False]),
+    ("array_to_string(s, '-')", "string", ["b-a", None, "", "", "-b-b"]),
+    ("list_dot_product([k, 2], [3, k])", "float64", [5.0, 10.0, 15.0, None, -10.0]),
+    ("list_distance([k, 0], [1, 4])", "float64", [4.0, 17**0.5, 20**0.5, None, 5.0]),
+    ("list_cosine_similarity([k, 0], [1, 0])", "float64", [1.0, 1.0, 1.0, None, -1.0]),
+    ("CASE WHEN k > 1 THEN list_reverse(l) WHEN k = 1 THEN [list_sum(l)] END", "list<int64>", [[7], None, [], None, None]),
+]  # fmt: skip
+
+
+@pytest.fixture
+def t(source):
+    """Five rows of lists: with nulls and NaN in them, null, empty, of a null alone."""
+    return source(table(TYPES, *ROWS))
+
+
+def test_functions_of_lists(t, check):
+    guarded = {"list_dot_product", "list_distance", "list_cosine_similarity"}
+    columns, expected = {}, {}
+    for place, (sql, dtype, values) in enumerate(CASES):
+        text = f"CASE WHEN k IS NOT NULL THEN {sql} END" if sql.partition("(")[0] in guarded else sql
+        columns[f"c{place}"], expected[f"c{place}"] = expr(text), (dtype, values)
+    wanted = table(
+        {name: dtype for name, (dtype, _) in expected.items()}, *zip(*(v for _, v in expected.values()), strict=True)
+    )
+    check(t.select(**columns), wanted, ordered=True)
+
+
+def test_lists_in_python(t, check):
+    columns = {
+        "made": lit([1, col("k")]),
+        "joined": col("l").list_concat([0]),
+        "total": col("l").list_sum(),
+        "kept": col("s").list_intersect(["b"]),
+    }
+    wanted = table(
+        {"made": "list<int64>", "joined": "list<int64>", "total": "int64", "kept": "list<string>"},
+        ([1, 1], [3, 1, None, 3, 0], 7, ["b"]), ([1, 2], [0], None, None), ([1, 3], [0], None, []),
+        ([1, None], [None, 0], None, []), ([1, -2], [5, 4, 0], 9, ["b"]),
+    )  # fmt: skip
+    check(t.select(**columns), wanted, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("list_distance(l, [1])", "the lists have different lengths"),
+        ("list_dot_product(l, l)", "a list has a null element"),
+        ("range(k * 20000000)", "more than 16,777,216 numbers"),
+        ("list_sum([k, 9223372036854775807])", "overflow of int64"),
+    ],
+)
+def test_a_row_without_a_result_is_named(t, sql, message):
+    with pytest.raises(RunFailed, match=message) as failed:
+        t.select(out=expr(sql)).collect()
+    assert "row 0" in str(failed.value) or "Row 1" in str(failed.value)
