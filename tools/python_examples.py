@@ -12,6 +12,7 @@ from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import type_name
 
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
@@ -122,6 +123,7 @@ def value_text(value: Any) -> str:
         date: lambda v: f"date({v.year}, {v.month}, {v.day})",
         time: lambda v: f'time.fromisoformat("{v}")',
         timedelta: _duration,
+        CalendarInterval: lambda v: f"expr(\"INTERVAL '{v}'\")",
         dict: lambda v: f"{{{', '.join(f'{value_text(key)}: {value_text(each)}' for key, each in v.items())}}}",
         list: lambda v: f"[{', '.join(map(value_text, v))}]",
     }

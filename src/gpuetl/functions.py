@@ -1772,7 +1772,7 @@ def date_add(x: IntoExpression, interval: timedelta | Expression) -> Expression:
 
     Null in any argument gives null.
 
-    Example: `date_add(lit(date(2013, 1, 31)), CalendarInterval(months=1, days=0, microseconds=0))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
+    Example: `date_add(lit(date(2013, 1, 31)), expr("INTERVAL '1 month'"))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
     """
     return function_call("date_add", (x, interval))
 

@@ -8,7 +8,7 @@ import pytest
 import gpuetl.functions
 from expressions.evaluation import aggregated, value, values, windowed
 from expressions.test_function_examples import A_MAP, FOUR_HOURS, FOUR_ROWS, assert_equal
-from gpuetl import Expression, InvalidExpression, col, lit, struct
+from gpuetl import Expression, InvalidExpression, col, expr, lit, struct
 from gpuetl.expressions.functions import FUNCTIONS, maps
 from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.unparse import to_sql
@@ -18,7 +18,7 @@ PYTHON_NAMES = {"and": "and_", "or": "or_", "not": "not_", "in": "is_in", "count
 BY_HAND = {"in", "count_rows", "count", "struct_pack", "list_value"}
 NAMES = {
     **{name: getattr(gpuetl.functions, name) for name in gpuetl.functions.__all__},
-    "col": col, "lit": lit, "struct": struct, "date": date, "datetime": datetime, "time": time, "timedelta": timedelta,
+    "col": col, "expr": expr, "lit": lit, "struct": struct, "date": date, "datetime": datetime, "time": time, "timedelta": timedelta,
 }  # fmt: skip
 
 

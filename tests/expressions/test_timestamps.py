@@ -227,7 +227,7 @@ def test_the_quotient_of_no_durations_is_nan():
         ("1 - d", "cannot subtract int64 and date", "Write x + INTERVAL '1 day'."), ("d + 1.5", "cannot add date and float64", "Write x + INTERVAL '1 day'."),
         ("add_months('x', 1)", "add_months takes a date or a timestamp, got string", ""),
         ("add_days(d, 1.5)", "add_days takes int64, got float64", ""),
-        ("date_diff('fortnight', d, d)", "date_diff takes one of year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'fortnight'", ""),
+        ("date_diff('fortnight', d, d)", "date_diff takes one of millennium, century, decade, year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'fortnight'", ""),
         ("date_diff('day', d, tz)", "date_diff cannot compare date and timestamp[Europe/Berlin]",
          "A naive and a zoned timestamp are different types: x AT TIME ZONE 'Europe/Berlin' makes one of the other, local_time(x) shows the clock of a zoned one."),
         ("time_bucket(INTERVAL '0 days', d)", "time_bucket takes an interval above zero, got 0:00:00", ""),

@@ -86,7 +86,7 @@ example.yaml:10:43: stage 'result', step 2: date_trunc takes a constant or a $pa
         fix="Choose one of the values in the message.  docs/functions.md describes the arguments of each function.",
         example="- with_columns: {start: \"date_trunc('fortnight', day)\"}",
         message="""\
-example.yaml:9:32: stage 'result', step 1: date_trunc takes one of year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'fortnight'  [GE1106]
+example.yaml:9:32: stage 'result', step 1: date_trunc takes one of millennium, century, decade, year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'fortnight'  [GE1106]
     - with_columns: {start: "date_trunc('fortnight', day)"}
                              ^^^^^^^^^^""",
         fixed="- with_columns: {start: \"date_trunc('week', day)\"}",

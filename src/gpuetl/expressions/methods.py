@@ -1555,7 +1555,7 @@ class Methods:
 
         Null in any argument gives null.
 
-        Example: `lit(date(2013, 1, 31)).date_add(CalendarInterval(months=1, days=0, microseconds=0))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
+        Example: `lit(date(2013, 1, 31)).date_add(expr("INTERVAL '1 month'"))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
         """
         return self._call("date_add", (self, interval))
 
