@@ -15,38 +15,40 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
     "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
-    "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "chr", "clip", "coalesce", "concat", "concat_ws",
-    "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop",
-    "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff",
-    "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode",
-    "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal",
-    "ewm_mean", "exp", "expm1", "ffill", "first", "flatten", "floor", "from_base64", "from_epoch", "from_epoch_ms",
-    "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "hour",
-    "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite",
-    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "kurtosis", "kurtosis_pop",
-    "lag", "last", "last_day", "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like",
-    "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
-    "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
-    "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all", "list_has_any", "list_intersect",
-    "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend", "list_product",
-    "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique", "list_value", "list_where",
-    "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_timestamp",
-    "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct",
-    "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode",
-    "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
-    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
-    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
-    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
-    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count", "rolling_max", "rolling_mean",
-    "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second",
-    "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "sin", "sinh", "skewness", "split",
-    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
-    "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum",
-    "sum_distinct", "tan", "tanh", "time_bucket", "to_base64", "to_date", "translate", "trim", "trunc", "try_add",
-    "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "var",
-    "var_distinct", "var_pop", "week", "weighted_avg", "year",
+    "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr",
+    "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
+    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
+    "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
+    "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
+    "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
+    "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
+    "from_epoch_ms", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest",
+    "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite",
+    "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
+    "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
+    "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or",
+    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
+    "list_distinct", "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all", "list_has_any",
+    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
+    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique", "list_value",
+    "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date",
+    "make_time", "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct",
+    "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min",
+    "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
+    "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product",
+    "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
+    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
+    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
+    "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack",
+    "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex",
+    "unicode", "upper", "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg",
+    "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -71,7 +73,7 @@ def struct_pack(**fields: IntoExpression) -> Expression:
 
 
 def add(x: IntoExpression, y: IntoExpression) -> Expression:
-    """`x + y`; of decimals, exactly.
+    """`x + y`; of decimals, exactly; `date + n` is n days later.
 
     Null in any argument gives null.
 
@@ -81,7 +83,7 @@ def add(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def subtract(x: IntoExpression, y: IntoExpression) -> Expression:
-    """`x - y`; of two timestamps, a duration.
+    """`x - y`; of two timestamps, a duration; of two dates, days.
 
     Null in any argument gives null.
 
@@ -237,7 +239,7 @@ def try_multiply(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def bit_and(x: IntoExpression, y: IntoExpression) -> Expression:
-    """The bits that are set in both integers.
+    """`x & y`: the bits that are set in both integers.
 
     Null in any argument gives null.
 
@@ -247,7 +249,7 @@ def bit_and(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def bit_or(x: IntoExpression, y: IntoExpression) -> Expression:
-    """The bits that are set in either integer.
+    """`x | y`: the bits that are set in either integer.
 
     Null in any argument gives null.
 
@@ -267,7 +269,7 @@ def bit_xor(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def bit_not(x: IntoExpression) -> Expression:
-    """Every bit of the int64 turned over: -x - 1.
+    """`~x`: every bit of the int64 turned over, -x - 1.
 
     Null in any argument gives null.
 
@@ -277,7 +279,7 @@ def bit_not(x: IntoExpression) -> Expression:
 
 
 def shift_left(x: IntoExpression, bits: IntoExpression) -> Expression:
-    """The bits of the int64 moved up, those that leave lost.
+    """`x << bits`: the bits of the int64 moved up, those that leave lost.
 
     Null unless 0 <= `bits` <= 63.
 
@@ -289,7 +291,9 @@ def shift_left(x: IntoExpression, bits: IntoExpression) -> Expression:
 
 
 def shift_right(x: IntoExpression, bits: IntoExpression) -> Expression:
-    """The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.
+    """`x >> bits`: the bits moved down, the sign kept.
+
+    Null unless 0 <= `bits` <= 63.
 
     Null in any argument gives null.
 
@@ -306,6 +310,78 @@ def clip(x: IntoExpression, low: IntoExpression, high: IntoExpression) -> Expres
     Example: `clip(lit(7), 1, 5)` is `5`.
     """
     return function_call("clip", (x, low, high))
+
+
+def gcd(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The greatest common divisor, not negative; of 0 and 0 it is 0.
+
+    Null in any argument gives null.
+
+    Example: `gcd(lit(12), -18)` is `6`.
+    """
+    return function_call("gcd", (x, y))
+
+
+def lcm(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The least common multiple, not negative; 0 if one of them is 0.
+
+    Null in any argument gives null.
+
+    Example: `lcm(lit(4), -6)` is `12`.
+    """
+    return function_call("lcm", (x, y))
+
+
+def factorial(x: IntoExpression) -> Expression:
+    """The product of 1 to x, for x from 0 to 20; an error for others.
+
+    Null in any argument gives null.
+
+    Example: `factorial(lit(5))` is `120`.
+    """
+    return function_call("factorial", (x,))
+
+
+def bit_count(x: IntoExpression) -> Expression:
+    """How many of the int64's bits are set.
+
+    Null in any argument gives null.
+
+    Example: `bit_count(lit(255))` is `8`.
+    """
+    return function_call("bit_count", (x,))
+
+
+def bin(x: IntoExpression) -> Expression:
+    """The digits in base 2; of a negative integer all 64 bits.
+
+    Null in any argument gives null.
+
+    Example: `bin(lit(5))` is `"101"`.
+    """
+    return function_call("bin", (x,))
+
+
+def to_base(x: IntoExpression, base: int | Expression, digits: int | Expression | None = None) -> Expression:
+    """The digits in a base from 2 to 36, at least `digits` (1) of them, behind a minus sign if x is negative.
+
+    Null in any argument gives null.
+
+    Example: `to_base(lit(255), 16, 4)` is `"00FF"`.
+    """
+    return function_call("to_base", (x, base), (digits,))
+
+
+def width_bucket(x: IntoExpression, low: float | Expression, high: float | Expression, count: int | Expression) -> Expression:
+    """The bucket of x, from 1, where `count` buckets of equal width lie from `low` to below `high`.
+
+    0 below them, `count` + 1 above them, and of NaN.
+
+    Null in any argument gives null.
+
+    Example: `width_bucket(lit(5.35), 0, 10, 5)` is `3`.
+    """
+    return function_call("width_bucket", (x, low, high, count))
 
 
 def sqrt(x: IntoExpression) -> Expression:
@@ -358,8 +434,18 @@ def log2(x: IntoExpression) -> Expression:
     return function_call("log2", (x,))
 
 
+def log(base: int | Expression, x: IntoExpression) -> Expression:
+    """The logarithm of x to a base: log10(x) / log10(base).
+
+    Null in any argument gives null.
+
+    Example: `log(2, lit(8))` is `3.0`.
+    """
+    return function_call("log", (base, x))
+
+
 def power(x: IntoExpression, y: IntoExpression) -> Expression:
-    """x to the power of y, in floating point.
+    """`x ** y`: x to the power of y, in floating point.
 
     Null in any argument gives null.
 
@@ -566,6 +652,68 @@ def atanh(x: IntoExpression) -> Expression:
     Example: `atanh(lit(0))` is `0.0`.
     """
     return function_call("atanh", (x,))
+
+
+def gamma(x: IntoExpression) -> Expression:
+    """The gamma function, (x - 1)! of a whole number.
+
+    Inf at 0 and NaN at negative whole numbers.
+
+    Null in any argument gives null.
+
+    Example: `gamma(lit(5))` is `24.0`.
+    """
+    return function_call("gamma", (x,))
+
+
+def fdiv(x: IntoExpression, y: IntoExpression) -> Expression:
+    """floor(x / y), in floating point.
+
+    Null in any argument gives null.
+
+    Example: `fdiv(lit(7), -2)` is `-4.0`.
+    """
+    return function_call("fdiv", (x, y))
+
+
+def fmod(x: IntoExpression, y: IntoExpression) -> Expression:
+    """x - floor(x / y) * y, in floating point: with the sign of y.
+
+    Null in any argument gives null.
+
+    Example: `fmod(lit(-7), 2)` is `1.0`.
+    """
+    return function_call("fmod", (x, y))
+
+
+def even(x: IntoExpression) -> Expression:
+    """The next even whole number away from 0.
+
+    Null in any argument gives null.
+
+    Example: `even(lit(-2.1))` is `-4.0`.
+    """
+    return function_call("even", (x,))
+
+
+def nextafter(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The next float from x toward y.
+
+    Null in any argument gives null.
+
+    Example: `nextafter(lit(1), 2)` is `1.0000000000000002`.
+    """
+    return function_call("nextafter", (x, y))
+
+
+def signbit(x: IntoExpression) -> Expression:
+    """Whether x has a sign: also -0.0.
+
+    Null in any argument gives null.
+
+    Example: `signbit(lit(-0.0))` is `True`.
+    """
+    return function_call("signbit", (x,))
 
 
 def pi() -> Expression:
@@ -1261,6 +1409,66 @@ def year(x: IntoExpression) -> Expression:
     return function_call("year", (x,))
 
 
+def decade(x: IntoExpression) -> Expression:
+    """The year by 10, without its fraction.
+
+    Null in any argument gives null.
+
+    Example: `decade(lit(date(2013, 3, 9)))` is `201`.
+    """
+    return function_call("decade", (x,))
+
+
+def century(x: IntoExpression) -> Expression:
+    """The century: 2001 to 2100 are the 21st; that of the year 0 is -1.
+
+    Null in any argument gives null.
+
+    Example: `century(lit(date(2013, 3, 9)))` is `21`.
+    """
+    return function_call("century", (x,))
+
+
+def millennium(x: IntoExpression) -> Expression:
+    """The millennium: 2001 to 3000 are the third; that of the year 0 is -1.
+
+    Null in any argument gives null.
+
+    Example: `millennium(lit(date(2013, 3, 9)))` is `3`.
+    """
+    return function_call("millennium", (x,))
+
+
+def era(x: IntoExpression) -> Expression:
+    """1 from the year 1 on, else 0.
+
+    Null in any argument gives null.
+
+    Example: `era(lit(date(2013, 3, 9)))` is `1`.
+    """
+    return function_call("era", (x,))
+
+
+def yearweek(x: IntoExpression) -> Expression:
+    """The ISO year and week in one number.
+
+    Null in any argument gives null.
+
+    Example: `yearweek(lit(date(2013, 3, 9)))` is `201310`.
+    """
+    return function_call("yearweek", (x,))
+
+
+def julian(x: IntoExpression) -> Expression:
+    """The Julian day number, from midnight, with the day's fraction.
+
+    Null in any argument gives null.
+
+    Example: `julian(lit(date(2013, 3, 9)))` is `2456361.0`.
+    """
+    return function_call("julian", (x,))
+
+
 def quarter(x: IntoExpression) -> Expression:
     """The quarter, 1 to 4.
 
@@ -1481,6 +1689,16 @@ def epoch_us(x: IntoExpression) -> Expression:
     return function_call("epoch_us", (x,))
 
 
+def epoch_ns(x: IntoExpression) -> Expression:
+    """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+
+    Null in any argument gives null.
+
+    Example: `epoch_ns(lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")))` is `60500000000`.
+    """
+    return function_call("epoch_ns", (x,))
+
+
 def make_date(year: IntoExpression, month: IntoExpression, day: IntoExpression) -> Expression:
     """The date of the parts; an error if they are not a valid date.
 
@@ -1501,6 +1719,28 @@ def make_timestamp(year: IntoExpression, month: IntoExpression, day: IntoExpress
     Example: `make_timestamp(lit(2013), 3, 9, 17, 5)` is `datetime.fromisoformat("2013-03-09 17:05:00")`.
     """
     return function_call("make_timestamp", (year, month, day, hour, minute), (second,))
+
+
+def make_time(hour: IntoExpression, minute: IntoExpression, second: IntoExpression) -> Expression:
+    """The time of day of the parts; an error if they are not one.
+
+    Seconds may have a fraction.
+
+    Null in any argument gives null.
+
+    Example: `make_time(lit(17), 5, 30.25)` is `time.fromisoformat("17:05:30.250000")`.
+    """
+    return function_call("make_time", (hour, minute, second))
+
+
+def to_timestamp(seconds: IntoExpression) -> Expression:
+    """The instant, in UTC, of seconds since 1970, as of `from_epoch`.
+
+    Null in any argument gives null.
+
+    Example: `to_timestamp(lit(60.5))` is `datetime.fromisoformat("1970-01-01 00:01:00.500000+00:00")`.
+    """
+    return function_call("to_timestamp", (seconds,))
 
 
 def from_epoch(seconds: IntoExpression) -> Expression:
@@ -1525,8 +1765,20 @@ def from_epoch_ms(milliseconds: IntoExpression) -> Expression:
     return function_call("from_epoch_ms", (milliseconds,))
 
 
+def date_add(x: IntoExpression, interval: timedelta | Expression) -> Expression:
+    """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
+
+    Then the interval's days and hours. Of a date, a timestamp. A zoned one is moved on its clock.
+
+    Null in any argument gives null.
+
+    Example: `date_add(lit(date(2013, 1, 31)), CalendarInterval(months=1, days=0, microseconds=0))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
+    """
+    return function_call("date_add", (x, interval))
+
+
 def add_days(x: IntoExpression, n: IntoExpression) -> Expression:
-    """n days later; a date stays a date.
+    """n days later, on the clock; a date stays a date.
 
     Null in any argument gives null.
 
@@ -1536,7 +1788,7 @@ def add_days(x: IntoExpression, n: IntoExpression) -> Expression:
 
 
 def add_months(x: IntoExpression, n: IntoExpression) -> Expression:
-    """n months later; the month's last day if it has no such day.
+    """n months later, on the clock; the month's last day if it has no such day.
 
     Null in any argument gives null.
 
@@ -1546,7 +1798,7 @@ def add_months(x: IntoExpression, n: IntoExpression) -> Expression:
 
 
 def date_diff(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression) -> Expression:
-    """How many units (year, quarter, month, week, day, hour, minute, second, millisecond, microsecond) begin after a and up to b: the `date_trunc` of b less that of a, in units.
+    """How many units (millennium, century, decade, year, quarter, month, week, day, hour, minute, second, millisecond, microsecond) begin after a and up to b: the `date_trunc` of b less that of a, in units.
 
     Null in any argument gives null.
 
@@ -1555,10 +1807,23 @@ def date_diff(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression)
     return function_call("date_diff", (unit, a, b))
 
 
-def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
-    """The start of the unit: year, quarter, month, week, day, hour, minute, second, millisecond, microsecond.
+def date_sub(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression) -> Expression:
+    """How many whole units pass from a to b: negative ones if b is before a.
 
-    On a zone's clock a day starts with its first instant; smaller units keep the offset.
+    A month is complete at the same day and time of the next one, or on its last day.
+
+    Null in any argument gives null.
+
+    Example: `date_sub("month", lit(date(2013, 1, 31)), date(2013, 2, 28))` is `1`.
+    """
+    return function_call("date_sub", (unit, a, b))
+
+
+def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
+    """The start of the unit.
+
+    Millennium, century, decade, year, quarter, month, week, day, hour, minute, second, millisecond, microsecond. On a
+    zone's clock a day starts with its first instant; smaller units keep the offset.
 
     Null in any argument gives null.
 
@@ -1570,13 +1835,26 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
 def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
     """The start of the bucket.
 
-    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).
+    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
+    counts months on the clock and keeps a date a date; its origin is the start of a month.
 
     Null in any argument gives null.
 
     Example: `time_bucket(timedelta(minutes=15), lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")))` is `datetime.fromisoformat("2013-03-09 17:00:00")`.
     """
     return function_call("time_bucket", (width, x), (origin,))
+
+
+def weeks(x: IntoExpression) -> Expression:
+    """The duration of x weeks.
+
+    A fraction is rounded to whole microseconds, half to even.
+
+    Null in any argument gives null.
+
+    Example: `weeks(lit(2))` is `timedelta(days=14)`.
+    """
+    return function_call("weeks", (x,))
 
 
 def days(x: IntoExpression) -> Expression:
@@ -2179,11 +2457,23 @@ def map_values(x: IntoExpression) -> Expression:
 def hex(x: IntoExpression) -> Expression:
     """The bytes of binary or of a string in hexadecimal digits, in upper case.
 
+    The digits of an integer.
+
     Null in any argument gives null.
 
     Example: `hex(lit("añ"))` is `"61C3B1"`.
     """
     return function_call("hex", (x,))
+
+
+def bit_length(x: IntoExpression) -> Expression:
+    """The bits of binary or of a string's UTF-8: 8 of each byte.
+
+    Null in any argument gives null.
+
+    Example: `bit_length(lit("añ"))` is `24`.
+    """
+    return function_call("bit_length", (x,))
 
 
 def unhex(text: IntoExpression) -> Expression:

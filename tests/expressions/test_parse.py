@@ -11,6 +11,7 @@ from gpuetl.expressions import parse
 from gpuetl.expressions.dialect import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS
 from gpuetl.expressions.parse import LONGEST_KEPT, MOST_KEPT, parse_expression
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import parse_type
 
 A, B, C = Name("a"), Name("b"), Name("c")
@@ -60,7 +61,9 @@ def test_all_and_any_are_functions_wherever_they_stand(function):
         ("interval '1 hour'", timedelta(hours=1)), ("INTERVAL '30' minute", timedelta(minutes=30)),
         ("interval 90 seconds", timedelta(seconds=90)), ("interval '1 day 12 hours'", timedelta(hours=36)),
         ("interval '1.5 hours'", timedelta(minutes=90)), ("interval '-2 days'", timedelta(days=-2)),
-        ("interval '250 milliseconds'", timedelta(milliseconds=250)), ("interval '1 microsecond'", timedelta(microseconds=1)),
+        ("interval '1 year 2 months -3 days'", CalendarInterval(14, -3)), ("interval '1.5 years'", CalendarInterval(18)),
+        ("interval '3' month", CalendarInterval(3)), ("interval '1 quarter 36 hours'", CalendarInterval(3, 0, 129_600_000_000)), ("interval '2 decades'", CalendarInterval(240)),
+        ("interval '12 months -1 year'", timedelta(0)), ("interval '250 milliseconds'", timedelta(milliseconds=250)), ("interval '1 microsecond'", timedelta(microseconds=1)),
     ],
 )  # fmt: skip
 def test_constants(sql, expected):
@@ -156,8 +159,8 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
 @pytest.mark.parametrize(
     ("sql", "message", "marked"),
     [
-        ("a > > 3", "gpuetl does not support 'a > > 3'", "a > > 3"),
-        ("a << 3", "gpuetl does not support 'a << 3'", "a << 3"),
+        ("a > > 3", "unexpected '>'", ">"),
+
         ("a ^ 2", "gpuetl does not support '^'", "^"),
         ("a b", "there is no operator before 'b'", "b"),
         ("a AS b", "unexpected 'AS b'", "b"),
@@ -173,9 +176,9 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("{'k': a}", "unexpected '{'", "{"),
         ("(a, b)", "gpuetl does not support '(a, b)'", "(a, b)"),
         ("a[1, 2]", "gpuetl does not support 'a[1, 2]'", "a[1, 2]"), ("a.*", "gpuetl does not support 'a.*'", "a.*"),
-        ("1 + (a & b)", "gpuetl does not support '&'", "&"),
-        ("a | b", "gpuetl does not support '|'", "|"),
-        ("~a", "gpuetl does not support '~'", "~"),
+
+
+
         ("a GLOB 'x*'", "gpuetl does not support 'GLOB'", "GLOB"),
         ("a SIMILAR TO 'x'", "gpuetl does not support 'SIMILAR TO'", "SIMILAR TO"),
         ("a SIMILAR TO 'x' ESCAPE '!'", "gpuetl does not support 'SIMILAR TO'", "SIMILAR TO"),
@@ -198,7 +201,7 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("interval '1' day to second", "an interval has one unit", "'1'"),
         ("CAST(a AS timestamp(3))", "unknown type 'timestamp(3)'", "a AS timestamp(3"),
         ("CAST(a AS decimal(50,2))", "unknown type 'decimal(50, 2)'", "a AS decimal(50,2"),
-        ("extract(century FROM a)", "extract has no part 'century'", "a"),
+        ("extract(eon FROM a)", "extract has no part 'eon'", "a"),
         ("1e400", "1e400 is not a valid float64", "1e400"),
         ("$1 + a", "'$1' is not a parameter", "$1"),
         ("a =", "the expression ends too early", "="),
@@ -224,13 +227,12 @@ def test_what_is_not_in_the_language_is_refused_where_it_stands(sql, message, ma
         ("sum(a) OVER ()", "Write a window step: by and order_by stand there once."),
         ("(SELECT a)", "Make the query a stage, and join it: how: semi stands for IN."),
         ("a IN (SELECT 1)", "Write a join step with how: semi, or how: anti for NOT IN."),
-        ("a ^ 2", "Write power(a, b)."),
+        ("a ^ 2", "Databases differ on what it is: write a ** b for the power, or xor(a, b)."),
         ("a b", "Write an operator, or one expression for each column."),
         ("t.*", "Write an unnest step: it puts the fields of 't' in columns."),
-        ("interval '1 month'", "An interval has a fixed length: write add_months(x, 1) for months."),
-        ("interval '2 years'", "An interval has a fixed length: write add_months(x, 1) for months."),
-        ("interval '1 eon'", "Units: weeks, days, hours, minutes, seconds, milliseconds, microseconds."),
-        ("extract(century FROM a)", "Parts: day, dayofweek, dayofyear, dow, doy, epoch, hour, isodow, isoyear, microsecond, millisecond, minute, month, quarter, second, week, year."),
+        ("interval '1.5 months'", "Write interval '90 minutes'."),
+        ("interval '1 eon'", "Units: years, quarters, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds."),
+        ("extract(eon FROM a)", "Parts: century, day, dayofweek, dayofyear, decade, dow, doy, epoch, era, hour, isodow, isoyear, julian, microsecond, millennium, millisecond, minute, month, quarter, second, week, year, yearweek."),
     ],
 )  # fmt: skip
 def test_refusals_say_what_to_write(sql, hint):
@@ -309,7 +311,7 @@ def test_the_last_expressions_without_an_error_are_kept(monkeypatch):
     monkeypatch.undo()
     for _ in range(2):
         with pytest.raises(InvalidExpression, match="does not support"):
-            parse_expression("a & b")
+            parse_expression("a ^ b")
     parse_expression("a" + " " * LONGEST_KEPT)
     for number in range(MOST_KEPT):
         parse_expression(f"a + {number}")

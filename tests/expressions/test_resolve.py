@@ -30,7 +30,7 @@ COLUMNS = {
         ("i8 + i8", "int64"), ("i8 * u8", "int64"), ("-i8", "int64"), ("abs(i32)", "int64"), ("i8 + 1", "int64"), ("i8 // 2", "int64"), ("i8 % 2", "int64"),
         ("i8 / i8", "float64"), ("f32 / f32", "float64"), ("f32 + f32", "float32"), ("f32 + 1", "float64"), ("f32 + i8", "float64"), ("i8 + f64", "float64"),
         ("i8 = 1", "bool"), ("i8 < f32", "bool"), ("s || s", "string"), ("length(s)", "int64"), ("s LIKE 'a'", "bool"),
-        ("d = ts", "bool"), ("d - d", "duration"), ("ts - d", "duration"), ("d + dur", "timestamp"), ("ts + dur", "timestamp"), ("dur + ts", "timestamp"),
+        ("d = ts", "bool"), ("d - d", "int64"), ("d + i8", "date"), ("d - 1", "date"), ("1 + d", "date"), ("ts - d", "duration"), ("d + dur", "timestamp"), ("ts + dur", "timestamp"), ("dur + ts", "timestamp"),
         ("tz + dur", "timestamp[Europe/Berlin]"), ("tz - utc", "duration"), ("dur + dur", "duration"),
         ("to_date(tz)", "date"), ("date_trunc('day', tz)", "timestamp[Europe/Berlin]"), ("date_trunc('month', d)", "date"), ("epoch(dur)", "float64"),
         ("coalesce(i8, i32)", "int32"), ("coalesce(i8, u8)", "int16"), ("coalesce(i8, f32)", "float64"), ("coalesce(d, ts)", "timestamp"),
@@ -148,7 +148,7 @@ def test_what_does_not_fit_is_refused(sql, message, hint):
         ("coalesce(ts, utc)", "coalesce cannot mix timestamp and timestamp[UTC]", NAIVE_AND_ZONED),
         ("d = tz", "cannot compare date and timestamp[Europe/Berlin]", NAIVE_AND_ZONED),
         ("ts - utc", "cannot subtract timestamp and timestamp[UTC]", NAIVE_AND_ZONED),
-        ("d + 1", "cannot add date and int64", "Write add_days(date, n), or date + INTERVAL '1 day' for a timestamp."),
+        ("ts + 1", "cannot add timestamp and int64", "Write x + INTERVAL '1 day'."),
         ("u64 = s", "cannot compare uint64 and string", "Write CAST(s AS uint64)."),
     ],
 )  # fmt: skip

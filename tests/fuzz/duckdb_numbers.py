@@ -1,5 +1,7 @@
 """Arithmetic and mathematics in DuckDB's SQL."""
 
+import numpy as np
+
 from fuzz import duckdb_decimals as decimals
 from fuzz.duckdb_logic import greater, less
 from fuzz.duckdb_text import Text, constant_of
@@ -24,13 +26,20 @@ def arithmetic(operator: str) -> Text:
     def text(call: Call, x: str, y: str) -> str:
         if is_decimal(call.dtype):
             return f"CAST({decimals.widened(x, call.args[0].dtype)} {operator} {y} AS {sql_type(call.dtype)})"
-        return f"({_micros(call, 0, x)} {operator} {_micros(call, 1, y)})"
+        if DATE in (types := [arg.dtype for arg in call.args]):
+            return (
+                f"({x} - {y})"
+                if types == [DATE, DATE]
+                else moved_day(operator, *((x, y) if types[0] == DATE else (y, x)))
+            )
+        return f"({x} {operator} {y})"
 
     return text
 
 
-def _micros(call: Call, place: int, x: str) -> str:
-    return f"epoch_us(CAST({x} AS TIMESTAMP))" if call.args[place].dtype == DATE else x
+def moved_day(operator: str, date: str, days: str) -> str:
+    """A date and a number of days, which DuckDB takes as an INTEGER; to no day any number may be added."""
+    return f"({date} {operator} CAST(CASE WHEN {date} IS NOT NULL THEN {days} END AS INTEGER))"
 
 
 def tried(operator: str) -> Text:
@@ -99,6 +108,27 @@ def clipped(call: Call, x: str, low: str, high: str) -> str:
     )
 
 
+def in_base(call: Call, x: str, base: str, least: str = "1") -> str:
+    """DuckDB refuses negative numbers."""
+    number, width = constant_of(call, 1), constant_of(call, 2) if len(call.args) > 2 else 1
+    digits = f"to_base(abs(greatest(CAST({x} AS BIGINT), -9223372036854775807)), {number}, {width})"
+    of_least = "-" + np.base_repr(2**63, number).rjust(width, "0")
+    least_of_all = f"{x} = -9223372036854775808 THEN '{of_least}'"
+    return f"(CASE WHEN {x} IS NULL THEN NULL WHEN {least_of_all} WHEN {x} < 0 THEN '-' || {digits} ELSE {digits} END)"
+
+
+def width_bucket(call: Call, x: str, low: str, high: str, count: str) -> str:
+    """A number of a bucket; NaN is above all."""
+    inside = f"least(CAST(floor(({x} - {low}) / ({high} - {low}) * {count}) AS BIGINT) + 1, {count})"
+    above = f"isnan({x}) OR {x} >= {high}"
+    return f"(CASE WHEN {x} IS NULL THEN NULL WHEN {above} THEN {count} + 1 WHEN {x} < {low} THEN 0 ELSE {inside} END)"
+
+
+def gamma(call: Call, x: str) -> str:
+    """DuckDB's is an error beyond the greatest float in places, and at negative whole numbers."""
+    return f"(CASE WHEN {x} <= 0 AND {x} = floor({x}) AND {x} <> 0 THEN CAST('nan' AS DOUBLE) ELSE gamma({x}) END)"
+
+
 NUMBERS: dict[str, Text] = {
     "add": arithmetic("+"),
     "subtract": arithmetic("-"),
@@ -123,6 +153,20 @@ NUMBERS: dict[str, Text] = {
     "shift_left": shifted("wrapped(CAST({0} AS HUGEINT) * CAST(pow(2, {1}) AS HUGEINT))"),
     "shift_right": shifted("({0} >> {1})"),
     "clip": clipped,
+    "gcd": "CAST(gcd(CAST({0} AS HUGEINT), CAST({1} AS HUGEINT)) AS BIGINT)",
+    "lcm": "CAST(lcm(CAST({0} AS HUGEINT), CAST({1} AS HUGEINT)) AS BIGINT)",
+    "factorial": "CAST(factorial(CAST({0} AS INTEGER)) AS BIGINT)",
+    "bit_count": "CAST(bit_count(CAST({0} AS BIGINT)) AS BIGINT)",
+    "bin": "bin(CAST({0} AS BIGINT))",
+    "to_base": in_base,
+    "width_bucket": width_bucket,
+    "log": "(log10({1}) / log10({0}))",
+    "gamma": gamma,
+    "fdiv": "floor({0} / {1})",
+    "fmod": "({0} - floor({0} / {1}) * {1})",
+    "even": "even({0})",
+    "nextafter": "nextafter({0}, {1})",
+    "signbit": "signbit({0})",
     **{
         name: name + "({0})"
         for name in (

@@ -163,6 +163,7 @@ STRINGS: dict[str, Text] = {
     "map_keys": "(CASE WHEN {0} IS NOT NULL THEN map_keys({0}) END)",
     "map_values": "(CASE WHEN {0} IS NOT NULL THEN map_values({0}) END)",
     "hex": "hex({0})",
+    "bit_length": lambda call, x: f"8 * {'octet_length' if call.args[0].dtype == BINARY else 'strlen'}({x})",
     "unhex": lambda call, x: guarded(f"regexp_full_match({x}, '([0-9a-fA-F]{{2}})*')", f"unhex({x})", lenient=False),
     "to_base64": lambda call, x: f"to_base64({x if call.args[0].dtype == BINARY else f'encode({x})'})",
     "from_base64": lambda call, x: guarded(f"regexp_full_match({x}, '{BASE64}')", f"from_base64({x})", lenient=False),

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Literal
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import DATE, TIME, DataType, is_floating
 from gpuetl.types.time_zones import fixed_offset
 
@@ -54,6 +55,8 @@ def quoted(name: str) -> str:
 
 def literal_text(literal: Literal) -> str:
     """Return a constant with its type; where `hidden` is set, as what DuckDB cannot know to be one."""
+    if isinstance(literal.value, CalendarInterval):
+        return f"INTERVAL '{literal.value}'"
     plain = f"CAST({_value(literal.value)} AS {sql_type(literal.dtype)})"
     return f"if(random() < 2, {plain}, {plain})" if hidden.get() else plain
 

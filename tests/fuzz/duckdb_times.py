@@ -3,6 +3,7 @@
 from fuzz.duckdb_text import Text, clock, constant_of, moment
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
+from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import DATE, is_floating
 from gpuetl.types.time_zones import fixed_offset
 
@@ -11,7 +12,7 @@ HOUR, DAY = 3600 * SECOND, 86_400 * SECOND
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": HOUR, "day": DAY,
 }  # fmt: skip
-MONTHS = {"month": 1, "quarter": 3, "year": 12}
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
 
 TIME_MACROS = """
 CREATE MACRO days_of(x) AS date_diff('day', DATE '1970-01-01', CAST(x AS DATE));
@@ -56,17 +57,42 @@ def make_timestamp(year: str, month: str, day: str, hour: str, minute: str, seco
     )
 
 
+def make_time(call: Call, hour: str, minute: str, second: str) -> str:
+    """DuckDB takes 60 seconds as well; a null part makes null of any others."""
+    known = " AND ".join(f"{part} IS NOT NULL" for part in (hour, minute, second))
+    wrong = f"{hour} NOT BETWEEN 0 AND 23 OR {minute} NOT BETWEEN 0 AND 59 OR {second} < 0 OR {second} >= 60 OR isnan({second})"
+    micros = f"CAST(round_even({second} * {SECOND}, 0) AS BIGINT) + ({hour} * 3600 + {minute} * 60) * {SECOND}"
+    return f"(CASE WHEN {known} THEN checked({wrong} OR {micros} >= {DAY}, {micros}) END)"
+
+
+def date_sub(call: Call, unit: str, a: str, b: str) -> str:
+    """Whole units, as DuckDB has them."""
+    dtype = call.args[1].dtype
+    return f"date_sub('{constant_of(call, 0)}', {', '.join(f'CAST({moment(x, dtype)} AS TIMESTAMP)' for x in (a, b))})"
+
+
 def add_days(call: Call, x: str, n: str) -> str:
     """A date stays one."""
     if call.dtype == DATE:
         return f"(DATE '1970-01-01' + CAST(days_of({x}) + {n} AS INTEGER))"
-    return f"CAST(CAST({x} AS HUGEINT) + CAST({n} AS HUGEINT) * {DAY} AS BIGINT)"
+    later = f"CAST(CAST({clock(x, call.dtype)} AS HUGEINT) + CAST({n} AS HUGEINT) * {DAY} AS BIGINT)"
+    return shown_at(later, call)
+
+
+def shown_at(later: str, call: Call) -> str:
+    """When a clock shows this: the later time of two, and of none as much later as it was turned forward."""
+    return instant(later, call.dtype.tz, "'latest'", "'shifted'") if call.dtype.tz else later
+
+
+def date_add(call: Call, x: str, interval: str) -> str:
+    """As DuckDB has it, on a naive clock."""
+    return shown_at(f"epoch_us({moment(x, call.dtype)} + {interval})", call)
 
 
 def add_months(call: Call, x: str, n: str) -> str:
     """On the month's last day where it has no such day, as DuckDB has it too; to no day any number may be added."""
     later = f"({moment(x, call.dtype)} + to_months(CAST(CASE WHEN {x} IS NOT NULL THEN {n} END AS INTEGER)))"
-    return f"CAST({later} AS DATE)" if call.dtype == DATE else f"epoch_us({later})"
+    return f"CAST({later} AS DATE)" if call.dtype == DATE else shown_at(f"epoch_us({later})", call)
 
 
 def date_trunc(call: Call, unit: str, x: str) -> str:
@@ -96,7 +122,17 @@ def date_diff(call: Call, unit: str, a: str, b: str) -> str:
 
 
 def time_bucket(call: Call, width: str, x: str, origin: str = "CAST(0 AS BIGINT)") -> str:
-    """Counted from the origin, down."""
+    """Counted from the origin, down; months on the clock."""
+    if call.args[0].dtype == CALENDAR:
+        first = origin if len(call.args) > 2 else "DATE '1970-01-01'"
+        start = f"time_bucket({width}, CAST({moment(x, call.dtype)} AS TIMESTAMP), CAST({first} AS TIMESTAMP))"
+        if call.dtype == DATE:
+            return f"CAST({start} AS DATE)"
+        return (
+            instant(f"epoch_us({start})", call.dtype.tz, "'earliest'", "'latest'")
+            if call.dtype.tz
+            else f"epoch_us({start})"
+        )
     return f"CAST(CAST({x} AS HUGEINT) - past(CAST({x} AS HUGEINT) - {origin}, {width}) AS BIGINT)"
 
 
@@ -114,12 +150,13 @@ def instant(x: str, zone: str, ambiguous: str, nonexistent: str) -> str:
         return f"({x} - {offset * SECOND})"
     before, after = (f"({x} - {_ahead(f'({x} {sign} {DAY})', zone)})" for sign in "-+")
     change = f"start_of({before}, {HOUR})"
+    never = before if nonexistent == "'shifted'" else f"picked({nonexistent}, {change} - 1, {change})"
     return (
         f"(CASE WHEN {before} = {after} THEN {before} "
         f"WHEN {before} < {after} AND {_shows(before, x, zone)} AND {_shows(after, x, zone)} "
         f"THEN picked({ambiguous}, {before}, {after}) "
         f"WHEN {_shows(before, x, zone)} THEN {before} WHEN {_shows(after, x, zone)} THEN {after} "
-        f"WHEN {x} IS NOT NULL THEN picked({nonexistent}, {change} - 1, {change}) END)"
+        f"WHEN {x} IS NOT NULL THEN {never} END)"
     )
 
 
@@ -149,6 +186,8 @@ TIMES: dict[str, Text] = {
         name: part(name + "({0})")
         for name in ("year", "quarter", "month", "week", "day", "dayofweek", "isodow", "dayofyear", "hour", "minute", "second")
     },
+    **{name: part(name + "({0})") for name in ("decade", "century", "millennium", "yearweek", "julian")},
+    "era": part("era({0})"),
     "iso_year": part("isoyear({0})"),
     "millisecond": part("microsecond({0}) % 1000000 // 1000"),
     "microsecond": part("microsecond({0}) % 1000000"),
@@ -161,11 +200,17 @@ TIMES: dict[str, Text] = {
     "epoch": epoch,
     "epoch_ms": "CAST((CAST({0} AS HUGEINT) - past({0}, 1000)) // 1000 AS BIGINT)",
     "epoch_us": "{0}",
+    "epoch_ns": "CAST(CAST({0} AS HUGEINT) * 1000 AS BIGINT)",
+    "make_time": make_time,
+    "to_timestamp": measured(SECOND),
+    "date_sub": date_sub,
+    "weeks": measured(7 * DAY),
     "make_date": "make_date({0}, {1}, {2})",
     "make_timestamp": lambda call, *parts: make_timestamp(*parts),
     "from_epoch": measured(SECOND),
     "from_epoch_ms": measured(1000),
     **{f"{unit}s": measured(length) for unit, length in LENGTHS.items()},
+    "date_add": date_add,
     "add_days": add_days,
     "add_months": add_months,
     "date_trunc": date_trunc,

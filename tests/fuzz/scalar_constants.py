@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from gpuetl.types.calendar_intervals import CalendarInterval
+
 PATTERNS = (
     "a", "^a", "[a-c]+", "\\d+", "b$", "(a)(b)?", "a|bb?", "[^a]", ".", "(?:a|\\s)+", "\\w{2,3}?", "[ñΩ😀]", "\\.",
     "\\\\d", "^[^a-z]+|[^a-z]+$", "-?\\d+(?:\\.\\d+)?", "\\S\\W", "(?i)a|ñ", "\\ba\\w*", "(?m)^.$", "(?s).\\pL", "[[:punct:]]+",
@@ -25,6 +27,11 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "split_part.index": (1, 2, -1, 3, -2, 9),
     "translate.old": ("a", "ab", "", "añb", "aa", "😀.x"),
     "repeat.count": (2, 0, 1, 3),
+    "base": (16, 2, 36, 10),
+    "to_base.digits": (1, 5, 64),
+    "low": (0, -2.5, -100),
+    "high": (10, 0.5, 1e6),
+    "width_bucket.count": (5, 1, 100),
     "escape": ("!", "\\"),
     "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
     **{f"regexp_{name}.pattern": PATTERNS + EMPTY for name in ("like", "count", "replace")},
@@ -37,13 +44,17 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "group": (1, 0, 2),
     "replacement": ("", "x", "<\\0>", "\\\\", "ñ\\0\\0"),
     "unit": (
-        "day", "month", "year", "quarter", "week", "hour", "minute", "second", "millisecond", "microsecond",
+        "decade", "day", "month", "century", "year", "quarter", "week", "hour", "minute", "second", "millisecond", "microsecond",
     ),
     "width": (
         timedelta(hours=1), timedelta(days=1), timedelta(minutes=7), timedelta(days=7), timedelta(microseconds=1),
-        timedelta(seconds=1, microseconds=3),
+        timedelta(seconds=1, microseconds=3), CalendarInterval(1), CalendarInterval(36), CalendarInterval(7),
     ),
-    "origin": (datetime(2000, 1, 1, 0, 7), datetime(2000, 1, 1, 0, 7, tzinfo=UTC), date(1969, 7, 20)),
+    "interval": (
+        CalendarInterval(1), CalendarInterval(-1), CalendarInterval(12), CalendarInterval(14, -3, 1), CalendarInterval(-25),
+        CalendarInterval(2, 0, -3_600_000_000), CalendarInterval(3, 40),
+    ),
+    "origin": (datetime(2000, 2, 1), datetime(2000, 1, 1, 0, 7), datetime(2000, 1, 1, 0, 7, tzinfo=UTC), date(1969, 7, 20)),
     "format": FORMATS,
     "zone": ZONES,
     "ambiguous": CHOICES,

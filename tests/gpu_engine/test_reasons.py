@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ROWS = pa.table({
     "i": [2**63 - 1], "u": pa.array([2**64 - 1], pa.uint64()), "f": [1.5], "big": [1e300], "s": ["x1"],
     "day": pa.array([2**31 - 1], pa.int32()).cast(pa.date32()), "d": [Decimal("12.25")],
-    "t": pa.array([datetime(2024, 3, 31, 2, 30, tzinfo=UTC)], pa.timestamp("us")),
+    "big_t": pa.array([2**63 - 1]).cast(pa.timestamp("us")), "t": pa.array([datetime(2024, 3, 31, 2, 30, tzinfo=UTC)], pa.timestamp("us")),
 })  # fmt: skip
 GREATEST = "9223372036854775807"
 
@@ -39,9 +39,10 @@ GREATEST = "9223372036854775807"
             "CAST(t AS date)",
             "CAST(t AS date) has no result, for 2024-03-31 02:30:00: it has a time of day; use to_date",
         ),
+        ("day + 1", "day + 1 has no result, for 5881580-07-11, 1: the result is beyond the range of dates"),
         (
-            "day - DATE '1970-01-01'",
-            "day - DATE '1970-01-01' has no result, for 5881580-07-11, 1970-01-01: overflow of duration",
+            "big_t + INTERVAL '1 month'",
+            "big_t + INTERVAL '1 month' has no result, for 294247-01-10 4:00:54.775807, 1 month: the result is beyond the range of timestamps",
         ),
         (
             "t AT TIME ZONE 'Europe/Berlin'",

@@ -1,6 +1,6 @@
 """Functions of times in a pipeline: the same on every layout, and the same from YAML as from Python."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -104,3 +104,34 @@ def test_yaml_and_python_make_the_same_plan_and_are_written_and_read_back():
         == ge.loads(loaded.to_yaml()).fingerprint
         == ge.loads(pipeline.to_yaml()).fingerprint
     )
+
+
+def test_months_are_added_to_dates_and_zoned_timestamps(source, check):
+    t = source(
+        table(
+            {"k": "int64", "d": "date", "n": "int64", "ts": "timestamp[UTC]"},
+            (1, date(2024, 1, 31), 1, datetime(2024, 1, 31, 1, 30, tzinfo=UTC)),
+            (2, date(2023, 12, 31), None, datetime(2024, 8, 27, 0, 30, tzinfo=UTC)),
+            (3, None, 2, None),
+            (4, date(2024, 2, 29), -12, datetime(2024, 2, 29, 11, tzinfo=UTC)),
+        )
+    )
+    result = t.with_columns(tz=expr("convert_zone(ts, 'Europe/Berlin')")).select(
+        k=col("k"),
+        month=expr("d + INTERVAL '1 month'"),
+        column=expr("d + n * INTERVAL '1 month'"),
+        day=expr("d + n"),
+        days=expr("d - DATE '2024-01-01'"),
+        zoned=expr("convert_zone(tz + INTERVAL '2 months', 'UTC')"),
+        quarter=expr("time_bucket(INTERVAL '3 months', d)"),
+    )
+    expected = table(
+        {"k": "int64", "month": "timestamp", "column": "timestamp", "day": "date", "days": "int64", "zoned": "timestamp[UTC]", "quarter": "date"},
+        (1, datetime(2024, 2, 29), datetime(2024, 2, 29), date(2024, 2, 1), 30, datetime(2024, 3, 31, 1, 30, tzinfo=UTC), date(2024, 1, 1)),
+        (2, datetime(2024, 1, 31), None, None, -1, datetime(2024, 10, 27, 1, 30, tzinfo=UTC), date(2023, 10, 1)),
+        (3, None, None, None, None, None, None),
+        (4, datetime(2024, 3, 29), datetime(2023, 2, 28), date(2024, 2, 17), 59, datetime(2024, 4, 29, 10, tzinfo=UTC), date(2024, 1, 1)),
+    )  # fmt: skip
+    check(result, expected, ordered=True)
+    recent = t.filter(expr("d >= DATE '2024-01-01' AND d < DATE '2023-11-29' + INTERVAL '3 months'")).select("k")
+    check(recent, table({"k": "int64"}, (1,)), ordered=True)

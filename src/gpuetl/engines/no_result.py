@@ -15,6 +15,7 @@ from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
 from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, ScalarJoin, Window
+from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
@@ -229,8 +230,14 @@ def written(value: pa.Scalar) -> str:
 
 def cut(value: pa.Scalar) -> str:
     """Return a value's text, of a long one the beginning."""
-    text = shown(value)
+    text = interval_text(value) if value.type == CALENDAR else shown(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+def interval_text(value: pa.Scalar) -> str:
+    """Return the text of an interval of months."""
+    parts = value.as_py()
+    return str(CalendarInterval(parts.months, parts.days, parts.nanoseconds // 1000))
 
 
 def number_type(expr: Expr, values: Sequence[Any]) -> str:

@@ -167,8 +167,8 @@ Write DATE '2026-01-02'.""",
     ErrorPage(
         code="GE1112",
         title="constant that is not valid",
-        cause="A constant cannot be read as its type: a day that does not exist, a number beyond float64, an interval "
-        "in months, a Python value of another kind.",
+        cause="A constant cannot be read as its type: a day that does not exist, a number beyond float64, half "
+        "a month as an interval, a Python value of another kind.",
         fix="Correct the constant.  Dates are written `DATE '2026-01-31'` and intervals `INTERVAL '90 minutes'`.",
         example="- filter: day >= DATE '2026-02-30'",
         message="""\
@@ -251,6 +251,22 @@ Fields: day, id.""",
         fixed="""\
 - with_columns: {place: "struct_pack(id := id, day := day)"}
 - filter: place.day > DATE '2026-01-01'""",
+    ),
+    ErrorPage(
+        code="GE1850",
+        title="months have no fixed length",
+        cause="An interval of months or years is 28 to 366 days and more, so it is no duration.  It can only be added to "
+        "a date or a timestamp, or subtracted, and be the width of `time_bucket`.  Beside a zoned timestamp it has no "
+        "days and hours, because these could come first or last.",
+        fix="Write `day + INTERVAL '1 month'`, or days in place of months.  Add months and days one after the other: "
+        "`ts + INTERVAL '1 month' + INTERVAL '1 day'`.",
+        example="- filter: day - DATE '2026-01-01' < INTERVAL '1 month'",
+        message="""\
+example.yaml:9:17: stage 'result', step 1: an interval of months has no fixed length  [GE1850]
+    - filter: day - DATE '2026-01-01' < INTERVAL '1 month'
+              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Add it to a date or a timestamp, ts + INTERVAL '1 month'; elsewhere write days: INTERVAL '30 days'.""",
+        fixed="- filter: day < DATE '2026-01-01' + INTERVAL '1 month'",
     ),
     ErrorPage(
         code="GE1117",

@@ -16,7 +16,6 @@ from gpuetl.messages import coded, recoded
 from gpuetl.types.data_types import (
     BOOL,
     DATE,
-    INT64,
     STRING,
     TIME,
     DataType,
@@ -104,8 +103,6 @@ def _temporal_hint(function: Function, args: Sequence[Expr], temporal: Sequence[
     """Advise on dates and timestamps beside other types."""
     wanted = next((arg.dtype for arg in args if is_temporal(arg.dtype) and not isinstance(arg, Literal)), temporal[0])
     constants = [arg for arg in args if isinstance(arg, Literal) and arg.dtype != wanted and not arg.declared]
-    if function.name in ("add", "subtract") and DATE in temporal and INT64 in (arg.dtype for arg in args):
-        return "Write add_days(date, n), or date + INTERVAL '1 day' for a timestamp."
     if function.name in ("add", "subtract") and any(is_number(a.dtype) or a.dtype == STRING for a in args):
         return "Write x + INTERVAL '1 day'."
     if constants and isinstance(constants[0].value, str | date):

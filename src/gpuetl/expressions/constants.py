@@ -17,6 +17,7 @@ from gpuetl.expressions.dialect import Language, span_of
 from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant, Syntax
 from gpuetl.messages import coded
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
     DATE,
     FLOAT64,
@@ -54,13 +55,17 @@ EXTRACT_PARTS = {
     "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "HOUR": "hour", "MINUTE": "minute",
     "SECOND": "second", "DOW": "dayofweek", "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear",
     "EPOCH": "epoch", "WEEK": "week", "ISODOW": "isodow", "ISOYEAR": "iso_year",
-    "MILLISECOND": "millisecond", "MICROSECOND": "microsecond",
+    "MILLISECOND": "millisecond", "MICROSECOND": "microsecond", "DECADE": "decade", "CENTURY": "century",
+    "MILLENNIUM": "millennium", "ERA": "era", "JULIAN": "julian", "YEARWEEK": "yearweek",
 }  # fmt: skip
 
 _MICROSECONDS = {
     "microsecond": 1, "millisecond": 1000, "second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000,
     "day": 86_400_000_000, "week": 604_800_000_000,
 }  # fmt: skip
+_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
+_PLURALS = {"centuries": "century", "millennia": "millennium"}
+_DAY = 86_400_000_000
 _INTERVAL = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -138,13 +143,13 @@ class UnknownUnit(ValueError):
     def hint(self) -> str:
         """What to write instead."""
         if str(self).removesuffix("s") in ("month", "quarter", "year"):
-            return "An interval has a fixed length: write add_months(x, 1) for months."
+            return "Months have no fixed length: write days here, such as interval '30 days'."
         units = "weeks, days, hours, minutes, seconds, milliseconds, microseconds."
-        return f"Units: {units}"
+        return f"Units: years, quarters, months, {units}"
 
 
 def interval_of(text: str) -> timedelta:
-    """Read amounts with units, such as `90 minutes` or `2 days 3 hours`.
+    """Read amounts with units of a fixed length, such as `90 minutes` or `2 days 3 hours`.
 
     Raises
     ------
@@ -153,18 +158,54 @@ def interval_of(text: str) -> timedelta:
     ValueError
         For text that is no interval, or one too long.
     """
-    parts = _INTERVAL.findall(text)
+    found = calendar_interval_of(text)
+    if isinstance(found, CalendarInterval):
+        raise UnknownUnit(next(name for _, name in _amounts(text) if _unit(name) in _MONTHS))
+    return found
+
+
+def calendar_interval_of(text: str) -> timedelta | CalendarInterval:
+    """Read amounts with units, also months and years, such as `1 year 2 months`.
+
+    Raises
+    ------
+    UnknownUnit, ValueError
+        As `interval_of`; a part of a month is no interval.
+    """
+    months, days, length = Fraction(0), Fraction(0), Fraction(0)
+    for amount, name in _amounts(text):
+        unit = _unit(name)
+        if unit in _MONTHS:
+            months += Fraction(amount) * _MONTHS[unit]
+        elif unit in ("day", "week"):
+            days += Fraction(amount) * (1 if unit == "day" else 7)
+        elif unit in _MICROSECONDS:
+            length += Fraction(amount) * _MICROSECONDS[unit]
+        else:
+            raise UnknownUnit(name)
+    if months.denominator != 1:
+        raise ValueError(coded("GE1112", f"'{text}' is not a whole number of months"))
+    whole = int(days) if months else 0
+    micros = round(length + (days - whole) * _DAY)
+    if not integer_fits(micros, INT64) or abs(months) > MOST_MONTHS or abs(whole) > MOST_MONTHS:
+        raise ValueError(coded("GE1112", f"the interval '{text}' is too long"))
+    return CalendarInterval(int(months), whole, micros) if months else timedelta(microseconds=micros)
+
+
+MOST_MONTHS = 2**31 - 1
+"""Arrow counts months and days in 32 bits."""
+
+
+def _amounts(text: str) -> list[tuple[str, str]]:
+    """Return the amounts of an interval with the names of their units, in lower case."""
+    parts = [(amount, name.lower()) for amount, name in _INTERVAL.findall(text)]
     if not parts or _INTERVAL.sub("", text):
         raise ValueError(coded("GE1112", f"'{text}' is not a valid interval"))
-    length = Fraction(0)
-    for amount, name in parts:
-        word = name.lower().removesuffix("s")
-        if word not in _MICROSECONDS:
-            raise UnknownUnit(name.lower())
-        length += Fraction(amount) * _MICROSECONDS[word]
-    if not integer_fits(round(length), INT64):
-        raise ValueError(coded("GE1112", f"the interval '{text}' is too long"))
-    return timedelta(microseconds=round(length))
+    return parts
+
+
+def _unit(name: str) -> str:
+    return _PLURALS.get(name, name.removesuffix("s"))
 
 
 _NESTED = {
@@ -223,14 +264,15 @@ def number_of(node: exp.Literal) -> int | float | Number:
 
 
 def interval(node: exp.Interval) -> Constant:
-    """Return an interval as a constant; raise `InvalidExpression` where it has no fixed length or two units."""
+    """Return an interval as a constant; raise `InvalidExpression` where it is none, or has two units."""
     unit = node.args.get("unit")
     if isinstance(unit, exp.IntervalSpan):
         raise InvalidExpression(
             coded("GE1112", "an interval has one unit"), span_of(node), "Write interval '90 minutes'."
         )
     try:
-        return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=span_of(node))
+        text = f"{node.this.name} {unit.name if unit else ''}".strip()
+        return Constant(calendar_interval_of(text), span=span_of(node))
     except UnknownUnit as error:
         message = coded("GE1112", f"interval unit '{error}' is not supported")
         raise InvalidExpression(message, span_of(node), error.hint) from None

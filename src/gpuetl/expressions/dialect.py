@@ -43,7 +43,7 @@ class Language(Dialect):
 
         KEYWORDS: ClassVar = {
             **{word: kind for word, kind in tokens.Tokenizer.KEYWORDS.items() if word not in ("ALL", "DIV")},
-            "//": TokenType.DIV,
+            "//": TokenType.DIV, "**": TokenType.DSTAR,
             "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
             "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT,
             "UINT64": TokenType.UBIGINT,
@@ -53,6 +53,7 @@ class Language(Dialect):
     class Parser(parser.Parser):
         """Calls stay calls."""
 
+        EXPONENT: ClassVar[dict[Any, Any]] = {TokenType.DSTAR: exp.Pow}
         QUOTED_TYPES_TO_PRESERVE: ClassVar = ZonedTypes()
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {}  # `list[:n]` is a slice

@@ -38,7 +38,8 @@ Closed: TypeAlias = Literal["both", "left", "right", "none"]
 class Expression(Methods):
     """An expression under construction.
 
-    Operators are SQL's; `&`, `|` and `~` are AND, OR and NOT.  Every function of the table is a method:
+    Operators are SQL's; `&`, `|` and `~` are AND, OR and NOT.  `**` is the power, `^` is xor, `<<` and `>>` move bits.
+    Every function of the table is a method:
     `col("ts").hour()` is `hour(ts)`; `.dt` and `.str` may stand in between.  Constants that come first stay first:
     `col("ts").dt.date_trunc("month")` is `date_trunc('month', ts)`.
     """
@@ -198,6 +199,18 @@ class Expression(Methods):
     def __mod__(self, other: IntoExpression) -> Expression:
         return apply("modulo", self, other)
 
+    def __pow__(self, other: IntoExpression) -> Expression:
+        return apply("power", self, other)
+
+    def __lshift__(self, other: IntoExpression) -> Expression:
+        return apply("shift_left", self, other)
+
+    def __rshift__(self, other: IntoExpression) -> Expression:
+        return apply("shift_right", self, other)
+
+    def __xor__(self, other: IntoExpression) -> Expression:
+        return apply("bit_xor", self, other)
+
     def __and__(self, other: IntoExpression) -> Expression:
         return apply("and", self, other)
 
@@ -221,6 +234,18 @@ class Expression(Methods):
 
     def __rmod__(self, other: IntoExpression) -> Expression:
         return apply("modulo", other, self)
+
+    def __rpow__(self, other: IntoExpression) -> Expression:
+        return apply("power", other, self)
+
+    def __rlshift__(self, other: IntoExpression) -> Expression:
+        return apply("shift_left", other, self)
+
+    def __rrshift__(self, other: IntoExpression) -> Expression:
+        return apply("shift_right", other, self)
+
+    def __rxor__(self, other: IntoExpression) -> Expression:
+        return apply("bit_xor", other, self)
 
     def __rand__(self, other: IntoExpression) -> Expression:
         return apply("and", other, self)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import Any
 
+from gpuetl.expressions.fold_times import MOVING, by_day, moved
 from gpuetl.expressions.ir import Call, Cast, Expr, Literal, transform
 from gpuetl.types.data_types import BOOL, INT64, integer_fits
 
@@ -29,6 +30,7 @@ def _fold_one(expr: Expr) -> Expr:
         return expr
     if expr.function.name in ("and", "or"):
         return _connected(expr)
+    expr = by_day(expr)
     if not all(isinstance(arg, Literal) for arg in expr.args):
         return expr
     values = [arg.value for arg in expr.args if isinstance(arg, Literal)]
@@ -44,17 +46,9 @@ def _fold_one(expr: Expr) -> Expr:
     same = name in _EXACT and expr.dtype == BOOL and len({type(value) for value in values}) == 1
     if same and (isinstance(values[0], date) or (isinstance(values[0], str) and name in ("equal", "not_equal"))):
         return expr if is_declared(expr) else Literal(_EXACT[name](*values), BOOL)
-    if name in ("add", "subtract") and all(isinstance(value, datetime | timedelta) for value in values):
-        return _temporal(name, values, expr)
+    if name in MOVING and (moment := moved(name, *values)) is not None:
+        return Literal(moment, expr.dtype, is_declared(expr))
     return expr
-
-
-def _temporal(name: str, values: list[Any], expr: Call) -> Expr:
-    """Move a moment by an interval; beyond Python's years the engine computes it."""
-    try:
-        return Literal(_EXACT[name](*values), expr.dtype, is_declared(expr))
-    except OverflowError:
-        return expr
 
 
 def is_declared(expr: Call) -> bool:

@@ -19,12 +19,9 @@ NO_JSON = "Write s.a for the field of a struct, or regexp_extract(text, pattern)
 SIGNS = {
     "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
     "===": "Write =.", "!==": "Write <>.", "=!": "Write <>.", ":=": "Write = to compare.", "=>": "Write >= to compare.",
-    "**": "Write power(a, b).", "^": "Write power(a, b).",
-    "&": "Write AND between conditions, or || to join strings.",
-    "|": "Write OR between conditions, or || to join strings.",
-    "~": "Write NOT before a condition, or regexp_like(text, pattern).",
+    "^": "Databases differ on what it is: write a ** b for the power, or xor(a, b).",
+    "~": "Write regexp_like(text, pattern).",
     "!~": "Write NOT regexp_like(text, pattern).", "~~": "Write LIKE.",
-    "<<": "Write one <; x * power(2, n) shifts.", ">>": "Write one >; x // power(2, n) shifts.",
     "->>": NO_JSON, "->": NO_JSON, "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
     "`": 'Write a name with spaces in double quotes: "a b".',
     "≥": "Write >=.", "≤": "Write <=.", "≠": "Write <>.", "×": "Write *.", "÷": "Write /.", "·": "Write *.",
@@ -193,7 +190,7 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
 
 
 def _is_foreign(sign: str) -> bool:
-    return sign in SIGNS and sign not in ("<<", ">>", "=>")  # `f(a => b)` names an argument
+    return sign in SIGNS and sign not in ("=>", "~")  # `f(a => b)` names an argument, `~x` turns bits over
 
 
 def _touching(tokens: Sequence[Any], index: int) -> Iterator[Any]:
@@ -216,6 +213,10 @@ def _wrong_pair(text: str, word: Any, after: Any) -> InvalidExpression | None:
     if word.token_type == TokenType.COMMA and after.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET):
         return InvalidExpression(coded("GE1101", "unexpected ','"), _span(word), "Take out the last comma.")
     if after.start != word.end + 1:
+        if word.text == after.text and word.text in ("<", ">") and word.token_type not in _QUOTED:
+            return InvalidExpression(
+                coded("GE1101", f"unexpected '{after.text}'"), _span(after), "Take one of them out."
+            )
         return None
     if word.token_type == TokenType.NUMBER and after.token_type == TokenType.VAR and word.text != "":
         return _wrong_number(text[span.start : span.stop], span)

@@ -25,7 +25,7 @@ class Methods:
         ) -> Expression: ...
 
     def add(self, y: IntoExpression) -> Expression:
-        """`x + y`; of decimals, exactly.
+        """`x + y`; of decimals, exactly; `date + n` is n days later.
 
         Null in any argument gives null.
 
@@ -34,7 +34,7 @@ class Methods:
         return self._call("add", (self, y))
 
     def subtract(self, y: IntoExpression) -> Expression:
-        """`x - y`; of two timestamps, a duration.
+        """`x - y`; of two timestamps, a duration; of two dates, days.
 
         Null in any argument gives null.
 
@@ -175,7 +175,7 @@ class Methods:
         return self._call("try_multiply", (self, y))
 
     def bit_and(self, y: IntoExpression) -> Expression:
-        """The bits that are set in both integers.
+        """`x & y`: the bits that are set in both integers.
 
         Null in any argument gives null.
 
@@ -184,7 +184,7 @@ class Methods:
         return self._call("bit_and", (self, y))
 
     def bit_or(self, y: IntoExpression) -> Expression:
-        """The bits that are set in either integer.
+        """`x | y`: the bits that are set in either integer.
 
         Null in any argument gives null.
 
@@ -202,7 +202,7 @@ class Methods:
         return self._call("bit_xor", (self, y))
 
     def bit_not(self) -> Expression:
-        """Every bit of the int64 turned over: -x - 1.
+        """`~x`: every bit of the int64 turned over, -x - 1.
 
         Null in any argument gives null.
 
@@ -211,7 +211,7 @@ class Methods:
         return self._call("bit_not", (self,))
 
     def shift_left(self, bits: IntoExpression) -> Expression:
-        """The bits of the int64 moved up, those that leave lost.
+        """`x << bits`: the bits of the int64 moved up, those that leave lost.
 
         Null unless 0 <= `bits` <= 63.
 
@@ -222,7 +222,9 @@ class Methods:
         return self._call("shift_left", (self, bits))
 
     def shift_right(self, bits: IntoExpression) -> Expression:
-        """The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.
+        """`x >> bits`: the bits moved down, the sign kept.
+
+        Null unless 0 <= `bits` <= 63.
 
         Null in any argument gives null.
 
@@ -238,6 +240,71 @@ class Methods:
         Example: `lit(7).clip(1, 5)` is `5`.
         """
         return self._call("clip", (self, low, high))
+
+    def gcd(self, y: IntoExpression) -> Expression:
+        """The greatest common divisor, not negative; of 0 and 0 it is 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).gcd(-18)` is `6`.
+        """
+        return self._call("gcd", (self, y))
+
+    def lcm(self, y: IntoExpression) -> Expression:
+        """The least common multiple, not negative; 0 if one of them is 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(4).lcm(-6)` is `12`.
+        """
+        return self._call("lcm", (self, y))
+
+    def factorial(self) -> Expression:
+        """The product of 1 to x, for x from 0 to 20; an error for others.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).factorial()` is `120`.
+        """
+        return self._call("factorial", (self,))
+
+    def bit_count(self) -> Expression:
+        """How many of the int64's bits are set.
+
+        Null in any argument gives null.
+
+        Example: `lit(255).bit_count()` is `8`.
+        """
+        return self._call("bit_count", (self,))
+
+    def bin(self) -> Expression:
+        """The digits in base 2; of a negative integer all 64 bits.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).bin()` is `"101"`.
+        """
+        return self._call("bin", (self,))
+
+    def to_base(self, base: int | Expression, digits: int | Expression | None = None) -> Expression:
+        """The digits in a base from 2 to 36, at least `digits` (1) of them, behind a minus sign if x is negative.
+
+        Null in any argument gives null.
+
+        Example: `lit(255).to_base(16, 4)` is `"00FF"`.
+        """
+        return self._call("to_base", (self, base), (digits,))
+
+    def width_bucket(self, low: float | Expression, high: float | Expression, count: int | Expression) -> Expression:
+        """The bucket of x, from 1, where `count` buckets of equal width lie from `low` to below `high`.
+
+        0 below them, `count` + 1 above them, and of NaN.
+
+        Null in any argument gives null.
+
+        Example: `lit(5.35).width_bucket(0, 10, 5)` is `3`.
+        """
+        return self._call("width_bucket", (self, low, high, count))
 
     def sqrt(self) -> Expression:
         """The square root; NaN of a negative number.
@@ -284,8 +351,17 @@ class Methods:
         """
         return self._call("log2", (self,))
 
+    def log(self, base: int | Expression) -> Expression:
+        """The logarithm of x to a base: log10(x) / log10(base).
+
+        Null in any argument gives null.
+
+        Example: `lit(8).log(2)` is `3.0`.
+        """
+        return self._call("log", (base, self))
+
     def power(self, y: IntoExpression) -> Expression:
-        """x to the power of y, in floating point.
+        """`x ** y`: x to the power of y, in floating point.
 
         Null in any argument gives null.
 
@@ -472,6 +548,62 @@ class Methods:
         Example: `lit(0).atanh()` is `0.0`.
         """
         return self._call("atanh", (self,))
+
+    def gamma(self) -> Expression:
+        """The gamma function, (x - 1)! of a whole number.
+
+        Inf at 0 and NaN at negative whole numbers.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).gamma()` is `24.0`.
+        """
+        return self._call("gamma", (self,))
+
+    def fdiv(self, y: IntoExpression) -> Expression:
+        """floor(x / y), in floating point.
+
+        Null in any argument gives null.
+
+        Example: `lit(7).fdiv(-2)` is `-4.0`.
+        """
+        return self._call("fdiv", (self, y))
+
+    def fmod(self, y: IntoExpression) -> Expression:
+        """x - floor(x / y) * y, in floating point: with the sign of y.
+
+        Null in any argument gives null.
+
+        Example: `lit(-7).fmod(2)` is `1.0`.
+        """
+        return self._call("fmod", (self, y))
+
+    def even(self) -> Expression:
+        """The next even whole number away from 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(-2.1).even()` is `-4.0`.
+        """
+        return self._call("even", (self,))
+
+    def nextafter(self, y: IntoExpression) -> Expression:
+        """The next float from x toward y.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).nextafter(2)` is `1.0000000000000002`.
+        """
+        return self._call("nextafter", (self, y))
+
+    def signbit(self) -> Expression:
+        """Whether x has a sign: also -0.0.
+
+        Null in any argument gives null.
+
+        Example: `lit(-0.0).signbit()` is `True`.
+        """
+        return self._call("signbit", (self,))
 
     def is_finite(self) -> Expression:
         """Whether x is neither infinite nor NaN.
@@ -1095,6 +1227,60 @@ class Methods:
         """
         return self._call("year", (self,))
 
+    def decade(self) -> Expression:
+        """The year by 10, without its fraction.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).decade()` is `201`.
+        """
+        return self._call("decade", (self,))
+
+    def century(self) -> Expression:
+        """The century: 2001 to 2100 are the 21st; that of the year 0 is -1.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).century()` is `21`.
+        """
+        return self._call("century", (self,))
+
+    def millennium(self) -> Expression:
+        """The millennium: 2001 to 3000 are the third; that of the year 0 is -1.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).millennium()` is `3`.
+        """
+        return self._call("millennium", (self,))
+
+    def era(self) -> Expression:
+        """1 from the year 1 on, else 0.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).era()` is `1`.
+        """
+        return self._call("era", (self,))
+
+    def yearweek(self) -> Expression:
+        """The ISO year and week in one number.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).yearweek()` is `201310`.
+        """
+        return self._call("yearweek", (self,))
+
+    def julian(self) -> Expression:
+        """The Julian day number, from midnight, with the day's fraction.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 3, 9)).julian()` is `2456361.0`.
+        """
+        return self._call("julian", (self,))
+
     def quarter(self) -> Expression:
         """The quarter, 1 to 4.
 
@@ -1293,6 +1479,15 @@ class Methods:
         """
         return self._call("epoch_us", (self,))
 
+    def epoch_ns(self) -> Expression:
+        """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+
+        Null in any argument gives null.
+
+        Example: `lit(datetime.fromisoformat("1970-01-01 00:01:00.500000")).epoch_ns()` is `60500000000`.
+        """
+        return self._call("epoch_ns", (self,))
+
     def make_date(self, month: IntoExpression, day: IntoExpression) -> Expression:
         """The date of the parts; an error if they are not a valid date.
 
@@ -1312,6 +1507,26 @@ class Methods:
         Example: `lit(2013).make_timestamp(3, 9, 17, 5)` is `datetime.fromisoformat("2013-03-09 17:05:00")`.
         """
         return self._call("make_timestamp", (self, month, day, hour, minute), (second,))
+
+    def make_time(self, minute: IntoExpression, second: IntoExpression) -> Expression:
+        """The time of day of the parts; an error if they are not one.
+
+        Seconds may have a fraction.
+
+        Null in any argument gives null.
+
+        Example: `lit(17).make_time(5, 30.25)` is `time.fromisoformat("17:05:30.250000")`.
+        """
+        return self._call("make_time", (self, minute, second))
+
+    def to_timestamp(self) -> Expression:
+        """The instant, in UTC, of seconds since 1970, as of `from_epoch`.
+
+        Null in any argument gives null.
+
+        Example: `lit(60.5).to_timestamp()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000+00:00")`.
+        """
+        return self._call("to_timestamp", (self,))
 
     def from_epoch(self) -> Expression:
         """The naive timestamp, in UTC, of seconds since 1970.
@@ -1333,8 +1548,19 @@ class Methods:
         """
         return self._call("from_epoch_ms", (self,))
 
+    def date_add(self, interval: timedelta | Expression) -> Expression:
+        """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
+
+        Then the interval's days and hours. Of a date, a timestamp. A zoned one is moved on its clock.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 1, 31)).date_add(CalendarInterval(months=1, days=0, microseconds=0))` is `datetime.fromisoformat("2013-02-28 00:00:00")`.
+        """
+        return self._call("date_add", (self, interval))
+
     def add_days(self, n: IntoExpression) -> Expression:
-        """n days later; a date stays a date.
+        """n days later, on the clock; a date stays a date.
 
         Null in any argument gives null.
 
@@ -1343,7 +1569,9 @@ class Methods:
         return self._call("add_days", (self, n))
 
     def add_months(self, n: IntoExpression) -> Expression:
-        """n months later; the month's last day if it has no such day.
+        """n months later, on the clock.
+
+        The month's last day if it has no such day.
 
         Null in any argument gives null.
 
@@ -1352,7 +1580,7 @@ class Methods:
         return self._call("add_months", (self, n))
 
     def date_diff(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
-        """How many units (year, quarter, month, week, day, hour, minute, second, millisecond, microsecond) begin after a and up to b: the `date_trunc` of b less that of a, in units.
+        """How many units (millennium, century, decade, year, quarter, month, week, day, hour, minute, second, millisecond, microsecond) begin after a and up to b: the `date_trunc` of b less that of a, in units.
 
         Null in any argument gives null.
 
@@ -1360,10 +1588,22 @@ class Methods:
         """
         return self._call("date_diff", (unit, self, b))
 
-    def date_trunc(self, unit: DateUnit | Expression) -> Expression:
-        """The start of the unit: year, quarter, month, week, day, hour, minute, second, millisecond, microsecond.
+    def date_sub(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
+        """How many whole units pass from a to b: negative ones if b is before a.
 
-        On a zone's clock a day starts with its first instant; smaller units keep the offset.
+        A month is complete at the same day and time of the next one, or on its last day.
+
+        Null in any argument gives null.
+
+        Example: `lit(date(2013, 1, 31)).date_sub("month", date(2013, 2, 28))` is `1`.
+        """
+        return self._call("date_sub", (unit, self, b))
+
+    def date_trunc(self, unit: DateUnit | Expression) -> Expression:
+        """The start of the unit.
+
+        Millennium, century, decade, year, quarter, month, week, day, hour, minute, second, millisecond, microsecond. On
+        a zone's clock a day starts with its first instant; smaller units keep the offset.
 
         Null in any argument gives null.
 
@@ -1374,13 +1614,25 @@ class Methods:
     def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
         """The start of the bucket.
 
-        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).
+        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
+        counts months on the clock and keeps a date a date; its origin is the start of a month.
 
         Null in any argument gives null.
 
         Example: `lit(datetime.fromisoformat("2013-03-09 17:05:30.250000")).time_bucket(timedelta(minutes=15))` is `datetime.fromisoformat("2013-03-09 17:00:00")`.
         """
         return self._call("time_bucket", (width, self), (origin,))
+
+    def weeks(self) -> Expression:
+        """The duration of x weeks.
+
+        A fraction is rounded to whole microseconds, half to even.
+
+        Null in any argument gives null.
+
+        Example: `lit(2).weeks()` is `timedelta(days=14)`.
+        """
+        return self._call("weeks", (self,))
 
     def days(self) -> Expression:
         """The duration of x days.
@@ -1931,11 +2183,22 @@ class Methods:
     def hex(self) -> Expression:
         """The bytes of binary or of a string in hexadecimal digits, in upper case.
 
+        The digits of an integer.
+
         Null in any argument gives null.
 
         Example: `lit("añ").hex()` is `"61C3B1"`.
         """
         return self._call("hex", (self,))
+
+    def bit_length(self) -> Expression:
+        """The bits of binary or of a string's UTF-8: 8 of each byte.
+
+        Null in any argument gives null.
+
+        Example: `lit("añ").bit_length()` is `24`.
+        """
+        return self._call("bit_length", (self,))
 
     def unhex(self) -> Expression:
         """The bytes that hexadecimal digits stand for, in either case.

@@ -22,7 +22,8 @@ OrderBy: TypeAlias = "str | Expression | Iterable[str | Expression]"
 """One name, or several."""
 
 DateUnit = Literal[
-    "year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"
+    "millennium", "century", "decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second",
+    "millisecond", "microsecond",
 ]  # fmt: skip
 """A unit of `date_trunc` and `date_diff`."""
 ZoneChoice = Literal["earliest", "latest", "raise"]

@@ -141,6 +141,8 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.Mod: "modulo", exp.Neg: "negate", exp.DPipe: "concat",
     exp.EQ: "equal", exp.NEQ: "not_equal", exp.LT: "less", exp.LTE: "less_equal",
     exp.GT: "greater", exp.GTE: "greater_equal", exp.And: "and", exp.Or: "or", exp.Not: "not",
+    exp.BitwiseAnd: "bit_and", exp.BitwiseOr: "bit_or", exp.BitwiseNot: "bit_not", exp.BitwiseLeftShift: "shift_left",
+    exp.BitwiseRightShift: "shift_right", exp.Pow: "power",
     exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct", exp.RegexpLike: "regexp_like",
 }  # fmt: skip
 
@@ -158,6 +160,9 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
 
+_TIGHTER = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod | exp.Pow
+"""Operators that bind less tightly than `~` in some languages, and more tightly in others."""
+_BITS = exp.BitwiseAnd | exp.BitwiseOr | exp.BitwiseLeftShift | exp.BitwiseRightShift
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 
 
@@ -174,8 +179,7 @@ def _is_function(name: str) -> bool:
 
 HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "Name the columns: an expression gives one.",
-    exp.BitwiseXor: SIGNS["^"], exp.BitwiseAnd: SIGNS["&"], exp.BitwiseOr: SIGNS["|"], exp.BitwiseNot: SIGNS["~"],
-    exp.BitwiseRightShift: SIGNS[">>"], exp.BitwiseLeftShift: SIGNS["<<"],
+    exp.BitwiseXor: SIGNS["^"],
     exp.Slice: "Write list[1:3], counted from 1, for elements, or substring(text, start, length).",
     exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
 
@@ -209,14 +213,32 @@ class _Lowering:
         if unread and type(node) in {*OPERATORS, *LITERALS, *self.HANDLERS}:
             raise self.unsupported(node)
         if operator := OPERATORS.get(type(node)):
+            self.refuse_ambiguous(node)
             operands = [node.this] if isinstance(node, exp.Unary) else [node.this, node.expression]
             return self.operation(operator, operands, span_of(node))
+        if isinstance(node, exp.Interval) and node.args.get("unit") and not isinstance(node.this, exp.Literal):
+            return self.counted_interval(node)
         if literal := LITERALS.get(type(node)):
             return literal(node)
         handler = self.HANDLERS.get(type(node))
         if handler is None:
             raise self.refusal(node)
         return handler(self, node)
+
+    def refuse_ambiguous(self, node: exp.Expr) -> None:
+        """Refuse powers and bits without brackets whose order languages differ on."""
+        if isinstance(node, exp.Pow) and isinstance(node.this, exp.Pow | exp.Neg):
+            shown = "(-x) ** y, or -(x ** y)" if isinstance(node.this, exp.Neg) else "(x ** y) ** z, or x ** (y ** z)"
+        elif isinstance(node.parent, _TIGHTER) and isinstance(node, exp.BitwiseNot):
+            shown = "(~x) + y, or ~(x + y)"
+        elif isinstance(node, _BITS) and any(
+            isinstance(x, _BITS) and type(x) is not type(node) for x in (node.this, node.expression)
+        ):
+            shown = "(x & y) | z, or x & (y | z)"
+        else:
+            return
+        message = coded("GE1101", "languages differ on what is computed first here")
+        raise InvalidExpression(message, whole_span(self.text, span_of(node)), f"Write {shown}.")
 
     def operation(self, operator: str, operands: list[exp.Expr], span: Span | None) -> Syntax:
         lowered = [self.lower(operand) for operand in operands]
@@ -225,6 +247,11 @@ class _Lowering:
             value = lowered[0].value
             return Constant(Number(value.copy_negate()) if isinstance(value, Number) else -value, span=span)
         return Apply(operator, tuple(lowered), span=span)
+
+    def counted_interval(self, node: exp.Interval) -> Syntax:
+        """Lower `INTERVAL (n) DAY`: n times a day."""
+        one = exp.Interval(this=exp.Literal.string("1"), unit=node.args["unit"])
+        return Apply("multiply", (self.lower(node.this), self.lower(one)), span=span_of(node))
 
     def unsupported(self, node: exp.Expr, hint: str = "") -> InvalidExpression:
         """Name a part of the text that gpuetl does not support, in the words that the user typed."""

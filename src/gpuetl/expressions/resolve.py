@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint, suggestion
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
+from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, unknown_function
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
@@ -30,6 +31,7 @@ from gpuetl.expressions.ir import (
     columns_of,
     substitute,
 )
+from gpuetl.expressions.months import MAKERS, Months, alone, months_of, moved
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
@@ -53,7 +55,9 @@ from gpuetl.expressions.syntax import (
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
+    DATE,
     FLOAT64,
     NULL,
     STRING,
@@ -221,6 +225,8 @@ def _widened(value: Any, dtype: DataType) -> Any:
         return float(value)
     if is_decimal(dtype):
         return in_scale(value, dtype)
+    if dtype == DATE and isinstance(value, datetime):  # a midnight
+        return value.date()
     if dtype == TIMESTAMP and type(value) is date:
         return datetime(value.year, value.month, value.day)
     return value
@@ -256,6 +262,8 @@ def is_ends(function: Function, arg: Expr) -> bool:
 
 
 def _constant(syntax: Constant) -> Expr:
+    if isinstance(syntax.value, CalendarInterval):
+        raise alone(syntax)
     try:
         return constant_literal(syntax.value)
     except ValueError as error:
@@ -265,6 +273,10 @@ def _constant(syntax: Constant) -> Expr:
 def _apply(syntax: Apply, scope: Scope) -> Expr:
     if special := _SPECIAL.get(syntax.function):
         return special(syntax, scope)
+    return _function_call(syntax, scope)
+
+
+def _function_call(syntax: Apply, scope: Scope) -> Expr:
     if syntax.function == "struct_extract" and (wrong := _no_struct(syntax, scope)):
         raise wrong
     function = find_function(syntax.function, scope.kinds)
@@ -277,9 +289,23 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     except InvalidExpression as error:
         scope.errors.append(error)
         return _wrong_call(syntax, inner)
-    args = [ABSENT if argument is None else _resolve(argument, inner) for argument in bound]
+    args = [_argument(function, place, argument, inner) for place, argument in enumerate(bound)]
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
+    return _typed_call(function, args, syntax)
+
+
+def _argument(function: Function, place: int, argument: Syntax | None, scope: Scope) -> Expr:
+    """Type an argument; an interval of months stands where a function takes a constant one."""
+    if isinstance(argument, Constant) and isinstance(argument.value, CalendarInterval):
+        slot = function.arguments[min(place, len(function.arguments) - 1)]
+        if slot.constant and slot.name in ("interval", "width"):
+            return constant_literal(argument.value)
+    return ABSENT if argument is None else _resolve(argument, scope)
+
+
+def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply) -> Expr:
+    """Return the call of a function with typed arguments, cast to what its rule takes."""
     _check_constants(function, args, syntax)
     _check_nested(function, args, syntax)
     if function.kind == "scalar" and (number := folded(function.name, args)):
@@ -373,10 +399,17 @@ def _part_of_constant(
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse values that are not compared, which few functions take."""
-    nested = next((arg for arg in args if not can_be_key(arg.dtype) and not is_ends(function, arg)), None)
+    nested = next(
+        (arg for arg in args if not can_be_key(arg.dtype) and not is_ends(function, arg) and not _is_interval(arg)),
+        None,
+    )
     if not function.nested and nested is not None:
         message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
         raise InvalidExpression(message, syntax.span, _part_hint(nested))
+
+
+def _is_interval(arg: Expr) -> bool:
+    return isinstance(arg, Literal) and isinstance(arg.value, CalendarInterval)
 
 
 def _part_hint(nested: Expr) -> str:
@@ -434,6 +467,60 @@ def _no_struct(syntax: Apply, scope: Scope) -> InvalidExpression | None:
     return InvalidExpression(message, syntax.span, f"Write {field.value}: after a join, columns have no prefix.")
 
 
+def _moved(syntax: Apply, scope: Scope) -> Expr:
+    """Type a sum or a difference; with an interval of months it is a call of `date_add`, or of `add_months`."""
+    found = moved(syntax)
+    if months_of(syntax):
+        raise alone(syntax)
+    if found is None:
+        is_sum = syntax.function == "date_add" and len(syntax.args) == 2
+        return _function_call(replace(syntax, function="add") if is_sum else syntax, scope)
+    x, months = found
+    if months.count is None:
+        written = Apply("date_add", (x, Constant(months.interval, span=syntax.span)), span=syntax.span)
+        return _function_call(written, scope)
+    return _moved_by_column(x, months, months.count, syntax, scope)
+
+
+def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, scope: Scope) -> Expr:
+    """Type `x + n * INTERVAL '1 month'`: a timestamp, as of a constant n."""
+    if not months.interval.is_of_months:
+        message = coded("GE1850", f"'{months.interval}' times a column has no one length")
+        hint = "Write x + n * INTERVAL '1 month' + n * INTERVAL '1 day'."
+        raise InvalidExpression(message, syntax.span, hint)
+    several = count if months.interval.months == 1 else Apply("multiply", (count, Constant(months.interval.months)))
+    start, number = _resolve(x, scope), _resolve(several, scope)
+    if UNKNOWN in (start.dtype, number.dtype):
+        return WRONG
+    function = find_function("add_months", SCALARS)
+    assert function is not None
+    return _typed_call(function, [coerce(start, TIMESTAMP) if start.dtype == DATE else start, number], syntax)
+
+
+def _date_part(syntax: Apply, scope: Scope) -> Expr:
+    """Type `date_part('year', x)`, which is extract(year FROM x)."""
+    name = syntax.args[0].value if len(syntax.args) == 2 and isinstance(syntax.args[0], Constant) else None
+    part = EXTRACT_PARTS.get(str(name).upper())
+    if part is None or syntax.keywords:
+        message = coded("GE1106", f"date_part takes the name of a part and a date or timestamp, got {name!r}")
+        have = ", ".join(sorted(known.lower() for known in EXTRACT_PARTS))
+        raise InvalidExpression(message, syntax.span, f"Write date_part('year', x).  Parts: {have}.")
+    return _function_call(Apply(part, syntax.args[1:], span=syntax.span), scope)
+
+
+def _timezone(syntax: Apply, scope: Scope) -> Expr:
+    """Type `timezone(zone, x)`, which is x AT TIME ZONE zone."""
+    if len(syntax.args) != 2 or syntax.keywords:
+        message = coded("GE1104", "timezone takes a zone and a timestamp")
+        raise InvalidExpression(message, syntax.span, "Write x AT TIME ZONE 'Europe/Berlin'.")
+    return _function_call(Apply("at_time_zone", syntax.args[::-1], span=syntax.span), scope)
+
+
+def _stray(syntax: Apply, scope: Scope) -> Expr:
+    """Refuse what makes an interval of months, beside no date."""
+    raise alone(syntax)
+
+
 def _run_id(syntax: Apply, scope: Scope) -> Expr:
     if operands(syntax):
         raise InvalidExpression(coded("GE1104", "run_id takes no arguments"), syntax.span, "Write run_id().")
@@ -452,6 +539,8 @@ def _scalar(syntax: Apply, scope: Scope) -> Expr:
 
 _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element,
+    **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
+    **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone,
 }  # fmt: skip
 """What is typed in a way of its own, by name."""
 

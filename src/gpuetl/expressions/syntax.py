@@ -53,7 +53,7 @@ class StageName(Name):
 
 @dataclass(frozen=True)
 class Constant(Syntax):
-    """A constant: None, bool, int, float, Decimal, str, date, datetime, time or timedelta."""
+    """A constant: None, bool, int, float, Decimal, str, date, datetime, time, timedelta or CalendarInterval."""
 
     value: Any
 

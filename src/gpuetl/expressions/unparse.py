@@ -30,6 +30,7 @@ from gpuetl.expressions.syntax import (
     Syntax,
 )
 from gpuetl.messages import cut
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import literal_type, type_name
 from gpuetl.types.decimal_types import Number, is_decimal, plain_number
 
@@ -93,11 +94,21 @@ def _written_call(call: Call) -> Apply | CastTo:
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
+    if call.function.name == "date_add":
+        return _moved(*args)
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
     named = ((slots[i].name, args[i]) for i in range(places, len(args)) if i not in out)
     return Apply(call.function.name, args[:places], (*named, *order))
+
+
+def _moved(x: Syntax, interval: Syntax) -> Apply:
+    """Write what is moved by an interval of months as a sum or a difference."""
+    value = interval.value if isinstance(interval, Constant) else None
+    if isinstance(value, CalendarInterval) and value.is_negative:
+        return Apply("subtract", (x, Constant(-value)))
+    return Apply("add", (x, interval))
 
 
 def _text(node: Syntax) -> tuple[str, int]:
@@ -231,6 +242,8 @@ def constant_text(value: Any) -> str:
             return _temporal_text(value)
         case timedelta():
             return f"INTERVAL '{_interval(value)}'"
+        case CalendarInterval():
+            return f"INTERVAL '{value}'"
     return repr(value)
 
 

@@ -149,6 +149,8 @@ def _compare(name: str, column: str, value: Any, ranges: Ranges) -> bool:
     least, greatest, _ = ranges[column]
     if least is None or value is None:
         return False  # only nulls there, or a comparison with null: never true
+    if isinstance(value, datetime) and type(least) is date and value.tzinfo is None:  # a date is its midnight
+        least, greatest = (datetime(day.year, day.month, day.day) for day in (least, greatest))
     try:
         return _MAY_HOLD[name](least, greatest, value)
     except TypeError:  # values that Python does not compare, such as a naive and a zoned time

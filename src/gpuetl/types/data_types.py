@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from gpuetl.messages import coded
+from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
 from gpuetl.types.decimal_types import (
     MAX_DIGITS,
     Number,
@@ -177,7 +178,7 @@ _READ_AS: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
     (lambda dtype: pa.types.is_large_binary(dtype) or pa.types.is_binary_view(dtype), BINARY),
     (pa.types.is_float16, pa.float32()),
 )  # fmt: skip
-OPAQUE = frozenset([pa.month_day_nano_interval()])
+OPAQUE = frozenset([CALENDAR])
 """Types that pass through, and with which nothing is computed; decimals of more than 38 digits are others."""
 
 
@@ -225,6 +226,7 @@ def literal_type(value: Any) -> DataType:
 _CONSTANTS: tuple[tuple[type, DataType], ...] = (
     (type(None), NULL), (bool, BOOL), (int, INT64), (float, FLOAT64), (str, STRING),
     (datetime, TIMESTAMP), (date, DATE), (timedelta, DURATION), (time, TIME),
+    (CalendarInterval, CALENDAR),
 )  # fmt: skip
 
 

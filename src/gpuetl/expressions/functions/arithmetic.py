@@ -31,6 +31,7 @@ from gpuetl.expressions.functions.meeting import exact_types, meet, mixed, types
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
+    BOOL,
     DATE,
     DURATION,
     FLOAT64,
@@ -103,7 +104,10 @@ def decimal_arithmetic(operator: str, types: Sequence[DataType]) -> Typing:
 
 
 def shifted(operator: str) -> Rule:
-    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration."""
+    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration.
+
+    Dates and integers are days: `date + 1` is a date, and the difference of two dates an integer.
+    """
     numbers = calculated(operator)
 
     def rule(args: Sequence[Expr]) -> Typing:
@@ -114,6 +118,12 @@ def shifted(operator: str) -> Rule:
         if operator == "add" and left == DURATION and is_temporal(right):
             temporal = pa.timestamp("us") if right == DATE else right
             return [DURATION, temporal], temporal
+        if left == DATE and is_integer(right):
+            return [DATE, INT64], DATE
+        if operator == "add" and is_integer(left) and right == DATE:
+            return [INT64, DATE], DATE
+        if operator == "subtract" and left == right == DATE:
+            return [DATE, DATE], INT64
         if operator == "subtract" and is_temporal(left) and is_temporal(right):
             return [meet(args, operator)] * 2, DURATION
         return numbers(args)
@@ -146,7 +156,8 @@ def whole(args: Sequence[Expr]) -> Typing:
     """Integers only: the quotient of floats has no exact integer."""
     for arg in args:
         if arg.dtype != NULL and not is_integer(arg.dtype):
-            raise TypeMismatch(f"takes integers, got {type_name(arg.dtype)}")
+            hint = "Write AND, OR and NOT between conditions." if arg.dtype == BOOL else ""
+            raise TypeMismatch(f"takes integers, got {type_name(arg.dtype)}", hint)
     return [INT64] * len(args), INT64
 
 
@@ -181,8 +192,8 @@ def truncating(quotient: bool) -> Rule:
 
 
 FUNCTIONS = (
-    Function("add", "x y", shifted("add"), "`x + y`; of decimals, exactly.", "1 + 2", 3, can_fail=True),
-    Function("subtract", "x y", shifted("subtract"), "`x - y`; of two timestamps, a duration.", "1 - 2", -1, can_fail=True),
+    Function("add", "x y", shifted("add"), "`x + y`; of decimals, exactly; `date + n` is n days later.", "1 + 2", 3, can_fail=True),
+    Function("subtract", "x y", shifted("subtract"), "`x - y`; of two timestamps, a duration; of two dates, days.", "1 - 2", -1, can_fail=True),
     Function("multiply", "x y", or_durations(calculated("multiply"), di=DURATION, id=DURATION), "`x * y`; of decimals, exactly.", "3 * 4", 12, can_fail=True),
     Function("divide", "x y", or_durations(fixed(FLOAT64, FLOAT64, returns=FLOAT64), dd=FLOAT64), "`x / y` in float64: 1/0 is inf, 0/0 is NaN.",
              "7 / 2", 3.5),
@@ -203,13 +214,13 @@ FUNCTIONS = (
     Function("try_subtract", "x y", without_decimals(calculated("subtract")), "`x - y`; null where integers overflow.", "try_subtract(1, 2)", -1),
     Function("try_multiply", "x y", without_decimals(calculated("multiply")), "`x * y`; null where integers overflow.",
              "try_multiply(9223372036854775807, 2)", None),
-    Function("bit_and", "x y", whole, "The bits that are set in both integers.", "bit_and(12, 10)", 8),
-    Function("bit_or", "x y", whole, "The bits that are set in either integer.", "bit_or(12, 10)", 14),
+    Function("bit_and", "x y", whole, "`x & y`: the bits that are set in both integers.", "bit_and(12, 10)", 8),
+    Function("bit_or", "x y", whole, "`x | y`: the bits that are set in either integer.", "bit_or(12, 10)", 14),
     Function("bit_xor", "x y", whole, "The bits that are set in one of the integers only.", "bit_xor(12, 10)", 6),
-    Function("bit_not", "x", whole, "Every bit of the int64 turned over: -x - 1.", "bit_not(12)", -13),
-    Function("shift_left", "x bits", whole, "The bits of the int64 moved up, those that leave lost; null unless 0 <= `bits` <= 63.",
+    Function("bit_not", "x", whole, "`~x`: every bit of the int64 turned over, -x - 1.", "bit_not(12)", -13),
+    Function("shift_left", "x bits", whole, "`x << bits`: the bits of the int64 moved up, those that leave lost; null unless 0 <= `bits` <= 63.",
              "shift_left(3, 2)", 12),
-    Function("shift_right", "x bits", whole, "The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.",
+    Function("shift_right", "x bits", whole, "`x >> bits`: the bits moved down, the sign kept; null unless 0 <= `bits` <= 63.",
              "shift_right(-8, 1)", -4),
     Function("clip", "x low high", mixed, "x limited to the range from `low` to `high`; NaN stays NaN.",
              "clip(7, 1, 5)", 5),

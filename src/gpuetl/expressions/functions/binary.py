@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr
-from gpuetl.types.data_types import BINARY, NULL, STRING, DataType, is_binary, type_name
+from gpuetl.types.data_types import BINARY, INT64, NULL, STRING, DataType, is_binary, is_integer, type_name
 
 
 def of_bytes(returns: DataType, *, also_text: bool = True) -> Rule:
@@ -24,9 +24,17 @@ def of_bytes(returns: DataType, *, also_text: bool = True) -> Rule:
     return rule
 
 
+def hex_type(args: Sequence[Expr]) -> Typing:
+    """Bytes, a string, or an integer."""
+    if is_integer(args[0].dtype):
+        return [INT64], STRING
+    return of_bytes(STRING)(args)
+
+
 FUNCTIONS = (
-    Function("hex", "x", of_bytes(STRING), "The bytes of binary or of a string in hexadecimal digits, in upper case.",
+    Function("hex", "x", hex_type, "The bytes of binary or of a string in hexadecimal digits, in upper case; the digits of an integer.",
              "hex('añ')", "61C3B1"),
+    Function("bit_length", "x", of_bytes(INT64), "The bits of binary or of a string's UTF-8: 8 of each byte.", "bit_length('añ')", 24),
     Function("unhex", "text", fixed(STRING, returns=BINARY), "The bytes that hexadecimal digits stand for, in either case; an "
              "error for other text.", "unhex('61c3B1')", "añ".encode(), can_fail=True),
     Function("to_base64", "x", of_bytes(STRING), "The bytes of binary or of a string in base64, with padding.",

@@ -2,7 +2,7 @@
 
 Years are proleptic Gregorian ones, the year before 1 is 0; weeks are ISO 8601's: they begin on Monday, and week 1 has the
 year's first Thursday.  `extract(part FROM x)` takes year, quarter, month, week, day, hour, minute, second, millisecond,
-microsecond, dow, doy, isodow, isoyear and epoch.
+microsecond, dow, doy, isodow, isoyear, epoch, decade, century, millennium, era, julian and yearweek; `date_part('year', x)` is the same.
 """
 
 from __future__ import annotations
@@ -65,6 +65,12 @@ elapsed = takes_one(is_elapsed, "a date, a timestamp or a duration", FLOAT64)
 
 FUNCTIONS = (
     Function("year", "x", part, "The year.", f"year({DAY})", 2013),
+    Function("decade", "x", part, "The year by 10, without its fraction.", f"decade({DAY})", 201),
+    Function("century", "x", part, "The century: 2001 to 2100 are the 21st; that of the year 0 is -1.", f"century({DAY})", 21),
+    Function("millennium", "x", part, "The millennium: 2001 to 3000 are the third; that of the year 0 is -1.", f"millennium({DAY})", 3),
+    Function("era", "x", part, "1 from the year 1 on, else 0.", f"era({DAY})", 1),
+    Function("yearweek", "x", part, "The ISO year and week in one number.", f"yearweek({DAY})", 201_310),
+    Function("julian", "x", of_day(FLOAT64), "The Julian day number, from midnight, with the day's fraction.", f"julian({DAY})", 2_456_361.0),
     Function("quarter", "x", part, "The quarter, 1 to 4.", f"quarter({DAY})", 1),
     Function("month", "x", part, "The month, 1 to 12.", f"month({DAY})", 3),
     Function("week", "x", part, "The ISO week, 1 to 53.", f"week({DAY})", 10),
@@ -91,4 +97,6 @@ FUNCTIONS = (
              "epoch_ms(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500),
     Function("epoch_us", "x", counted, "Microseconds since 1970-01-01 (UTC where zoned), or of a duration.",
              "epoch_us(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500_000),
+    Function("epoch_ns", "x", counted, "Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.",
+             "epoch_ns(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500_000_000, can_fail=True),
 )  # fmt: skip

@@ -1,13 +1,19 @@
 """Moments: dates and timestamps made, moved, compared and truncated, and durations.  What leaves the range of its type is an error.
 
-`timestamp + duration` is a timestamp, `date + duration` too (its midnight's); the difference of two timestamps or dates is a
-duration.  A duration times an integer, or `//` an integer, is a duration; `/`, `//` and `%` take two durations as they take numbers.
+`timestamp + duration` is a timestamp, `date + duration` too (its midnight's); the difference of two timestamps is a duration.
+`date + 7` is a date, and the difference of two dates is a number of days.  A duration times an integer, or `//` an integer, is a duration; `/`, `//` and `%` take two durations as they take numbers.
+
+Months and years have no fixed length, so an interval of them is no duration.  It is added to a date or timestamp, and subtracted:
+`d + INTERVAL '1 month'`, `ts - INTERVAL '1 year 2 months 3 days'`, `ts + n * INTERVAL '1 month'`, `INTERVAL (n) MONTH`.  31 January
+and a month is the last day of February.  The months of a zoned timestamp are those of its clock.  If the clock does not show the
+result, it is as much later as the clock was turned forward; if it shows it twice, it is the later one.  A day in an interval is 24
+hours; `add_days` moves by days of the clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pyarrow as pa
 
@@ -16,6 +22,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.messages import coded
+from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
 from gpuetl.types.data_types import (
     DATE,
     DURATION,
@@ -23,6 +30,7 @@ from gpuetl.types.data_types import (
     INT64,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
     common_type,
@@ -32,7 +40,21 @@ from gpuetl.types.data_types import (
     type_name,
 )
 
-UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond")
+UNITS = (
+    "millennium",
+    "century",
+    "decade",
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+)
 LISTED = ", ".join(UNITS)
 
 
@@ -65,7 +87,9 @@ def between(args: Sequence[Expr]) -> Typing:
 
 
 def bucketed(args: Sequence[Expr]) -> Typing:
-    """A duration above zero, a timestamp (a date's is its midnight), and an origin of the same kind."""
+    """An interval above zero, a timestamp (a date's is its midnight), and an origin of the same kind."""
+    if args[0].dtype == CALENDAR:
+        return bucketed_by_months(args)
     if args[0].dtype != DURATION or (isinstance(args[0], Literal) and args[0].value <= timedelta(0)):
         got = args[0].value if isinstance(args[0], Literal) else type_name(args[0].dtype)
         raise TypeMismatch(coded("GE1106", f"takes an interval above zero, got {got}"))
@@ -78,15 +102,49 @@ def bucketed(args: Sequence[Expr]) -> Typing:
     return [DURATION, dtype, dtype][: len(args)], dtype
 
 
+def bucketed_by_months(args: Sequence[Expr]) -> Typing:
+    """Months above zero, a date or timestamp, whose type is kept, and an origin that is the start of a month."""
+    width = args[0].value if isinstance(args[0], Literal) else CalendarInterval(1)
+    if not (width.is_of_months and width.months > 0):
+        raise TypeMismatch(coded("GE1106", f"takes months or a fixed length above zero, got '{width}'"))
+    dtype = timestamp_type(args[1])
+    for origin in args[2:]:
+        if isinstance(origin, Literal) and isinstance(origin.value, date) and not starts_month(origin.value):
+            got = f"takes an origin that is the start of a month, got {origin.value}"
+            raise TypeMismatch(
+                coded("GE1106", got), "Move x: time_bucket(width, x - INTERVAL '3 days') + INTERVAL '3 days'."
+            )
+        if timestamp_type(origin) not in (DATE, TIMESTAMP):
+            got = f"takes an origin of the clock, without a zone, got {type_name(origin.dtype)}"
+            raise TypeMismatch(coded("GE1111", got), "Write DATE '2000-01-01'.")
+    return [CALENDAR, dtype, DATE][: len(args)], dtype
+
+
+def starts_month(day: date) -> bool:
+    """Return whether a constant is the first moment of a month."""
+    return day.day == 1 and (not isinstance(day, datetime) or day.time() == datetime.min.time())
+
+
 def moved(args: Sequence[Expr]) -> Typing:
-    """A date or a naive timestamp, whose type is kept, and a whole number; on a zone's clock the result may not exist."""
+    """A date or a timestamp, whose type is kept, and a whole number."""
     dtype = timestamp_type(args[0])
-    if pa.types.is_timestamp(dtype) and dtype.tz:
-        hint = "Move what its clock shows, local_time(x), and give the result its zone: … AT TIME ZONE '{}'."
-        raise TypeMismatch(
-            coded("GE1111", f"takes a date or a naive timestamp, got {type_name(dtype)}"), hint.format(dtype.tz)
-        )
     return [dtype, *fixed(INT64, returns=INT64)(args[1:])[0]], dtype
+
+
+def moved_by_interval(args: Sequence[Expr]) -> Typing:
+    """A date or a timestamp, and an interval of months; a date becomes its midnight."""
+    dtype, interval = timestamp_type(args[0]), args[1]
+    if interval.dtype != CALENDAR:
+        raise TypeMismatch(f"takes an interval, got {type_name(interval.dtype)}", "Write INTERVAL '1 month'.")
+    value = interval.value if isinstance(interval, Literal) else CalendarInterval(1)
+    if getattr(dtype, "tz", None) and not value.is_of_months:
+        message = f"takes months or a fixed length beside {type_name(dtype)}, got '{value}'"
+        hint = (
+            "Write x + INTERVAL '1 month' + INTERVAL '1 day': a day is 24 hours.  add_days moves by days of the clock."
+        )
+        raise TypeMismatch(coded("GE1850", message), hint)
+    dtype = TIMESTAMP if dtype == DATE else dtype
+    return [dtype, CALENDAR], dtype
 
 
 def measured(args: Sequence[Expr]) -> Typing:
@@ -95,6 +153,24 @@ def measured(args: Sequence[Expr]) -> Typing:
     if dtype != NULL and not (is_integer(dtype) or is_floating(dtype)):
         raise TypeMismatch(f"takes a number, got {type_name(dtype)}")
     return [FLOAT64 if is_floating(dtype) else INT64], DURATION
+
+
+def whole_units(args: Sequence[Expr]) -> Typing:
+    """A unit's name, then two dates or naive timestamps: on a zone's clock, a day has not one length."""
+    for arg in args[1:]:
+        if getattr(arg.dtype, "tz", None):
+            message = coded("GE1111", f"takes dates or naive timestamps, got {type_name(arg.dtype)}")
+            raise TypeMismatch(message, "Write local_time(x) for what its clock shows.")
+    return between(args)
+
+
+def instant_since_1970(args: Sequence[Expr]) -> Typing:
+    """A number of seconds, whole or in float64."""
+    if args[0].dtype == STRING:
+        raise TypeMismatch(
+            "takes seconds since 1970, got string", "Write strptime(text, format), or CAST(text AS timestamp)."
+        )
+    return measured(args)[0], pa.timestamp("us", tz="UTC")
 
 
 def since_1970(args: Sequence[Expr]) -> Typing:
@@ -118,24 +194,39 @@ FUNCTIONS = (
     Function("make_timestamp", "year month day hour minute second?", parts_of_time,
              "The naive timestamp of the parts; an error if they are not a valid date and time.  Seconds may have a fraction.",
              "make_timestamp(2013, 3, 9, 17, 5)", datetime(2013, 3, 9, 17, 5), can_fail=True),
+    Function("make_time", "hour minute second", fixed(INT64, INT64, FLOAT64, returns=TIME),
+             "The time of day of the parts; an error if they are not one.  Seconds may have a fraction.",
+             "make_time(17, 5, 30.25)", time(17, 5, 30, 250_000), can_fail=True),
+    Function("to_timestamp", "seconds", instant_since_1970, "The instant, in UTC, of seconds since 1970, as of `from_epoch`.",
+             "to_timestamp(60.5)", datetime(1970, 1, 1, 0, 1, 0, 500_000, tzinfo=UTC), can_fail=True),
     Function("from_epoch", "seconds", since_1970,
              "The naive timestamp, in UTC, of seconds since 1970; a fraction is rounded to microseconds, half to even.",
              "from_epoch(60.5)", datetime(1970, 1, 1, 0, 1, 0, 500_000), can_fail=True),
     Function("from_epoch_ms", "milliseconds", fixed(INT64, returns=TIMESTAMP),
              "The naive timestamp, in UTC, of whole milliseconds since 1970.",
              "from_epoch_ms(60500)", datetime(1970, 1, 1, 0, 1, 0, 500_000), can_fail=True),
-    Function("add_days", "x n", moved, "n days later; a date stays a date.", f"add_days({DAY}, -9)", date(2013, 2, 28), can_fail=True),
-    Function("add_months", "x n", moved, "n months later; the month's last day if it has no such day.",
+    Function("date_add", "x interval!", moved_by_interval,
+             "`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day; then the interval's days and hours.  "
+             "Of a date, a timestamp.  A zoned one is moved on its clock.",
+             "date_add(DATE '2013-01-31', INTERVAL '1 month')", datetime(2013, 2, 28), can_fail=True),
+    Function("add_days", "x n", with_clock(moved), "n days later, on the clock; a date stays a date.", f"add_days({DAY}, -9)",
+             date(2013, 2, 28), can_fail=True),
+    Function("add_months", "x n", with_clock(moved), "n months later, on the clock; the month's last day if it has no such day.",
              "add_months(DATE '2013-01-31', 1)", date(2013, 2, 28), can_fail=True),
     Function("date_diff", "unit! a b", with_clock(between),
              f"How many units ({LISTED}) begin after a and up to b: the `date_trunc` of b less that of a, in units.",
              f"date_diff('month', {DAY}, DATE '2013-05-01')", 2, can_fail=True),
+    Function("date_sub", "unit! a b", whole_units,
+             "How many whole units pass from a to b: negative ones if b is before a.  A month is complete at the same day and time of the "
+             "next one, or on its last day.", "date_sub('month', DATE '2013-01-31', DATE '2013-02-28')", 1, can_fail=True),
     Function("date_trunc", "unit! x", with_clock(truncated),
              f"The start of the unit: {LISTED}.  On a zone's clock a day starts with its first instant; smaller units keep the offset.",
              f"date_trunc('month', {DAY})", date(2013, 3, 1), can_fail=True),
     Function("time_bucket", "width! x origin?!", bucketed,
-             "The start of the bucket: buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).",
+             "The start of the bucket: buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).  "
+             "A width of months or years counts months on the clock and keeps a date a date; its origin is the start of a month.",
              f"time_bucket(INTERVAL '15 minutes', {A_TIMESTAMP})", datetime(2013, 3, 9, 17), can_fail=True),
+    lasting("weeks", "weeks(2)", timedelta(days=14)),
     lasting("days", "days(2)", timedelta(days=2)),
     lasting("hours", "hours(1.5)", timedelta(minutes=90)),
     lasting("minutes", "minutes(90)", timedelta(minutes=90)),

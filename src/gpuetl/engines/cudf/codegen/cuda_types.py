@@ -14,6 +14,7 @@ import pyarrow as pa
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes, storage_type
 from gpuetl.engines.cudf.machine import Array
 from gpuetl.records import dataclass
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import BOOL, DATE, NULL, DataType, is_floating
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.types.nested_types import is_nested, is_struct
@@ -58,6 +59,8 @@ def accessor_type(vector: Vector) -> str:
 
 def c_constant(value: Any, dtype: DataType) -> str:
     """Return the C++ code of a constant that is not null."""
+    if isinstance(value, CalendarInterval):
+        return f"Interval{{{value.months}, {value.days}, {value.microseconds}LL}}"
     if has_bytes(dtype):
         return c_text(value) if isinstance(value, str) else c_bytes(value)
     if dtype == BOOL:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from gpuetl.engines import no_result as text_limits
 from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.cudf.codegen.bytecode import assembled
@@ -54,8 +56,9 @@ from gpuetl.engines.no_result import (
     NoResult,
     not_valid,
 )
-from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, children, columns_of
 from gpuetl.messages import recoded
+from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import STRING, type_name
 from gpuetl.types.nested_types import is_nested
 
@@ -125,6 +128,8 @@ def row_and_reason(fault: int) -> tuple[int, int]:
 
 def value_of(expr: Expr, row: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> Any:
     """Return an expression's value in a frame of one row, as a `pyarrow.Scalar`."""
+    if isinstance(expr, Literal) and expr.dtype == CALENDAR:
+        return pa.scalar(expr.value, expr.dtype)
     return to_arrow(evaluate({"": expr}, row, 1, machine)[""], machine)[0]
 
 

@@ -18,6 +18,7 @@ from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, children, transform, walk
 from gpuetl.records import dataclass
+from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import BOOL, STRING, DataType
 from gpuetl.types.nested_types import is_nested
 from gpuetl.types.time_zones import fixed_offset
@@ -26,7 +27,7 @@ from gpuetl.types.time_zones import fixed_offset
 
 
 CLOCKS = ("calendar.cuh", "timestamps.cuh", "formats.cuh", "zones.cuh")
-NO_CLOCK = ("convert_zone", "epoch", "epoch_ms", "epoch_us", "time_bucket")
+NO_CLOCK = ("convert_zone", "epoch", "epoch_ms", "epoch_us", "epoch_ns")
 
 
 def zones_read(exprs: Collection[Expr]) -> set[str]:
@@ -39,6 +40,8 @@ def reads_clock(node: Expr) -> bool:
     if isinstance(node, Cast):
         return bool(node.dtype == STRING)
     if not isinstance(node, Call) or node.function.name in NO_CLOCK:
+        return False
+    if node.function.name == "time_bucket" and node.args[0].dtype != CALENDAR:
         return False
     return HEADERS.get(node.function.name) in CLOCKS
 

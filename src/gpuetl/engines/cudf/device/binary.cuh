@@ -23,6 +23,12 @@ template <class OUT> DEVICE void write_hex(OUT& out, String bytes) {
         out.put(hex_digit(byte & 15, 'A'));
     }
 }
+// Of an integer the digits of its bits.
+template <class OUT> DEVICE void write_hex(OUT& out, int64_t number) {
+    int digits = 1;
+    while (digits < 16 && uint64_t(number) >> 4 * digits) ++digits;
+    while (digits--) out.put(hex_digit(int(uint64_t(number) >> 4 * digits & 15), 'A'));
+}
 DEVICE void write_hex(Measure& out, String bytes) { out.size += 2 * bytes.size; }
 
 template <class OUT> DEVICE void unhex(OUT& out, Fault fault, String text) {

@@ -77,6 +77,16 @@ DEVICE int64_t day(Clock clock) { return civil(clock.days).day; }
 DEVICE int64_t dayofyear(Clock clock) { return clock.days - first_day((year(clock) - 1970) * 12) + 1; }
 DEVICE int64_t week(Clock clock) { return (dayofyear(thursday(clock)) + 6) / 7; }
 DEVICE int64_t iso_year(Clock clock) { return year(thursday(clock)); }
+DEVICE int64_t decade(Clock clock) { return year(clock) / 10; }
+DEVICE int64_t age_of(int64_t year, int64_t length) { return year > 0 ? (year - 1) / length + 1 : year / length - 1; }
+DEVICE int64_t century(Clock clock) { return age_of(year(clock), 100); }
+DEVICE int64_t millennium(Clock clock) { return age_of(year(clock), 1000); }
+DEVICE int64_t era(Clock clock) { return year(clock) > 0; }
+DEVICE int64_t yearweek(Clock clock) {
+    const int64_t of = iso_year(clock);
+    return of * 100 + (of > 0 ? week(clock) : -week(clock));
+}
+DEVICE double julian(Clock clock) { return double(clock.days + 2440588) + double(clock.micros) / DAY; }
 DEVICE int64_t dayofweek(Clock clock) { return (weekday(clock) + 1) % 7; }
 DEVICE int64_t isodow(Clock clock) { return weekday(clock) + 1; }
 DEVICE int64_t hour(Clock clock) { return clock.micros / (3600 * SECOND); }
@@ -115,4 +125,9 @@ DEVICE String month_name(Clock clock) { return name_of(MONTH_NAMES[month(clock) 
 DEVICE double epoch(int64_t micros) { return double(micros) / SECOND; }
 DEVICE double epoch(int32_t days) { return days * 86400.0; }
 DEVICE int64_t epoch_ms(int64_t micros) { return floor_quotient(micros, 1000); }
+DEVICE int64_t epoch_ns(Fault at, int64_t micros) {
+    const int128_t nanos = int128_t(micros) * 1000;
+    if (nanos != int64_t(nanos)) at(OVERFLOW_);
+    return int64_t(nanos);
+}
 DEVICE int64_t epoch_us(int64_t micros) { return micros; }

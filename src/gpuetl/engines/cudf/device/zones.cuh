@@ -3,7 +3,7 @@
 #include "calendar.cuh"
 
 // What to do with times that a clock shows twice or never.
-enum Choice { RAISE, EARLIEST, LATEST };
+enum Choice { RAISE, EARLIEST, LATEST, SHIFTED };
 
 // The instants, in seconds, of what a clock shows: by the offset before a change, by the one after, and the change.
 // The first is the earlier where the clock is turned back and shows a time twice; it is the later where the clock is
@@ -69,11 +69,12 @@ template <class ZONE> DEVICE Clock clock_of(int64_t timestamp, ZONE zone) {
     return moved(clock_of(timestamp), offset_at(timestamp, zone));
 }
 
-// The instant at which the zone's clock shows this; of times that it never shows, the last or first beside them.
+// The instant at which the zone's clock shows this; of times that it never shows, the last or first beside them, or what
+// is as much later as the clock is turned forward.
 template <class ZONE>
 DEVICE int64_t instant_of(Fault at, Clock clock, ZONE zone, Choice ambiguous = RAISE, Choice nonexistent = RAISE) {
     const Instants found = zone.instants_of(clock.days * 86400 + clock.micros / SECOND);
-    const bool twice = found.before < found.after, never = found.before > found.after;
+    const bool twice = found.before < found.after, never = found.before > found.after && nonexistent != SHIFTED;
     if (twice && ambiguous == RAISE) {
         at(SHOWN_TWICE);
         return 0;

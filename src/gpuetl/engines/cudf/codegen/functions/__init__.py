@@ -11,6 +11,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     digests,
     formats,
     hashing,
+    integers,
     like,
     list_aggregates,
     list_edits,
@@ -29,7 +30,7 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, like, list_aggregates,
+    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, like, list_aggregates,
     list_edits, lists, logic, mathematics, means, nested, timestamps, regex, strings, zones,
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 
 HEADER = "calendar.cuh"
 PARTS = (
+    "decade", "century", "millennium", "era", "yearweek", "julian",
     "year", "quarter", "month", "week", "iso_year", "day", "dayofweek", "isodow", "dayofyear", "hour", "minute",
     "second", "millisecond", "microsecond", "day_name", "month_name", "days_in_month", "is_leap_year", "to_date",
 )  # fmt: skip
@@ -23,4 +24,5 @@ FUNCTIONS: dict[str, Device | Library] = {
     "epoch": Device("epoch"),
     "epoch_ms": Device("epoch_ms"),
     "epoch_us": Device("epoch_us"),
+    "epoch_ns": Device("epoch_ns"),
 }

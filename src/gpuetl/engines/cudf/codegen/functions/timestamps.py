@@ -8,6 +8,7 @@ from gpuetl.engines.cudf.codegen.clocks import clock_text, zone_of, zone_text
 from gpuetl.engines.cudf.codegen.cuda_types import c_type
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
 from gpuetl.expressions.ir import Call, Literal
+from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import DATE, DataType
 
 HEADER = "timestamps.cuh"
@@ -15,7 +16,7 @@ SECOND, DAY = 1_000_000, 86_400_000_000
 LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND, "day": DAY,
 }  # fmt: skip
-MONTHS = {"month": 1, "quarter": 3, "year": 12}
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
 
 
 def of_units(length: int) -> Device:
@@ -40,9 +41,42 @@ def start(unit: str, dtype: DataType, text: str) -> str:
     if (length := LENGTHS.get(unit, DAY)) < DAY:
         return text if dtype == DATE else f"truncated(at, {text}, {clock}, {length}LL)"
     midnight = f"start_of_months({clock}, {MONTHS[unit]})" if unit in MONTHS else f"start_of_{unit}({clock})"
+    return on_clock(midnight, dtype)
+
+
+def on_clock(midnight: str, dtype: DataType) -> str:
+    """Return the text of the first moment of a day that a clock shows."""
     if zone := zone_of(dtype):
         return f"instant_of(at, {midnight}, {zone_text(zone)}, EARLIEST, LATEST)"
     return f"naive<{c_type(dtype)}>(at, {midnight})"
+
+
+def moving(name: str) -> Device:
+    """Return the function that moves what a clock shows, and finds when it shows that."""
+
+    def spelling(expr: Call, arguments: Sequence[str]) -> str:
+        dtype = expr.args[0].dtype
+        moved = f"{name}(at, {clock_text(dtype, arguments[0])}, {arguments[1]})"
+        zone = zone_of(dtype)
+        return (
+            f"instant_of(at, {moved}, {zone_text(zone)}, LATEST, SHIFTED)"
+            if zone
+            else f"naive<{c_type(dtype)}>(at, {moved})"
+        )
+
+    return Device(spelling)
+
+
+def time_bucket(expr: Call, arguments: Sequence[str]) -> str:
+    """Spell the start of a bucket; those of months are counted on the clock."""
+    width, x, *origin = expr.args
+    if width.dtype != CALENDAR:
+        return f"time_bucket({', '.join(['at', *arguments])})"
+    assert isinstance(width, Literal)
+    start = f"civil({arguments[2]}).months()" if origin else "0"
+    return on_clock(
+        f"start_of_months_since({clock_text(x.dtype, arguments[1])}, {width.value.months}, {start})", x.dtype
+    )
 
 
 def date_diff(expr: Call, arguments: Sequence[str]) -> str:
@@ -59,15 +93,33 @@ def date_diff(expr: Call, arguments: Sequence[str]) -> str:
     return f"units_between(at, {a}, {b}, {length}LL)"
 
 
+def date_sub(expr: Call, arguments: Sequence[str]) -> str:
+    """Spell the count of whole units, toward zero."""
+    unit, dtype = unit_of(expr), expr.args[1].dtype
+    clocks = ", ".join(clock_text(dtype, text) for text in arguments[1:])
+    if unit in MONTHS:
+        return f"months_complete({clocks}) / {MONTHS[unit]}"
+    length = 7 * DAY if unit == "week" else LENGTHS[unit]
+    if dtype != DATE:
+        return f"units_between(at, {arguments[1]}, {arguments[2]}, {length}LL)"
+    days = f"days_between({clocks})"
+    return f"{days} / {length // DAY}" if length >= DAY else f"micros_of(at, {days}, {DAY // length}LL)"
+
+
 FUNCTIONS: dict[str, Device | Library] = {
     "make_date": Device("make_date"),
     "make_timestamp": Device("make_timestamp"),
+    "make_time": Device("make_time"),
+    "to_timestamp": of_units(SECOND),
     "from_epoch": of_units(SECOND),
     "from_epoch_ms": of_units(1000),
-    "add_days": Device("add_days"),
-    "add_months": Device("add_months"),
+    "date_add": moving("later"),
+    "add_days": moving("days_later"),
+    "add_months": moving("months_later"),
     "date_diff": Device(date_diff),
+    "date_sub": Device(date_sub),
     "date_trunc": Device(date_trunc),
-    "time_bucket": Device("time_bucket"),
+    "time_bucket": Device(time_bucket),
     **{f"{unit}s": of_units(length) for unit, length in LENGTHS.items()},
+    "weeks": of_units(7 * DAY),
 }

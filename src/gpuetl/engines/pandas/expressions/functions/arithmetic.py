@@ -13,11 +13,14 @@ import pyarrow.compute as pc
 from gpuetl.engines.no_result import OVERFLOW
 from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.pandas.expressions import decimals
+from gpuetl.engines.pandas.expressions.clock import by_row, checked_days
 from gpuetl.errors import EvaluationError
-from gpuetl.types.data_types import FLOAT64, is_floating
+from gpuetl.types.data_types import DATE, FLOAT64, INT64, is_floating
 from gpuetl.types.decimal_types import integer_decimal, is_decimal
 
 Handler = Callable[..., Any]
+FAR = 2**33
+"""Days beyond any date, and far from what wraps."""
 EXACT_PLACES = 8
 WIDE = Context(prec=400)
 """Holds every digit of a float32."""
@@ -29,6 +32,23 @@ def by_type(checked: Handler, ieee: Handler, exact: Handler) -> Handler:
     def handler(*values: Any) -> Any:
         dtype = values[0].type
         return (ieee if is_floating(dtype) else exact if is_decimal(dtype) else checked)(*values)
+
+    return handler
+
+
+def or_days(shift: Callable[[Any, Any], Any], other: Handler) -> Handler:
+    """Return a handler that takes dates as days."""
+
+    def handler(x: Any, y: Any) -> Any:
+        if DATE not in (x.type, y.type):
+            return other(x, y)
+        returns = INT64 if x.type == y.type else DATE
+
+        def days(one: Any, another: Any) -> Any:
+            near = shift(np.clip(one.astype(np.int64), -FAR, FAR), np.clip(another.astype(np.int64), -FAR, FAR))
+            return near if returns == INT64 else checked_days(near)
+
+        return by_row(days, returns, x, y)
 
     return handler
 
@@ -177,8 +197,8 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "add": by_type(pc.add_checked, pc.add, decimals.add_or_subtract(pc.add)),
-    "subtract": by_type(pc.subtract_checked, pc.subtract, decimals.add_or_subtract(pc.subtract)),
+    "add": or_days(np.add, by_type(pc.add_checked, pc.add, decimals.add_or_subtract(pc.add))),
+    "subtract": or_days(np.subtract, by_type(pc.subtract_checked, pc.subtract, decimals.add_or_subtract(pc.subtract))),
     "multiply": by_type(pc.multiply_checked, pc.multiply, decimals.multiply),
     "divide": pc.divide,
     "int_divide": divide_integers,

@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gpuetl.engines.no_result import NOT_BASE64, NOT_HEX, NOT_UTF8, not_valid
 from gpuetl.engines.pandas.columns.column import over_columns
 from gpuetl.errors import EvaluationError
-from gpuetl.types.data_types import BINARY, STRING, UUID, DataType
+from gpuetl.types.data_types import BINARY, INT64, STRING, UUID, DataType
 
 
 def of_distinct(compute: Callable[[Any], Any], dtype: DataType, values: Any) -> Any:
@@ -22,7 +23,7 @@ def of_distinct(compute: Callable[[Any], Any], dtype: DataType, values: Any) -> 
 
     def column_of(column: Any) -> Any:
         encoded = column.dictionary_encode()
-        computed = [compute(value) for value in encoded.dictionary.to_pylist()]
+        computed = [None if value is None else compute(value) for value in encoded.dictionary.to_pylist()]
         return pa.array(computed, dtype).take(encoded.indices)
 
     return over_columns(column_of, values)
@@ -31,6 +32,11 @@ def of_distinct(compute: Callable[[Any], Any], dtype: DataType, values: Any) -> 
 def bytes_of(value: str | bytes) -> bytes:
     """Return bytes, of a string its UTF-8."""
     return value.encode() if isinstance(value, str) else value
+
+
+def hex_digits(value: str | bytes | int) -> str:
+    """Return the digits of bytes, or of an integer's bits."""
+    return f"{value % (1 << 64):X}" if isinstance(value, int) else bytes_of(value).hex().upper()
 
 
 def from_hex(text: str) -> bytes:
@@ -87,7 +93,8 @@ def texts_of_uuids(values: Any) -> Any:
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "hex": partial(of_distinct, lambda value: bytes_of(value).hex().upper(), STRING),
+    "hex": partial(of_distinct, hex_digits, STRING),
+    "bit_length": lambda x: pc.multiply(pc.cast(pc.binary_length(x), INT64), 8),
     "unhex": partial(of_distinct, from_hex, BINARY),
     "to_base64": partial(of_distinct, lambda value: base64.b64encode(bytes_of(value)).decode(), STRING),
     "from_base64": partial(of_distinct, from_base64, BINARY),

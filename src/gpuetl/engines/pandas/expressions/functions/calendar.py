@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.pandas.columns.column import over_columns
+from gpuetl.engines.no_result import OVERFLOW
+from gpuetl.engines.pandas.columns.column import INT64_MAX, over_columns
 from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.engines.zones import Ints
+from gpuetl.errors import EvaluationError
 from gpuetl.expressions.text_rules import DAYS, MONTHS
 from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, DataType
 
@@ -38,6 +41,39 @@ def is_leap_year(clock: Clock) -> Any:
     return first_day(january + 12) - first_day(january) == 366
 
 
+JULIAN_OF_1970 = 2_440_588
+
+
+def truncated(years: Ints, length: int) -> Ints:
+    """Divide toward zero."""
+    return np.asarray(np.sign(years) * (np.abs(years) // length))
+
+
+def age_of(years: Ints, length: int) -> Ints:
+    """Return the centuries or millennia that years are in, from 1; there is none of number 0."""
+    return np.where(years > 0, (years - 1) // length + 1, truncated(years, length) - 1)
+
+
+def year_and_week(clock: Clock) -> Ints:
+    """Return the ISO year and week as one number."""
+    year, week = clock.thursday.year, (clock.thursday.dayofyear + 6) // 7
+    return year * 100 + np.where(year > 0, week, -week)
+
+
+def epoch_ns(x: Any) -> Any:
+    """Nanoseconds since 1970."""
+    return by_row(nanoseconds, INT64, x)
+
+
+def nanoseconds(micros: Ints) -> Ints:
+    """Return microseconds as nanoseconds; raise `EvaluationError` beyond int64."""
+    if (np.abs(micros // 1000) > INT64_MAX // 1_000_000 - 1).any():
+        beyond = [value for value in micros.tolist() if not -(2**63) <= value * 1000 < 2**63]
+        if beyond:
+            raise EvaluationError(OVERFLOW)
+    return micros * 1000
+
+
 def epoch(x: Any) -> Any:
     """Seconds since 1970, or of a duration."""
     if x.type == DATE:
@@ -57,6 +93,12 @@ def epoch_us(x: Any) -> Any:
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "year": part(lambda clock: clock.year),
+    "decade": part(lambda clock: truncated(clock.year, 10)),
+    "century": part(lambda clock: age_of(clock.year, 100)),
+    "millennium": part(lambda clock: age_of(clock.year, 1000)),
+    "era": part(lambda clock: (clock.year > 0).astype(np.int64)),
+    "yearweek": part(year_and_week),
+    "julian": part(lambda clock: (clock.days + JULIAN_OF_1970) + clock.micros / DAY, FLOAT64),
     "quarter": part(lambda clock: (clock.month + 2) // 3),
     "month": part(lambda clock: clock.month),
     "week": part(lambda clock: (clock.thursday.dayofyear + 6) // 7),
@@ -79,4 +121,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "epoch": epoch,
     "epoch_ms": epoch_ms,
     "epoch_us": epoch_us,
+    "epoch_ns": epoch_ns,
 }

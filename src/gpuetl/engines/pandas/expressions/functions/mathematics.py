@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
+from gpuetl.engines.pandas.expressions.clock import by_row
+from gpuetl.types.data_types import BOOL
 
 
 def radians(x: Any) -> Any:
@@ -83,8 +86,53 @@ IN_FLOAT64: dict[str, Callable[..., Any]] = {
     "atanh": pc.atanh,
 }
 
+
+def of_floats(compute: Callable[..., NDArray[Any]]) -> Callable[..., Any]:
+    """Return the handler of what NumPy computes of floats, in their type."""
+
+    def handle(*values: Any) -> Any:
+        def quiet(*floats: NDArray[Any]) -> NDArray[Any]:
+            with np.errstate(all="ignore"):
+                return compute(*floats)
+
+        return by_row(quiet, values[0].type, *values)
+
+    return handle
+
+
+def one_by_one(compute: Callable[[float], float], at_pole: Callable[[float], float]) -> Callable[..., Any]:
+    """Return the handler of a function of Python's, which raises where C's has no finite value."""
+
+    def value(x: float) -> float:
+        try:
+            return compute(x)
+        except ValueError:
+            return at_pole(x)
+        except OverflowError:
+            return math.inf if x > 0 else -math.inf
+
+    return of_floats(lambda values: np.array([value(float(x)) for x in values], np.float64))
+
+
+def even(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the next even whole numbers away from 0."""
+    whole = np.copysign(np.ceil(np.abs(values)), values)
+    is_even = (np.floor(whole / 2) * 2 == whole) | np.isnan(whole)
+    return np.asarray(np.where(is_even, whole, whole + np.copysign(1, whole)))
+
+
+IN_FLOAT64 |= {
+    "log": lambda base, x: pc.divide(pc.log10(x), pc.log10(base)),
+    "gamma": one_by_one(math.gamma, lambda x: math.copysign(math.inf, x) if x == 0 else math.nan),
+    "fdiv": of_floats(lambda x, y: np.floor(x / y)),
+    "fmod": of_floats(lambda x, y: x - np.floor(x / y) * y),
+    "even": of_floats(even),
+}
+
 HANDLERS: dict[str, Callable[..., Any]] = {
     **{name: in_float64(handler) for name, handler in IN_FLOAT64.items()},
+    "nextafter": of_floats(np.nextafter),
+    "signbit": lambda x: by_row(np.signbit, BOOL, x),
     "is_nan": pc.is_nan,
     "pi": pi,
     "is_finite": pc.is_finite,

@@ -16,7 +16,8 @@ from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, 
 from gpuetl.engines.pandas.expressions.functions.zones import instants
 from gpuetl.engines.zones import Ints
 from gpuetl.errors import EvaluationError
-from gpuetl.types.data_types import DATE, DURATION, FLOAT64, INT64, TIMESTAMP, DataType
+from gpuetl.types.calendar_intervals import CALENDAR
+from gpuetl.types.data_types import DATE, DURATION, FLOAT64, INT64, TIME, TIMESTAMP, DataType
 
 # Operators on durations and timestamps: those of their microseconds; the result is cast back where it is one of them.
 #
@@ -44,7 +45,9 @@ LENGTHS = {
     "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND,
     "day": DAY, "week": 7 * DAY,
 }  # fmt: skip
-MONTHS = {"month": 1, "quarter": 3, "year": 12}
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
+SINCE_YEAR_0 = 1970 * 12
+"""Months before 1970: centuries are counted from the year 0."""
 YEARS, DAYS = 10_000_000, 2**33  # beyond any date and timestamp, and far from what wraps
 
 
@@ -79,6 +82,22 @@ def compose(year: Ints, month: Ints, day: Ints, hour: Ints, minute: Ints, *secon
     return Clock(days_of(year, month, day, "date and time"), micros).moved(hour * 3600 + minute * 60).microseconds()
 
 
+def make_time(*parts: Any) -> Any:
+    """Compose a time of day, checked."""
+    return by_row(time_of_day, TIME, *parts)
+
+
+def time_of_day(hour: Ints, minute: Ints, second: NDArray[np.float64]) -> Ints:
+    """Return the microseconds of the day; raise `EvaluationError` where there are none."""
+    fits = (hour >= 0) & (hour < 24) & (minute >= 0) & (minute < 60) & (second >= 0) & (second < 60)
+    if not fits.all():
+        raise EvaluationError(not_valid("date and time"))
+    micros = np.rint(second * SECOND).astype(np.int64) + (hour * 3600 + minute * 60) * SECOND
+    if (micros >= DAY).any():
+        raise EvaluationError(not_valid("date and time"))
+    return micros
+
+
 def measured(length: int, returns: DataType) -> Callable[..., Any]:
     """Return the handler of a number of units, each of these microseconds."""
     return lambda x: by_row(lambda values: whole_micros(values, length), returns, x)
@@ -104,12 +123,7 @@ def add_days(x: Any, n: Any) -> Any:
 
 def add_months(x: Any, n: Any) -> Any:
     """A number of months later; the last day of the month if it has no such day."""
-
-    def later(clock: Clock, months: Ints) -> Clock:
-        month = clock.months + checked(months, 12 * YEARS)
-        return Clock(np.minimum(first_day(month) + clock.day, first_day(month + 1)) - 1, clock.micros)
-
-    return moved(x, n, later)
+    return moved(x, n, months_later)
 
 
 def checked(amounts: Ints, limit: int) -> Ints:
@@ -119,9 +133,34 @@ def checked(amounts: Ints, limit: int) -> Ints:
     return amounts
 
 
+def date_add(x: Any, interval: Any) -> Any:
+    """A number of months later, then so many days and microseconds."""
+    parts = interval.as_py()
+    micros = parts.days * DAY + parts.nanoseconds // 1000
+
+    def later(clock: Clock) -> Clock:
+        months = months_later(clock, np.full_like(clock.days, parts.months))
+        days, rest = np.divmod(months.micros + micros % DAY, DAY)
+        return Clock(months.days + micros // DAY + days, rest)
+
+    return by_row(lambda values: shown_at(later(Clock.of(values, x.type)), x.type), x.type, x)
+
+
+def months_later(clock: Clock, months: Ints) -> Clock:
+    """Return the same day of the month so many months later, or the last day if it has no such day."""
+    month = clock.months + checked(months, 12 * YEARS)
+    return Clock(np.minimum(first_day(month) + clock.day, first_day(month + 1)) - 1, clock.micros)
+
+
 def moved(x: Any, n: Any, move: Callable[[Clock, Ints], Clock]) -> Any:
-    """Move dates and naive timestamps on the clock."""
-    return by_row(lambda values, amounts: naive(move(Clock.of(values, x.type), amounts), x.type), x.type, x, n)
+    """Move dates and timestamps on the clock."""
+    return by_row(lambda values, amounts: shown_at(move(Clock.of(values, x.type), amounts), x.type), x.type, x, n)
+
+
+def shown_at(clock: Clock, dtype: DataType) -> Ints:
+    """Return when a clock shows this: the later time of two, and of none as much later as it was turned forward."""
+    zone = None if dtype == DATE else dtype.tz
+    return instants(clock, zone, "latest", "shifted") if zone else naive(clock, dtype)
 
 
 def naive(clock: Clock, dtype: DataType) -> Ints:
@@ -146,7 +185,7 @@ def starts(unit: str, values: Ints, dtype: DataType) -> Ints:
 def first_of(unit: str, clock: Clock) -> Ints:
     """Return the first day of a unit of a day or more."""
     if unit in MONTHS:
-        return first_day(clock.months - clock.months % MONTHS[unit])
+        return first_day(clock.months - (clock.months + SINCE_YEAR_0) % MONTHS[unit])
     return clock.days - clock.weekday if unit == "week" else clock.days
 
 
@@ -159,8 +198,19 @@ def earlier(values: Ints, by: Ints) -> Ints:
 
 def time_bucket(width: Any, x: Any, origin: Any = None) -> Any:
     """The start of the bucket, counted from the origin."""
+    if width.type == CALENDAR:
+        return by_row(lambda values: month_starts(width.as_py().months, values, x.type, origin), x.type, x)
     length, first = (0 if value is None else value.cast(INT64).as_py() for value in (width, origin))
     return by_row(lambda values: earlier(values, (values % length - first % length) % length), x.type, x)
+
+
+def month_starts(width: int, values: Ints, dtype: DataType, origin: Any) -> Ints:
+    """Return the starts of buckets of `width` months on the clock, of which one starts with the origin's month."""
+    clock = Clock.of(values, dtype)
+    start = 0 if origin is None else Clock.of(np.array([origin.value]), DATE).months[0]
+    first = first_day(clock.months - (clock.months - start) % width)
+    begun = Clock(first, np.zeros_like(clock.micros))
+    return instants(begun, dtype.tz, "earliest", "latest") if dtype != DATE and dtype.tz else naive(begun, dtype)
 
 
 def date_diff(unit: Any, a: Any, b: Any) -> Any:
@@ -172,7 +222,7 @@ def units_between(unit: str, a: Ints, b: Ints, dtype: DataType) -> Ints:
     """Count units of a day or more on the clock, smaller ones as time that passes between their starts."""
     one, other = Clock.of(a, dtype), Clock.of(b, dtype)
     if unit in MONTHS:
-        return other.months // MONTHS[unit] - one.months // MONTHS[unit]
+        return (other.months + SINCE_YEAR_0) // MONTHS[unit] - (one.months + SINCE_YEAR_0) // MONTHS[unit]
     days = first_of(unit, other) - first_of(unit, one)
     if LENGTHS[unit] >= DAY:
         return days // (LENGTHS[unit] // DAY)
@@ -180,6 +230,32 @@ def units_between(unit: str, a: Ints, b: Ints, dtype: DataType) -> Ints:
         return whole_micros(days, DAY // LENGTHS[unit])
     passed = difference(starts(unit, b, dtype), starts(unit, a, dtype))
     return np.asarray(np.sign(passed) * (np.abs(passed) // LENGTHS[unit]))
+
+
+def date_sub(unit: Any, a: Any, b: Any) -> Any:
+    """How many whole units pass from a to b."""
+    return by_row(lambda x, y: whole_units(unit.as_py(), x, y, a.type), INT64, a, b)
+
+
+def whole_units(unit: str, a: Ints, b: Ints, dtype: DataType) -> Ints:
+    """Count months that are complete, and other units as time that passes, both toward zero."""
+    if unit in MONTHS:
+        back = b < a
+        months = whole_months(Clock.of(np.minimum(a, b), dtype), Clock.of(np.maximum(a, b), dtype)) // MONTHS[unit]
+        return np.where(back, -months, months)
+    if dtype == DATE and LENGTHS[unit] <= DAY:
+        return whole_micros(b.astype(np.int64) - a, DAY // LENGTHS[unit])
+    passed = b.astype(np.int64) - a if dtype == DATE else difference(b, a)
+    length = LENGTHS[unit] // (DAY if dtype == DATE else 1)
+    return np.asarray(np.sign(passed) * (np.abs(passed) // length))
+
+
+def whole_months(start: Clock, end: Clock) -> Ints:
+    """Return how many months are complete; the last day of a month ends one that began on a later day."""
+    last = first_day(end.months + 1) - first_day(end.months)
+    began = np.where(end.day == last, np.minimum(start.day, last), start.day)
+    incomplete = (began > end.day) | ((began == end.day) & (start.micros > end.micros))
+    return np.asarray(end.months - start.months - incomplete)
 
 
 def difference(x: Ints, y: Ints) -> Ints:
@@ -193,12 +269,16 @@ def difference(x: Ints, y: Ints) -> Ints:
 HANDLERS: dict[str, Callable[..., Any]] = {
     "make_date": make_date,
     "make_timestamp": make_timestamp,
+    "make_time": make_time,
+    "to_timestamp": measured(SECOND, pa.timestamp("us", tz="UTC")),
     "from_epoch": measured(SECOND, TIMESTAMP),
     "from_epoch_ms": measured(1000, TIMESTAMP),
+    "date_add": date_add,
     "add_days": add_days,
     "add_months": add_months,
     "date_diff": date_diff,
+    "date_sub": date_sub,
     "date_trunc": truncate,
     "time_bucket": time_bucket,
-    **{f"{unit}s": measured(length, DURATION) for unit, length in LENGTHS.items() if unit != "week"},
+    **{f"{unit}s": measured(length, DURATION) for unit, length in LENGTHS.items()},
 }

@@ -27,6 +27,8 @@ def assume_zone(x: Any, zone: Any, ambiguous: Any = None, nonexistent: Any = Non
 def instants(clock: Clock, zone: str, ambiguous: str = "raise", nonexistent: str = "raise") -> Ints:
     """Return the microseconds since 1970 in UTC at which the zone's clock shows this.
 
+    `nonexistent` may be `shifted`: as much later as the clock is turned forward.
+
     Raises
     ------
     EvaluationError
@@ -39,6 +41,7 @@ def instants(clock: Clock, zone: str, ambiguous: str = "raise", nonexistent: str
         raise EvaluationError(SHOWN_TWICE)
     if nonexistent == "raise" and never.any():
         raise EvaluationError(NEVER_SHOWN)
+    never &= nonexistent != "shifted"
     seconds = np.where(never, change, np.where(twice & (ambiguous == "latest"), after, before))
     days, rest = np.divmod(seconds, 86_400)
     micros = np.where(never, 0 if nonexistent == "latest" else -1, fraction)
