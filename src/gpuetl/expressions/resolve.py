@@ -292,7 +292,7 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     args = [_argument(function, place, argument, inner) for place, argument in enumerate(bound)]
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
-    return _typed_call(function, args, syntax)
+    return _typed_call(function, args, syntax, order, inner)
 
 
 def _argument(function: Function, place: int, argument: Syntax | None, scope: Scope) -> Expr:
@@ -304,7 +304,7 @@ def _argument(function: Function, place: int, argument: Syntax | None, scope: Sc
     return ABSENT if argument is None else _resolve(argument, scope)
 
 
-def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply) -> Expr:
+def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Syntax], inner: Scope) -> Expr:
     """Return the call of a function with typed arguments, cast to what its rule takes."""
     _check_constants(function, args, syntax)
     _check_nested(function, args, syntax)

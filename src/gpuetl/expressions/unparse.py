@@ -240,10 +240,8 @@ def constant_text(value: Any) -> str:
             return f"CAST('{value:f}' AS {type_name(literal_type(value))})"
         case datetime() | date() | time():
             return _temporal_text(value)
-        case timedelta():
-            return f"INTERVAL '{_interval(value)}'"
-        case CalendarInterval():
-            return f"INTERVAL '{value}'"
+        case timedelta() | CalendarInterval():
+            return f"INTERVAL '{_interval(value) if isinstance(value, timedelta) else value}'"
     return repr(value)
 
 

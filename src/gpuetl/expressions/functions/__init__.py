@@ -67,7 +67,7 @@ ALIASES = {
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length",
     "strlen": "byte_length", "character_length": "length", "ucase": "upper", "lcase": "lower", "ord": "unicode", "editdist3": "levenshtein",
-    "mismatches": "hamming", "to_hex": "hex", "from_hex": "unhex", "prefix": "starts_with", "suffix": "ends_with", "str_split": "split",
+    "mismatches": "hamming", "prefix": "starts_with", "suffix": "ends_with", "str_split": "split",
     "string_to_array": "split", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
     **dict.fromkeys(("string_split_regex", "str_split_regex", "regexp_split"), "regexp_split_to_array"),
