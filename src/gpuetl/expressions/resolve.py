@@ -494,7 +494,7 @@ def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, sc
         return WRONG
     function = find_function("add_months", SCALARS)
     assert function is not None
-    return _typed_call(function, [coerce(start, TIMESTAMP) if start.dtype == DATE else start, number], syntax)
+    return _typed_call(function, [coerce(start, TIMESTAMP) if start.dtype == DATE else start, number], syntax, (), scope)
 
 
 def _date_part(syntax: Apply, scope: Scope) -> Expr:
