@@ -47,6 +47,8 @@ FOREIGN_WORDS = {
 """Words of SQL's other clauses, and of other dialects, by what to write."""
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
+_OPERANDS = (*_QUOTED, TokenType.NUMBER, TokenType.VAR, TokenType.R_PAREN, TokenType.R_BRACKET)
+"""Words that end an operand."""
 _QUOTES = dict.fromkeys("“”„‘’«»")
 _REFERENCE = re.compile(r"\$\{\s*(params|run|env)\.([A-Za-z_]\w*)[^}]*\}")
 
@@ -139,7 +141,7 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     signs = [w.text for w in _touching(tokens, index)]
     if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in tokens[:index]):
         return None
-    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]))), "")
+    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), tokens[:index])), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
@@ -189,8 +191,11 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
-def _is_foreign(sign: str) -> bool:
-    return sign in SIGNS and sign not in ("=>", "~")  # `f(a => b)` names an argument, `~x` turns bits over
+def _is_foreign(sign: str, before: Sequence[Any]) -> bool:
+    """Return whether the language lacks a sign; `f(a => b)` names an argument, and `~x` turns bits over."""
+    if sign == "~":
+        return bool(before) and before[-1].token_type in _OPERANDS
+    return sign in SIGNS and sign != "=>"
 
 
 def _touching(tokens: Sequence[Any], index: int) -> Iterator[Any]:
