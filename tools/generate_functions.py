@@ -27,7 +27,8 @@ CONSTANTS = {
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
-    "gap": "timedelta", "width": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "nulls": "str", "field": "str",
+    "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
+    "width": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
@@ -68,7 +69,7 @@ METHODS_HEAD = (
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -94,7 +95,7 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
 {names}

@@ -17,7 +17,22 @@ from gpuetl.types.data_types import type_name
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 PYTHON_NAMES = {"in": "is_in", "and": "and_", "or": "or_", "not": "not_", "count_rows": "count"}
 """Functions whose name is a word of Python, or that have another one in Python."""
-BY_NAME = frozenset(["ambiguous", "nonexistent", "default", "ignore_nulls", "only", "half_life", "span", "alpha"])
+BY_NAME = frozenset(
+    [
+        "ambiguous",
+        "nonexistent",
+        "default",
+        "ignore_nulls",
+        "only",
+        "half_life",
+        "span",
+        "alpha",
+        "rows",
+        "range",
+        "centered",
+        "min_periods",
+    ]
+)
 """Options that are given by name only."""
 UNITS = (("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1))
 

@@ -10,41 +10,43 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "array_agg",
-    "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2",
-    "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket",
-    "byte_length", "case", "cbrt", "ceil", "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone",
-    "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count",
-    "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name",
-    "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff",
-    "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill",
-    "first", "flatten", "floor", "from_base64", "from_epoch", "from_epoch_ms", "generate_series", "geometric_mean",
-    "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap",
-    "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
-    "is_null", "iso_year", "isodow", "jaccard", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lead", "least",
-    "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
-    "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count",
-    "list_distance", "list_distinct", "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all",
-    "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
-    "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique",
-    "list_value", "list_where", "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "make_date",
-    "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median",
-    "median_distinct", "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "ntile", "nullif",
-    "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quarter", "radians",
-    "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match",
-    "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
-    "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
-    "reverse", "right", "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum",
-    "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256",
-    "shift_left", "shift_right", "sign", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
-    "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_extract",
-    "struct_pack", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "time_bucket", "to_base64", "to_date",
-    "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode",
-    "upper", "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weighted_avg", "year",
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
+    "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
+    "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "chr", "clip", "coalesce", "concat", "concat_ws",
+    "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop",
+    "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff",
+    "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode",
+    "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal",
+    "ewm_mean", "exp", "expm1", "ffill", "first", "flatten", "floor", "from_base64", "from_epoch", "from_epoch_ms",
+    "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "hour",
+    "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite",
+    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "kurtosis", "kurtosis_pop",
+    "lag", "last", "last_day", "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like",
+    "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
+    "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all", "list_has_any", "list_intersect",
+    "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend", "list_product",
+    "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique", "list_value", "list_where",
+    "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_timestamp",
+    "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct",
+    "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode",
+    "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
+    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
+    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
+    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
+    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
+    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count", "rolling_max", "rolling_mean",
+    "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second",
+    "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "time_bucket", "to_base64", "to_date", "translate", "trim", "trunc", "try_add",
+    "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "var",
+    "var_distinct", "var_pop", "week", "weighted_avg", "year",
 ]  # fmt: skip
 
 
@@ -2618,6 +2620,40 @@ def kurtosis_pop(x: Expression) -> Expression:
     return function_call("kurtosis_pop", (x,))
 
 
+def quantile_disc(x: Expression, q: float | Expression) -> Expression:
+    """The value at the quantile, one of the values themselves.
+
+    Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `quantile_disc(col("x"), 0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("quantile_disc", (x, q))
+
+
+def mad(x: Expression) -> Expression:
+    """The median of the absolute deviations from the median.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mad(col("x"))` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mad", (x,))
+
+
+def approx_count_distinct(x: Expression) -> Expression:
+    """`count(DISTINCT x)`, exactly.
+
+    No result depends on an estimate.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("approx_count_distinct", (x,))
+
+
 def sem(x: Expression) -> Expression:
     """The standard error of the mean, as DuckDB has it.
 
@@ -2878,16 +2914,16 @@ def row_number() -> Expression:
     return call("row_number", ())
 
 
-def rank() -> Expression:
-    """1 more than the rows before it in order.
+def rank(method: RankMethod | Expression | None = None) -> Expression:
+    """1 more than the rows before it in order; rows that tie share it.
 
-    Rows that tie share it.
+    `method` is 'min', or 'max', 'average' (in float64), 'dense' or 'ordinal': how rows that tie are numbered.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rank()` is `[1, 2, 3, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return call("rank", ())
+    return call("rank", (), (method,))
 
 
 def dense_rank() -> Expression:
@@ -2954,6 +2990,18 @@ def lead(x: Expression, offset: int | Expression | None = None, *, default: Into
     Example: `lead(col("x"), ignore_nulls=True)` is `[2, 4, 4, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("lead", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
+
+
+def nth_value(x: Expression, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+    """x of the group's row with number n, from 1, null where there is none.
+
+    Nulls are kept unless `ignore_nulls`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `nth_value(col("x"), 2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("nth_value", (x, n), ignore_nulls=ignore_nulls)
 
 
 def ffill(x: Expression) -> Expression:
@@ -3064,7 +3112,7 @@ def cum_max(x: Expression) -> Expression:
     return function_call("cum_max", (x,))
 
 
-def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_sum(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sum over the frame.
 
     Overflow is an error.
@@ -3073,67 +3121,67 @@ def rolling_sum(x: Expression, frame: int | timedelta | Expression) -> Expressio
 
     Example: `rolling_sum(col("x"), 2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_sum", (x, frame))
+    return function_call("rolling_sum", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_mean(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_mean(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The mean over the frame, as of `mean`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_mean(col("x"), 2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_mean", (x, frame))
+    return function_call("rolling_mean", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_min(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_min(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The least value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_min(col("x"), 2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_min", (x, frame))
+    return function_call("rolling_min", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_max(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_max(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The greatest value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_max(col("x"), 2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_max", (x, frame))
+    return function_call("rolling_max", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_count(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_count(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The number of values in the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_count(col("x"), 2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_count", (x, frame))
+    return function_call("rolling_count", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_std(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_std(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample standard deviation (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_std(col("x"), 2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_std", (x, frame))
+    return function_call("rolling_std", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_var(x: Expression, frame: int | timedelta | Expression) -> Expression:
+def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample variance (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_var", (x, frame))
+    return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
 def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:

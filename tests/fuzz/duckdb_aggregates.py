@@ -173,6 +173,17 @@ def distinct_spread(call: Call, x: str, function: str) -> str:
     return f"(CASE WHEN count(DISTINCT {canonical(x, FLOAT64)}) > 1 THEN {odd} END)"
 
 
+def mad_text(call: Call, x: str) -> str:
+    """The median of deviations; DuckDB's own fails where a value is infinite."""
+    return f"mad_of({sorted_list(call, x)})"
+
+
+def disc_text(call: Call, x: str, q: str) -> str:
+    """The value at a place from 1."""
+    values = sorted_list(call, canonical(x, call.args[0].dtype))
+    return f"value_at({values}, {q})"
+
+
 AGGREGATES: dict[str, Text] = {
     "count_rows": "count(*)",
     "count": "count({0})",
@@ -214,6 +225,8 @@ AGGREGATES: dict[str, Text] = {
     "median": lambda call, x: f"median_of({sorted_list(call, x)})",
     "quantile": lambda call, x, q: f"quantile_of({sorted_list(call, x)}, {q})",
     "mode": mode,
+    "mad": mad_text,
+    "quantile_disc": disc_text,
     "first": edge("ASC"),
     "last": edge("DESC"),
     "min_by": extreme_by("ASC"),

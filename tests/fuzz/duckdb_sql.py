@@ -11,13 +11,13 @@ from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
 from fuzz.duckdb_types import sql_type
-from fuzz.duckdb_windows import GAP, TIME
+from fuzz.duckdb_windows import GAP, KEY, TIME
 from gpuetl.expressions.functions.aggregates import split_order
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.types.data_types import DATE, is_floating, is_temporal
+from gpuetl.types.data_types import DATE, is_floating, is_integer, is_temporal
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_map
 from gpuetl.types.schema import Schema
@@ -82,7 +82,8 @@ def windowed(node: nodes.Window, source: str) -> str:
     schema = node.source.schema
     window = f"WINDOW w AS ({partition_text(node.by, schema)}{order_text(node.order_by, schema)})"
     time = time_text(node.order_by[0], schema)
-    timed = f"SELECT *, {time} AS {TIME}, {time} - lag({time}) OVER w AS {GAP} FROM {source} {window}"
+    key = number_text(node.order_by[0], schema)
+    timed = f"SELECT *, {time} AS {TIME}, {key} AS {KEY}, {time} - lag({time}) OVER w AS {GAP} FROM {source} {window}"
     kept = [quoted(name) for name in node.source.schema if name not in node.calls]
     made = [f"{text(call)} AS {quoted(name)}" for name, call in node.calls.items()]
     return f"SELECT {', '.join(kept + made)} FROM ({timed}) {window}"
@@ -98,6 +99,14 @@ def window_of_groups(node: nodes.GroupWindow, source: str) -> str:
     made = [f"{'r' if name in node.calls else 'l'}.{quoted(name)} AS {quoted(name)}" for name in node.schema]
     groups = aggregated(node.aggregate, source)
     return f"SELECT {', '.join(made)} FROM {source} l LEFT JOIN ({groups}) r ON {pairs}"
+
+
+def number_text(key: SortKey, schema: Schema) -> str:
+    """Return the number that a window is ordered by, or null; of decimals, sums may leave DuckDB's."""
+    dtype = schema[key.column]
+    if is_integer(dtype):
+        return f"CAST({quoted(key.column)} AS HUGEINT)"
+    return f"CAST({quoted(key.column)} AS DOUBLE)" if is_floating(dtype) else "CAST(NULL AS HUGEINT)"
 
 
 def time_text(key: SortKey, schema: Schema) -> str:
@@ -125,7 +134,17 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
     pairs = " AND ".join(
         f"{canonical(a, s)} {equal} {canonical(b, t)}" for a, b, s, t in zip(left_keys, right_keys, *types, strict=True)
     )
-    joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
+    if isinstance(node, nodes.ConditionJoin):
+        pairs = " AND ".join([*([pairs] if pairs else []), text(node.condition)])
+        named = [
+            f"(SELECT *{''.join(f', {quoted(name)} AS {quoted(prefix + name)}' for name in names)} FROM {side})"
+            for side, prefix, names in zip((left, right), ("l.", "r."), node.condition_columns, strict=True)
+        ]
+    else:
+        named = [left, right]
+    joins = f"SELECT {listed} FROM {named[0]} l {node.how.upper()} JOIN {named[1]} r" + (
+        f" ON {pairs}" if pairs else ""
+    )
     return joins + checked(node, left, "left") + checked(node, right, "right")
 
 

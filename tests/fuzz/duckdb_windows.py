@@ -5,17 +5,19 @@ DuckDB's own RANGE frames would take rows after the current one that have its ti
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from fuzz.duckdb_aggregates import considered, exact_mean
 from fuzz.duckdb_text import Text, constant_of
 from fuzz.duckdb_times import DAY
 from fuzz.duckdb_types import sql_type
+from gpuetl.expressions.functions.frames import frame_of, units_of
 from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import DATE, DURATION, is_floating
+from gpuetl.types.data_types import DATE, TIMESTAMP, is_floating
 
-TIME, GAP = '":time"', '":gap"'
-"""The time by which rows are ordered, in microseconds, and what has passed since the row before."""
+TIME, GAP, KEY = '":time"', '":gap"', '":key"'
+"""The time by which rows are ordered, in microseconds, what has passed since the row before, and the number."""
 SO_FAR = "OVER (w ROWS UNBOUNDED PRECEDING)"
 FROM_HERE = "OVER (w ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
 WHOLE = "OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
@@ -87,18 +89,18 @@ def session_id(call: Call, gap: str) -> str:
 def framed(of_list: str, least: int = 1) -> Callable[..., str]:
     """A function of the list of values in the frame, null where it has fewer than `least`."""
 
-    def text(call: Call, x: str, frame: str) -> str:
-        values = f"list_filter({frame_list(call, x, frame)}, lambda v: v IS NOT NULL)"
+    def text(call: Call, x: str, *options: str) -> str:
+        values = f"list_filter(coalesce({frame_list(call, x)}, []), lambda v: v IS NOT NULL)"
         result = f"CAST({of_list.format(values)} AS {sql_type(call.dtype)})"
         return f"(CASE WHEN len({values}) >= {least} THEN {result} END)" if least else result
 
     return text
 
 
-def rolling_mean(call: Call, x: str, frame: str) -> str:
+def rolling_mean(call: Call, x: str, *options: str) -> str:
     """As the aggregate."""
     of_list = "list_avg({0})" if is_floating(call.args[0].dtype) else exact_mean(call, "{0}")
-    return framed(of_list)(call, x, frame)
+    return framed(of_list)(call, x, *options)
 
 
 def spread(function: str) -> str:
@@ -107,20 +109,41 @@ def spread(function: str) -> str:
     return f"CASE WHEN len({{0}}) > len({finite}) THEN CAST('nan' AS DOUBLE) ELSE {function}({finite}) END"
 
 
-def frame_list(call: Call, x: str, frame: str) -> str:
+def frame_list(call: Call, x: str) -> str:
     """Return the list of the values in the frame of each row."""
-    if call.args[1].dtype != DURATION:
-        return f"list({x}) OVER (w ROWS {constant_of(call, 1) - 1} PRECEDING)"
-    rows = f"list(struct_pack(t := {TIME}, x := {x})) {SO_FAR}"
-    since = f"CASE WHEN {TIME} IS NULL THEN r.t IS NULL ELSE r.t >= {TIME} - {frame} END"
-    return f"list_transform(list_filter({rows}, lambda r: {since}), lambda r: r.x)"
+    frame = frame_of(call)
+    if frame.kind == "rows":
+        return f"list({x}) OVER (w ROWS BETWEEN {bound(frame.start, 'PRECEDING')} AND {bound(frame.end, 'FOLLOWING')})"
+    times = isinstance(frame.start, timedelta)
+    key, (start, end) = (TIME, units_of(frame, TIMESTAMP)) if times else (KEY, (frame.start, frame.end))
+    rows = f"list(struct_pack(t := {key}, x := {x})) {SO_FAR if frame.kind == 'so_far' else WHOLE}"
+    within = f"CASE WHEN {key} IS NULL THEN r.t IS NULL ELSE r.t >= {key} + {start} AND r.t <= {key} + {end} END"
+    return f"list_transform(list_filter({rows}, lambda r: {within}), lambda r: r.x)"
+
+
+def bound(at: int | None, side: str) -> str:
+    """Return an end of a frame of rows."""
+    if at is None:
+        return f"UNBOUNDED {side}"
+    return f"{abs(at)} {'PRECEDING' if at < 0 else 'FOLLOWING'}" if at else "CURRENT ROW"
+
+
+def nth_value(call: Call, x: str, n: str, *options: str) -> str:
+    """The value of a row by its number."""
+    return f"nth_value({x}, {n}{' IGNORE NULLS' * bool(given(call, 2))}) {WHOLE}"
+
+
+def rank(call: Call, *method: str) -> str:
+    """The number of the first row that ties, or of the last."""
+    return "count(*) OVER (w RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)" if method else "rank() OVER w"
 
 
 WINDOWS: dict[str, Text] = {
     "row_number": "row_number() OVER w",
     "lag": moved("lag"),
     "lead": moved("lead"),
-    "rank": "rank() OVER w",
+    "rank": rank,
+    "nth_value": nth_value,
     "dense_rank": "dense_rank() OVER w",
     "percent_rank": "percent_rank() OVER w",
     "cume_dist": "cume_dist() OVER w",

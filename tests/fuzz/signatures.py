@@ -11,9 +11,10 @@ from fuzz.data import TYPES
 from fuzz.scalar_constants import SCALAR_CONSTANTS
 from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Column, Literal
+from gpuetl.expressions.ir import ABSENT, Column
+from gpuetl.expressions.numbers import constant_literal
 from gpuetl.expressions.syntax import ASSOCIATIVE
-from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, can_be_key, literal_type
+from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, can_be_key
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -30,6 +31,11 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "pattern": ("a%", "%b", "_", "%", "", "a_%", "%ñ_"),
     "offset": (1, 0, 2, 5),
     "frame": (2, 1, 3, timedelta(hours=1), timedelta(0), timedelta(days=400)),
+    "rows": ((-2, 2), (None, 0), (1, 3), (-1, None), (-3, -1)),
+    "range": ((timedelta(hours=-1), timedelta(hours=1)), (timedelta(0), timedelta(days=400)), (-2, 3)),
+    "centered": (True, False),
+    "min_periods": (2, 1),
+    "method": ("min", "max", "average", "dense", "ordinal"),
     "half_life": (1.0, 2, timedelta(hours=1)),
     "span": (2, 1, 5.5),
     "alpha": (0.5, 1, 0.1),
@@ -107,13 +113,16 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
     optional = slots[needed:]
     for given in product((False, True), repeat=len(optional)):
         first = given.index(False) if False in given else len(given)
+        shape = {slot.name for slot in compress(optional, given)}
+        if "rows" in {slot.name for slot in optional} and len(shape & {"frame", "rows", "range"}) != 1:
+            continue  # a frame is written in one way
         if function.kind != "scalar" or not any(given[first:]):  # those of scalars cannot be left out before others
             yield (*slots[:needed], *compress(optional, given))
 
 
 def _signature(function: Function, slots: tuple[Argument, ...], types: tuple[DataType | None, ...]) -> Signature | None:
     tried = [
-        [Column("x", dtype)] if dtype else [Literal(v, literal_type(v)) for v in constants(function, slot)[:9]]
+        [Column("x", dtype)] if dtype else [constant_literal(v) for v in constants(function, slot)[:9]]
         for slot, dtype in zip(slots, types, strict=True)
     ]
     for args in product(*_in_places(function, slots, tried)):

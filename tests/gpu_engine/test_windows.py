@@ -40,6 +40,8 @@ MANY = (
     "row_number()", "cume_dist()", "ffill(s)", "bfill(s)", "lead(x, 1, -1, true)", "cum_sum(x)", "cum_sum(q)", "cum_max(s)",
     "cum_prod(f)", "ewm_mean(f, half_life => interval '1 hour')", "decayed_sum(f, 2)", "session_id(interval '1 hour')",
     "rolling_sum(q, 3)", "rolling_std(f, interval '1 hour')", "dense_rank()", "first(x, ignore_nulls => true)",
+    "rolling_sum(f, rows => [-2, 2])", "rolling_min(s, rows => [NULL, -1])", "rank('max')", "nth_value(s, 2, true)",
+    "rolling_mean(q, range => [INTERVAL '-1 hour', INTERVAL '2 hours'])", "rolling_count(x, rows => [1, NULL])",
     "last(s) FILTER (WHERE x > 2)", "cum_min(f)", "diff(x)", "rolling_max(s, 5)", "rolling_mean(x, interval '1 hour')",
 )  # fmt: skip
 
@@ -81,9 +83,18 @@ def test_window_function_has_the_rows_and_refusals_of_the_pandas_engine(name, wi
         made = calls_of(way, nasty_table(draws.choice((150, 40)), draws), draws, wild)
         if made is not None:
             call, table = made
-            timed = any(isinstance(arg, Literal) and isinstance(arg.value, timedelta) for arg in call.args)
-            by, order = draws.choice(((), ("g",), ("g", "h"))), draws.choice(ORDERS if timed else TIMELESS)
+            by, order = draws.choice(((), ("g",), ("g", "h"))), draws.choice(orders_for(call))
             assert_same(windowed(table, {"w": call}, by, order), table)
+
+
+def orders_for(call):
+    """Return the orders that a call may have: by a time or a number where it compares the key."""
+    values = [arg.value for arg in call.args if isinstance(arg, Literal)]
+    given = dict(zip((slot.name for slot in call.function.arguments), call.args, strict=False))
+    ends = (given["range"].value or ()) if "range" in given else ()
+    if any(isinstance(value, timedelta) for value in [*values, *ends]):
+        return ORDERS
+    return [(SortKey("id"),)] if ends else TIMELESS
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 33])

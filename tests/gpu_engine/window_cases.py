@@ -19,6 +19,7 @@ from gpuetl.engines.pandas.relational import window as oracle
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Call, Column, Literal
+from gpuetl.expressions.ir import calls_of as window_calls
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, Constant, Name, Syntax
@@ -96,8 +97,8 @@ def calls_of(way: Signature, table: pa.Table, draws: random.Random, wild: bool =
             given[slot.name] = Name(f"x{place}") if dtype else Constant(draws.choice(constants(way.function, slot)))
         try:
             scope = Scope(dict(Schema.of_arrow(table.schema)), {}, ("window", "scalar"))
-            call = resolve(Apply(way.function.name, (), tuple(given.items())), scope)
-            return on_columns(call, table)
+            written = resolve(Apply(way.function.name, (), tuple(given.items())), scope)
+            return on_columns(window_calls("window", [written])[-1], table)
         except (InvalidExpression, TypeMismatch, NoResult):
             continue
     return None

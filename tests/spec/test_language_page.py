@@ -26,6 +26,7 @@ WRONG = {
     ("cast", "GE2002"): "- cast: {price: int64}\n",
     ("join", "GE1020"): "- join: {with: shops, on: region}\n",
     ("aggregate", "GE1107"): "- aggregate: {by: region, columns: {x: row_number()}}\n",
+    ("join", "GE1117"): "- join: {with: regions, on: region, condition: id + 1}\n",
     ("union", "GE1020"): "- union: shops\n",
     ("pivot", "GE1206"): "- pivot: {names: region, values: amount, columns: [EU]}\n",
     ("intersect", "GE1020"): "- intersect: shops\n",

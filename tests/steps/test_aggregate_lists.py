@@ -166,3 +166,18 @@ def test_python_gives_an_order_by_text_or_by_expressions(source, check):
     text = repr(calls["two"])
     assert text == "<Expression string_agg(s, '/' ORDER BY n DESC NULLS FIRST, -x)>"
     assert repr(expr(text.removeprefix("<Expression ").removesuffix(">"))) == text
+
+
+def test_rows_that_repeat_leave_partitions_once_where_only_distinct_values_count(source, check):
+    calls = {"n": "count(DISTINCT n)", "s": "sum(DISTINCT x)", "low": "min(n)", "l": "array_agg(DISTINCT s)"}
+    types = {"n": "int64", "s": "float64", "low": "int64", "l": "list<string>"}
+    rows = source(table(TYPES, *ROWS, *ROWS))
+    check(rows.aggregate(**exprs(calls)), table(types, (4, 15.0, 1, ["", "u, v", "w", "x", "y", "z", None])))
+    expected = table(
+        {"k": "string", **types},
+        ("a", 2, 10.0, 1, ["x", "y", "z"]),
+        ("b", 2, 9.0, 1, ["", "w", None]),
+        ("c", 1, None, 4, [None]),
+        ("d", 0, 0.0, None, ["u, v"]),
+    )
+    check(rows.aggregate("k", **exprs(calls)), expected)

@@ -270,12 +270,20 @@ def as_syntax(value: object) -> Syntax:
     return value.syntax if isinstance(value, Expression) else Constant(value)
 
 
+def as_option(name: str, value: object) -> Syntax:
+    """Return the value of a keyword; of `rows` and `range`, both ends of a frame as one constant."""
+    return Constant(tuple(value)) if name in FRAMES and isinstance(value, list | tuple) else as_syntax(value)
+
+
+FRAMES = ("rows", "range")
+
+
 def apply(function: str, *args: object, **keywords: object) -> Expression:
     """Call a function of the table by name; AND and OR of many are chains of two, as in SQL."""
     if function in ASSOCIATIVE and len(args) > 2:
         first, second, *rest = args
         return reduce(partial(apply, function), rest, apply(function, first, second))
-    named = tuple((key, as_syntax(value)) for key, value in keywords.items())
+    named = tuple((key, as_option(key, value)) for key, value in keywords.items())
     return Expression(Apply(function, tuple(map(as_syntax, args)), named))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -2343,6 +2343,37 @@ class Methods:
         """
         return self._call("kurtosis_pop", (self,))
 
+    def quantile_disc(self, q: float | Expression) -> Expression:
+        """The value at the quantile, one of the values themselves.
+
+        Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").quantile_disc(0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("quantile_disc", (self, q))
+
+    def mad(self) -> Expression:
+        """The median of the absolute deviations from the median.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mad()` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mad", (self,))
+
+    def approx_count_distinct(self) -> Expression:
+        """`count(DISTINCT x)`, exactly.
+
+        No result depends on an estimate.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("approx_count_distinct", (self,))
+
     def sem(self) -> Expression:
         """The standard error of the mean, as DuckDB has it.
 
@@ -2591,6 +2622,17 @@ class Methods:
         """
         return self._call("lead", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
+    def nth_value(self, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+        """x of the group's row with number n, from 1, null where there is none.
+
+        Nulls are kept unless `ignore_nulls`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").nth_value(2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("nth_value", (self, n), ignore_nulls=ignore_nulls)
+
     def ffill(self) -> Expression:
         """The last x up to here that is not null.
 
@@ -2689,7 +2731,7 @@ class Methods:
         """
         return self._call("cum_max", (self,))
 
-    def rolling_sum(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_sum(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sum over the frame.
 
         Overflow is an error.
@@ -2698,61 +2740,61 @@ class Methods:
 
         Example: `col("x").rolling_sum(2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_sum", (self, frame))
+        return self._call("rolling_sum", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_mean(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_mean(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The mean over the frame, as of `mean`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_mean(2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_mean", (self, frame))
+        return self._call("rolling_mean", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_min(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_min(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The least value of the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_min(2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_min", (self, frame))
+        return self._call("rolling_min", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_max(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_max(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The greatest value of the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_max(2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_max", (self, frame))
+        return self._call("rolling_max", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_count(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_count(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The number of values in the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_count(2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_count", (self, frame))
+        return self._call("rolling_count", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_std(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_std(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample standard deviation (ddof 1) over the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_std(2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_std", (self, frame))
+        return self._call("rolling_std", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
-    def rolling_var(self, frame: int | timedelta | Expression) -> Expression:
+    def rolling_var(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample variance (ddof 1) over the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_var", (self, frame))
+        return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
     def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.types.data_types import FLOAT64, INT64, integer_fits, literal_type
@@ -36,6 +37,8 @@ MOST_PLACES = 400
 
 def constant_literal(value: Any) -> Literal:
     """Return a constant, whose number is exact; raise `ValueError` for one that has no type."""
+    if isinstance(value, tuple):  # both ends of a frame
+        return Literal(value, pa.list_(literal_type(next((at for at in value if at is not None), None))))
     dtype = literal_type(value)
     if isinstance(value, Number):
         return Literal(float(value), dtype, number=Decimal(value))

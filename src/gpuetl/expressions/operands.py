@@ -27,3 +27,9 @@ DateUnit = Literal[
 """A unit of `date_trunc` and `date_diff`."""
 ZoneChoice = Literal["earliest", "latest", "raise"]
 """What becomes of a time that a zone's clock shows twice, or never."""
+Rows: TypeAlias = tuple[int | None, int | None] | list[int | None]
+"""The first and the last row of a frame, counted from the current one; None is an end of the group."""
+Range: TypeAlias = tuple[timedelta | float | None, timedelta | float | None] | list[timedelta | float | None]
+"""How far the order's key may be from the current row's, before and after it."""
+RankMethod = Literal["min", "max", "average", "dense", "ordinal"]
+"""How `rank` numbers rows that tie."""

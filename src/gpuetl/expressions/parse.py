@@ -153,6 +153,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
     exp.Bracket: ("this", "expressions"), exp.Array: ("expressions",),
+    exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
@@ -328,6 +329,13 @@ class _Lowering:
     def no_parameter(self, node: exp.Expr) -> Syntax:
         raise self.unsupported(node, "A parameter is written $name.")
 
+    def over(self, node: exp.Window) -> Syntax:
+        error = self.unsupported(node)
+        if not node.args.get("spec"):
+            raise error
+        frame = "A frame is an option there: rolling_sum(x, rows => [-2, 2])."
+        raise InvalidExpression(error.message, error.span, f"{error.hint} {frame}")
+
     def parenthesized(self, node: exp.Paren) -> Syntax:
         return self.lower(node.this)
 
@@ -362,8 +370,19 @@ class _Lowering:
                     f"It is {name}(condition, value, otherwise).",
                 )
             return Apply("case", args, span=span)
-        named = [(k.this.name, self.lower(k.expression)) for k in keywords]
+        named = [(k.this.name, self.option(k)) for k in keywords]
         return Apply(name, args, (*named, *map(self.sort_key, order)), span=span)
+
+    def option(self, keyword: exp.Kwarg) -> Syntax:
+        """Lower the value of a keyword; of `rows` and `range`, both ends of a frame as one constant."""
+        if keyword.this.name not in ("rows", "range") or not isinstance(keyword.expression, exp.Array):
+            return self.lower(keyword.expression)
+        span = bracketed_span(self.text, span_of(keyword.expression))
+        ends = [self.lower(end) for end in keyword.expression.expressions]
+        if not all(isinstance(end, Constant) for end in ends):
+            message = coded("GE1105", f"{keyword.this.name} takes two constants")
+            raise InvalidExpression(message, span, f"Write {keyword.this.name} => [-2, 2].")
+        return Constant(tuple(end.value for end in ends if isinstance(end, Constant)), span=span)
 
     def sort_key(self, node: exp.Expr) -> tuple[str, Syntax]:
         """Lower one of the keys of an ORDER BY in a call."""
@@ -478,7 +497,7 @@ class _Lowering:
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
         exp.Column: column, exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
         exp.Anonymous: call, exp.Filter: filtered, exp.WithinGroup: within_group,
-        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
+        exp.Window: over, exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
         exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_,

@@ -250,6 +250,11 @@ def _instead_of_column(syntax: Name, scope: Scope) -> str:
     return f"Text is written in single quotes: {constant_text(syntax.name)}." if syntax.quoted else ""
 
 
+def is_ends(function: Function, arg: Expr) -> bool:
+    """Return whether an argument is both ends of a frame, which a window function takes as they are."""
+    return function.kind == "window" and isinstance(arg, Literal) and isinstance(arg.value, tuple)
+
+
 def _constant(syntax: Constant) -> Expr:
     try:
         return constant_literal(syntax.value)
@@ -286,11 +291,19 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
     if (part := _part_of_constant(function, args, types, syntax)) is not None:
         return part
-    operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
+    whole = [arg if is_ends(function, arg) else spelled_out(arg, syntax) for arg in args]
+    operands = [coerce(arg, to) for arg, to in zip(whole, types, strict=True)]
+    return _made(function, [*operands, *(_sort_key(key, function, operands, inner) for key in order)], dtype)
+
+
+def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
+    """Return a call of typed operands, in the form that engines have handlers for."""
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
-    operands += [_sort_key(key, function, operands, inner) for key in order]
-    return _defined(function, operands) if function.definition else Call(function, tuple(operands), dtype)
+    if function.definition:
+        return _defined(function, operands)
+    call = Call(function, tuple(operands), dtype)
+    return function.rewrite(call) if function.rewrite else call
 
 
 def _without_order(syntax: Apply) -> tuple[Apply, list[Syntax]]:
@@ -360,7 +373,7 @@ def _part_of_constant(
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse values that are not compared, which few functions take."""
-    nested = next((arg for arg in args if not can_be_key(arg.dtype)), None)
+    nested = next((arg for arg in args if not can_be_key(arg.dtype) and not is_ends(function, arg)), None)
     if not function.nested and nested is not None:
         message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
         raise InvalidExpression(message, syntax.span, _part_hint(nested))

@@ -212,6 +212,8 @@ def _case(args: tuple[Syntax, ...]) -> str:
 def constant_text(value: Any) -> str:
     """Return the SQL text of a constant."""
     match value:
+        case tuple():
+            return f"[{', '.join(map(constant_text, value))}]"
         case None:
             return "NULL"
         case bool():

@@ -37,12 +37,14 @@ def kept_calls(steps: WindowSteps, calls: dict[str, Call]) -> dict[str, Expr] | 
     return results
 
 
-def _ranked(steps: WindowSteps, name: str, call: Call) -> Expr:
+def _ranked(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """Rows that tie with the last row of the state have its rank; the others come after all rows so far.
 
     With c rows in the state, of N rows so far, a local rank of c at most is that of a row that ties with the last one,
     whose rank the state has.  A greater one counts the c rows, and so lacks N - c.
     """
+    if call.args:  # the last of rows that tie may come later
+        return None
     here = steps.placed(name, call)
     place = steps.placed(name, Call(FUNCTIONS["window", "row_number"], (), INT64))
     in_state, before, shift = (steps.column(name, Literal(0, INT64)) for _ in range(3))
@@ -99,14 +101,14 @@ def _weighted_rows(call: Call) -> int | None:
 
 def _summed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """Sums of rows of the state, between which there were others, may leave int64: they are made in 38 digits."""
-    x, frame = call.args
-    if is_floating(call.dtype) or call.dtype == DURATION or not isinstance(frame, Literal):
+    x, *frame = call.args
+    if is_floating(call.dtype) or call.dtype == DURATION:
         return HANDLERS["rolling_sum"](steps, name, call)
     if is_integer(x.dtype) and x.dtype.bit_width < INT64.bit_width:
         return HANDLERS["rolling_sum"](steps, name, call)  # of more rows than there can be
     wide = x.dtype if is_decimal(x.dtype) else total_type(integer_decimal(x.dtype))
     own = steps.column(name, x if x.dtype == wide else Cast(x, wide, implicit=True))
-    wide_call = Call(call.function, (own, frame), total_type(wide))
+    wide_call = Call(call.function, (own, *frame), total_type(wide))
     total = HANDLERS["rolling_sum"](steps, name, wide_call)
     return None if total is None else _in_own_rows(steps, total, call)
 

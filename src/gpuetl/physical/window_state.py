@@ -18,6 +18,7 @@ from decimal import Decimal
 
 from gpuetl.expressions.build import col, lit, when
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, edge_arguments
+from gpuetl.expressions.functions.frames import frame_of
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.resolve import formula
@@ -74,20 +75,21 @@ def _differed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 
 def _framed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """The rows of the frame."""
-    frame = call.args[1]
-    if not isinstance(frame, Literal):
+    frame = frame_of(call)
+    if frame.kind == "range" or frame.start is None or frame.end is None or (frame.kind == "rows" and frame.end > 0):
         return None
-    if frame.dtype == DURATION:
-        steps.frame = max(steps.frame or frame.value, frame.value)
+    if frame.kind == "so_far":
+        steps.frame = max(steps.frame or -frame.start, -frame.start)
     else:
-        steps.rows = max(steps.rows, frame.value - 1)
+        steps.rows = max(steps.rows, -frame.start)
     return steps.placed(name, call)
 
 
 def _summed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """The rows of the frame; of an interval these may be all."""
-    frame = call.args[1]
-    _sums_exactly(steps, call, frame.value if isinstance(frame, Literal) and frame.dtype != DURATION else None)
+    frame = frame_of(call)
+    bounded = frame.kind == "rows" and frame.start is not None and frame.end is not None
+    _sums_exactly(steps, call, frame.end - frame.start + 1 if bounded else None)
     return _framed(steps, name, call)
 
 

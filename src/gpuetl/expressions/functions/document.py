@@ -44,7 +44,8 @@ def _closing_note(module: ModuleType) -> list[str]:
         "moments": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "collecting": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "windows": [
-            "Aggregates stand in a window step, too: they are over the whole group, whatever the order.",
+            "Aggregates stand in a window step, too: they are over the whole group, whatever the order.  So are first_value and "
+            "last_value, which are first and last.",
             "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.",
         ],
     }.get(module.__name__.rpartition(".")[2], [])

@@ -82,6 +82,7 @@ class Function:
     that raise for some values: the optimizer does not move them to rows that would not have reached them.  `fails` says
     it of functions that raise only for some arguments, such as counts that are no constants.
 
+    `rewrite` puts a call in the form that engines have handlers for.
     `definition` is an expression over the parameters that stands for the function: no engine has a handler for it.  A function with
     an `expansion` is computed as what that makes of its call.
     """
@@ -98,6 +99,7 @@ class Function:
     nested: bool = False
     expansion: Callable[[Call], Expr] | None = None
     definition: str = ""
+    rewrite: Callable[[Call], Expr] | None = None
     fails: Callable[[Sequence[Expr]], bool] | None = None
 
     def fails_for(self, args: Sequence[Expr]) -> bool:

@@ -1,7 +1,10 @@
 """Window functions: one value a row, from the rows of its group in the order of `order_by`.
 
 cum_*, ewm_mean and decayed_sum give null where x is null and skip it; NaN poisons what follows in the group.
-A frame is the current row and those before it: a number of rows, or an interval, its far end included.
+A frame is the current row and those before it: a number of rows, or an interval, its far end included.  It may have both
+ends: `rows => [-2, 2]` counts rows, and `range => [INTERVAL '-1 hour', INTERVAL '1 hour']` or `range => [-5, 5]` compares the
+first key of order_by, rows that tie included.  NULL is an end of the group.  `centered` puts a number of rows around the row.
+With fewer than `min_periods` values, a frame gives null.
 """
 
 from __future__ import annotations
@@ -19,22 +22,24 @@ from gpuetl.expressions.functions.aggregates import (
     selected_type,
     total_type_of,
 )
+from gpuetl.expressions.functions.frames import PARAMETERS, framed, plain_frame
 from gpuetl.expressions.functions.function import (
     Function,
-    Rule,
     TypeMismatch,
     Typing,
     anything,
     fixed,
+    table_entry,
 )
 from gpuetl.expressions.functions.meeting import meet
-from gpuetl.expressions.ir import ABSENT, Expr, Literal
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BOOL,
     DURATION,
     FLOAT64,
     INT64,
+    STRING,
     is_floating,
     is_integer,
     is_number,
@@ -44,6 +49,7 @@ from gpuetl.types.data_types import (
 from gpuetl.types.decimal_types import is_decimal, sum_type
 
 Window = partial(Function, kind="window", nulls="own")
+Rolling = partial(Window, rewrite=plain_frame)
 
 
 def shift_type(args: Sequence[Expr]) -> Typing:
@@ -126,22 +132,41 @@ def gap_type(args: Sequence[Expr]) -> Typing:
     return typing
 
 
-def framed(result: Rule) -> Rule:
-    """A value typed by `result`, and a frame: a positive number of rows, or an interval."""
+def rank_type(args: Sequence[Expr]) -> Typing:
+    """A way to number rows that tie."""
+    for method in args:
+        if isinstance(method, Literal) and method.value not in RANK_METHODS:
+            ways = ", ".join(f"'{way}'" for way in RANK_METHODS)
+            raise TypeMismatch(coded("GE1106", f"takes {ways} as method, got {method.value!r}"))
+        if method.dtype != STRING:
+            raise TypeMismatch(f"takes a string as method, got {type_name(method.dtype)}")
+    average = any(isinstance(method, Literal) and method.value == "average" for method in args)
+    return [STRING][: len(args)], FLOAT64 if average else INT64
 
-    def rule(args: Sequence[Expr]) -> Typing:
-        frame = args[1]
-        rows = is_integer(frame.dtype)
-        if not rows and frame.dtype != DURATION:
-            raise TypeMismatch(f"takes a number of rows or an interval as frame, got {type_name(frame.dtype)}")
-        if rows and isinstance(frame, Literal) and frame.value < 1:
-            raise TypeMismatch(coded("GE1106", f"takes a frame of 1 row or more, got {frame.value}"))
-        if not rows and isinstance(frame, Literal) and frame.value < timedelta(0):
-            raise TypeMismatch(coded("GE1106", f"takes a frame that is not negative, got {frame.value}"))
-        types, dtype = result(args[:1])
-        return [types[0], INT64 if rows else DURATION], dtype
 
-    return rule
+RANK_METHODS = ("min", "max", "average", "dense", "ordinal")
+
+
+def plain_rank(call: Call) -> Expr:
+    """Return the rank by the functions that engines have: `rank()`, `rank('max')`, `dense_rank()`, `row_number()`."""
+    method = call.args[0].value if call.args and isinstance(call.args[0], Literal) else "min"
+    if method in ("dense", "ordinal"):
+        return Call(table_entry("window", {"dense": "dense_rank", "ordinal": "row_number"}[method]), (), INT64)
+    if method == "average":
+        ends = Call(call.function, (), INT64), Call(call.function, (Literal("max", STRING),), INT64)
+        total = Call(table_entry("scalar", "add"), ends, INT64)
+        halves = Cast(total, FLOAT64, implicit=True), Literal(2.0, FLOAT64)
+        return Call(table_entry("scalar", "divide"), halves, FLOAT64)
+    return call if method == "max" or not isinstance(method, str) else Call(call.function, (), INT64)
+
+
+def place_type(args: Sequence[Expr]) -> Typing:
+    """Any type, kept; a whole number from 1; a boolean."""
+    if not is_integer(args[1].dtype) or (isinstance(args[1], Literal) and args[1].value < 1):
+        got = repr(args[1].value) if isinstance(args[1], Literal) else type_name(args[1].dtype)
+        raise TypeMismatch(coded("GE1106", f"takes a row's place from 1, got {got}"))
+    fixed(BOOL, returns=BOOL)(args[2:])
+    return [args[0].dtype, INT64, BOOL][: len(args)], args[0].dtype
 
 
 def multiplied(args: Sequence[Expr]) -> Typing:
@@ -157,8 +182,8 @@ argument_type, counts, sums, means = anything(), anything(INT64), total_type_of,
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),
-    Window("rank", "", fixed(returns=INT64), "1 more than the rows before it in order; rows that tie share it.", "rank()",
-           [1, 2, 3, 4]),
+    Window("rank", "method?!", rank_type, "1 more than the rows before it in order; rows that tie share it.  `method` is 'min', or 'max', "
+           "'average' (in float64), 'dense' or 'ordinal': how rows that tie are numbered.", "rank()", [1, 2, 3, 4], rewrite=plain_rank),
     Window("dense_rank", "", fixed(returns=INT64), "1 more than the distinct keys of order_by before it; rows that tie share it.",
            "dense_rank()", [1, 2, 3, 4]),
     Window("percent_rank", "", fixed(returns=FLOAT64), "(rank - 1) / (rows - 1), 0 in a group of 1 row.", "percent_rank()",
@@ -177,6 +202,9 @@ FUNCTIONS = (
            "first(x)", [1, 1, 1, 1]),
     Window("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
            "last(x) FILTER (WHERE x < 4)", [2, 2, 2, 2]),
+    Window("nth_value", "x n! ignore_nulls?!", place_type,
+           "x of the group's row with number n, from 1, null where there is none; nulls are kept unless `ignore_nulls`.",
+           "nth_value(x, 2)", [2, 2, 2, 2]),
     Window("ffill", "x", argument_type, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
     Window("bfill", "x", argument_type, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
     Window("diff", "x offset?!", difference_type, "x minus the x of `offset` (1) rows before; of times, a duration.", "diff(x)", [None, 1, None, None],
@@ -190,16 +218,16 @@ FUNCTIONS = (
     Window("cum_mean", "x", means, "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
     Window("cum_min", "x", argument_type, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
     Window("cum_max", "x", argument_type, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
-    Window("rolling_sum", "x frame!", framed(sums), "The sum over the frame; overflow is an error.", "rolling_sum(x, 2)",
+    Rolling("rolling_sum", f"x {PARAMETERS}", framed(sums), "The sum over the frame; overflow is an error.", "rolling_sum(x, 2)",
            [1, 3, 2, 4], can_fail=True),
-    Window("rolling_mean", "x frame!", framed(means), "The mean over the frame, as of `mean`.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
-    Window("rolling_min", "x frame!", framed(argument_type), "The least value of the frame.", "rolling_min(x, 2)", [1, 1, 2, 4]),
-    Window("rolling_max", "x frame!", framed(argument_type), "The greatest value of the frame.", "rolling_max(x, 2)", [1, 2, 2, 4]),
-    Window("rolling_count", "x frame!", framed(counts), "The number of values in the frame.", "rolling_count(x, 2)",
+    Rolling("rolling_mean", f"x {PARAMETERS}", framed(means), "The mean over the frame, as of `mean`.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
+    Rolling("rolling_min", f"x {PARAMETERS}", framed(argument_type), "The least value of the frame.", "rolling_min(x, 2)", [1, 1, 2, 4]),
+    Rolling("rolling_max", f"x {PARAMETERS}", framed(argument_type), "The greatest value of the frame.", "rolling_max(x, 2)", [1, 2, 2, 4]),
+    Rolling("rolling_count", f"x {PARAMETERS}", framed(counts), "The number of values in the frame.", "rolling_count(x, 2)",
            [1, 2, 1, 1]),
-    Window("rolling_std", "x frame!", framed(in_float64), "The sample standard deviation (ddof 1) over the frame.",
+    Rolling("rolling_std", f"x {PARAMETERS}", framed(in_float64), "The sample standard deviation (ddof 1) over the frame.",
            "rolling_std(x, 2)", [None, 0.5**0.5, None, None]),
-    Window("rolling_var", "x frame!", framed(in_float64), "The sample variance (ddof 1) over the frame.", "rolling_var(x, 2)",
+    Rolling("rolling_var", f"x {PARAMETERS}", framed(in_float64), "The sample variance (ddof 1) over the frame.", "rolling_var(x, 2)",
            [None, 0.5, None, None]),
     Window("ewm_mean", "x half_life?! span?! alpha?!", ewm_type,
            "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
@@ -223,5 +251,5 @@ SKIPPING = frozenset(
 TIE_FREE = frozenset(["rank", "dense_rank", "percent_rank", "cume_dist", "session_id"])
 """Those that give the same whatever the order of rows that tie."""
 
-NEEDS_LATER_ROWS = frozenset(["lead", "bfill", "last", "percent_rank", "cume_dist", "ntile"])
+NEEDS_LATER_ROWS = frozenset(["nth_value", "lead", "bfill", "last", "percent_rank", "cume_dist", "ntile"])
 """Those that need later rows of the group, or all of them, as `first` with `ignore_nulls` or FILTER does."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import edge_arguments
+from gpuetl.expressions.functions.frames import NUMBERS, TIMES, frame_of
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
 from gpuetl.expressions.resolve import GROUP_WINDOWS
@@ -23,7 +24,7 @@ from gpuetl.spec.steps.call_orders import needs_order, orders_of, takes_order
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
-from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_number, is_temporal, type_name
 from gpuetl.types.schema import Schema
 
 STATES = choice("none", "keep")
@@ -35,7 +36,8 @@ class Window(Step):
     """Add columns computed from the rows of a group: `window: {by: user, order_by: ts, columns: {n: row_number()}}`.
 
     Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Without
-    `by`, all rows are one group. A frame is the current row and rows before it.
+    `by`, all rows are one group. A frame is the current row and rows before it, or has two ends:
+    `rolling_mean(x, rows => [-2, 2])`.
 
     Aggregates are over the whole group, whatever the order: `{by: user, columns: {share: spent / sum(spent)}}`. A step
     that has only these takes no `order_by`, and its rows stay in the order of the input.
@@ -152,17 +154,18 @@ class Window(Step):
 
     def check_time(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
         """A function over an interval needs an order that begins with an ascending time."""
-        by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
-        if (
-            any(arg.dtype == DURATION for arg in call.args[-1:])
-            and _takes_interval(call)
-            and order
-            and not (by_time or schema.open)
-        ):
-            found = f"{order[0]} ({type_name(schema[order[0].column])})"
-            needed = "order_by to begin with an ascending date or timestamp"
-            message = coded("GE1204", f"{call.function.name} over an interval needs {needed}, not {found}")
-            context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
+        if not order or schema.open or not (measured := measured_by(call)):
+            return
+        dtype = schema[order[0].column]
+        fits = is_temporal(dtype) if measured == "an interval" else is_number(dtype)
+        if not fits or order[0].descending:
+            found = f"{order[0]} ({type_name(dtype)})"
+            key = "date or timestamp" if measured == "an interval" else "number"
+            needed = f"order_by to begin with an ascending {key}"
+            message = coded("GE1204", f"{call.function.name} over {measured} needs {needed}, not {found}")
+            what = "number" if key == "number" else "time"
+            hint = f"Put the {what} first in order_by, or give a number of rows."
+            context.problem(message, hint, self.order_by[0])
 
 
 def with_totals(source: Node, calls: Mapping[str, Call], order: tuple[SortKey, ...], context: Context) -> Node:
@@ -188,6 +191,12 @@ def later_rows(call: Call) -> str:
     """Return what a window function needs of later rows; nothing where it needs none."""
     if call.function.name in NEEDS_LATER_ROWS:
         return "rows that come later in its group"
+    if call.function.name == "rank" and call.args:
+        return "later rows that tie"
+    if {slot.name for slot in call.function.arguments} >= {"rows", "range"}:
+        frame = frame_of(call)
+        if frame.kind == "range" or frame.end is None or (frame.kind == "rows" and frame.end > 0):
+            return "rows after the current one, or that tie with it,"
     if call.function.name == "first":
         _, ignore_nulls, only = edge_arguments(call)
         if ignore_nulls or only != Literal(True, BOOL):
@@ -200,5 +209,11 @@ def names_of_calls(formula: Formula) -> set[str]:
     return {part.function for part in parts(formula.syntax) if isinstance(part, Apply)}
 
 
-def _takes_interval(call: Call) -> bool:
-    return call.function.arguments[len(call.args) - 1].name in ("frame", "half_life", "gap")
+def measured_by(call: Call) -> str:
+    """Return what a function compares the first key of the order by: `an interval`, or `numbers`; else nothing."""
+    for slot, arg in zip(call.function.arguments, call.args, strict=False):
+        if slot.name in ("frame", "half_life", "gap") and arg.dtype == DURATION:
+            return "an interval"
+        if slot.name == "range" and arg.dtype in (TIMES, NUMBERS):
+            return "an interval" if arg.dtype == TIMES else "numbers"
+    return ""

@@ -139,6 +139,10 @@ def last(xs: Column, times: Times, ignore_nulls: bool = False) -> Column:
     return [(counted(xs, ignore_nulls) or [None])[-1]] * len(xs)
 
 
+def nth_value(xs: Column, times: Times, n: int, ignore_nulls: bool = False) -> Column:
+    return [(counted(xs, ignore_nulls) + [None] * n)[n - 1]] * len(xs)
+
+
 def counted(xs: Column, ignore_nulls: bool) -> Column:
     return present(xs) if ignore_nulls else xs
 

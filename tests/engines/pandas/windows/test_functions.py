@@ -92,6 +92,8 @@ THREE_AND_TWO = [1.0, None, 3.0, None, nan]
         ("lead", (99, True), [None] * 5),
         ("first", (True,), [1.0, 1.0, 1.0, nan, nan]),
         ("last", (True,), [3.0, 3.0, 3.0, nan, nan]),
+        ("nth_value", (3,), [3.0, 3.0, 3.0, None, None]),
+        ("nth_value", (1, True), [1.0, 1.0, 1.0, nan, nan]),
         ("cum_prod", (), [1.0, None, 3.0, None, nan]),
         ("pct_change", (), [None] * 5),
         ("pct_change", (2,), [None, None, 2.0, None, None]),
@@ -355,7 +357,9 @@ def test_a_rolling_sum_fits_although_its_partial_sums_do_not():
 @pytest.mark.parametrize("name", sorted(WINDOW_FUNCTIONS))
 def test_no_rows_give_no_rows(name):
     rows = segmented([], times=[])
-    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5], "ntile": [2]}.get(name, [])
+    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5], "ntile": [2], "nth_value": [2]}.get(
+        name, []
+    )
     parameters = [rows.segments.frame_starts_by_rows(3)] if name.startswith("rolling") else parameters
     columns = [] if name in WITHOUT_COLUMN else [column([])]
     assert window(name, rows, *columns, *parameters) == []
@@ -485,6 +489,7 @@ PARAMETERS = {
     "lead": st.tuples(st.integers(0, 30), st.booleans()),
     "first": st.tuples(st.booleans()),
     "last": st.tuples(st.booleans()),
+    "nth_value": st.tuples(st.integers(1, 4), st.booleans()),
     "diff": st.tuples(st.integers(0, 3)),
     "pct_change": st.tuples(st.integers(0, 3)),
     "ewm_mean": st.tuples(HALF_LIVES)

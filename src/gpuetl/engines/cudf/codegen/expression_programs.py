@@ -54,7 +54,7 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
             needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
             written = list_writer(expr) is not None
-            needed = list_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
+            needed = written_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
             needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
@@ -104,13 +104,13 @@ def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program of a function of whole columns: only lists that are made of texts have one."""
     assert isinstance(expr, Call)
     return (
-        parts_program(expr, input_columns)
+        list_program(expr, input_columns)
         if expr.function.name in PARTS
         else Needed([], {"": kind_of(expr, input_columns)})
     )
 
 
-def list_program(expr: Expr, input_columns: Columns) -> Needed:
+def written_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that writes lists."""
     assert isinstance(expr, Call)
     columns = columns_read([expr], columns_of_kinds(input_columns))
@@ -118,7 +118,7 @@ def list_program(expr: Expr, input_columns: Columns) -> Needed:
     return Needed([KernelSource(source)], {"": kind_of_written(expr, input_columns)})
 
 
-def parts_program(expr: Call, input_columns: Columns) -> Needed:
+def list_program(expr: Call, input_columns: Columns) -> Needed:
     """List the program that makes lists of texts."""
     texts = dict(zip("ab", expr.args[: TEXTS.get(expr.function.name, 1)], strict=False))
     columns = columns_of_kinds(

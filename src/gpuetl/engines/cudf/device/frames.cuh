@@ -1,4 +1,4 @@
-// Frames: for each row, the states of the rows from one before it up to it, combined in their order.
+// Frames: for each row, the states of the rows from one row up to another, combined in their order.
 //
 // The rows are cut into blocks of 8, 16, 32, ... rows, whose states are combined from those of half their size; a frame
 // is put together from the largest blocks in it, at most two of each size, and fewer than 8 single rows at each end.
@@ -74,6 +74,87 @@ DEVICE int32_t frame_of_interval(int64_t row, const X& x, int32_t first, int64_t
         step = doubling && within ? 2 * step : 0;
     }
     return int32_t(low);
+}
+
+// Rows of the group, or the one after it: bounds of frames.
+DEVICE int32_t first_of_group(int64_t, int32_t first) { return first; }
+DEVICE int32_t after_group(int64_t, int32_t last) { return last + 1; }
+DEVICE int32_t row_in_group(int64_t row, int32_t first, int32_t last, int64_t offset) {
+    const int64_t at = row + offset, after = int64_t(last) + 1;
+    return int32_t(at < first ? first : at > after ? after : at);
+}
+
+// Keys as they are compared: whole numbers in 128 bits, floats with NaN as the greatest.
+struct WholeKey {
+    int128_t value;
+    DEVICE bool operator<(WholeKey other) const { return value < other.value; }
+};
+struct FloatKey {
+    double value;
+    DEVICE bool operator<(FloatKey other) const { return value < other.value || (other.value != other.value && value == value); }
+};
+template <class X> DEVICE WholeKey whole_key(const X& x, int64_t row) { return {int128_t(x.data[row])}; }
+template <class X> DEVICE FloatKey float_key(const X& x, int64_t row) { return {double(x.data[row])}; }
+
+// The first row of the group that is `there`, among those that have a key if the row has one, else among those that have
+// none; the row behind these where none is.  What is there comes after what is not.  A search from the row on by doubling
+// steps, then by halves (as in `frame_of_interval`): O(log(rows between)).
+template <class X, class THERE>
+DEVICE int32_t first_there(int64_t row, const X& x, int32_t first, int32_t last, THERE is_there) {
+    const bool keyed = x.valid(row), nulls_first = !x.valid(first);
+    auto found = [&](int64_t at) { return x.valid(at) == keyed ? is_there(at) : keyed != nulls_first; };
+    int64_t low = first, high = int64_t(last) + 1;
+    if (found(row)) {
+        high = row;
+        for (int64_t step = 1; high > low; step *= 2) {
+            const int64_t at = high - step > low ? high - step : low;
+            if (!found(at)) {
+                low = at + 1;
+                break;
+            }
+            high = at;
+        }
+    } else {
+        low = row + 1;
+        for (int64_t step = 1; low < high; step *= 2) {
+            const int64_t at = low + step < high ? low + step : high - 1;
+            if (found(at)) {
+                high = at;
+                break;
+            }
+            low = at + 1;
+        }
+    }
+    while (low < high) {
+        const int64_t at = low + (high - low) / 2;
+        if (found(at)) high = at;
+        else low = at + 1;
+    }
+    return int32_t(low);
+}
+
+DEVICE int128_t shift_of(int64_t high, int64_t low) { return int128_t(uint128_t(uint64_t(high)) << 64 | uint64_t(low)); }
+
+// The first row whose key is `shift` above the row's own or more, and the first whose key is more than that above.
+template <class X>
+DEVICE int32_t whole_key_from(int64_t row, const X& x, int32_t first, int32_t last, int64_t high, int64_t low) {
+    const WholeKey bound{whole_key(x, row).value + shift_of(high, low)};
+    return first_there(row, x, first, last, [&](int64_t at) { return !x.valid(row) || !(whole_key(x, at) < bound); });
+}
+template <class X>
+DEVICE int32_t whole_key_after(int64_t row, const X& x, int32_t first, int32_t last, int64_t high, int64_t low) {
+    const WholeKey bound{whole_key(x, row).value + shift_of(high, low)};
+    return first_there(row, x, first, last, [&](int64_t at) { return x.valid(row) && bound < whole_key(x, at); });
+}
+template <class X>
+DEVICE int32_t float_key_from(int64_t row, const X& x, int32_t first, int32_t last, int64_t bits) {
+    const FloatKey bound{float_key(x, row).value + double_of_bits(uint64_t(bits))};
+    return first_there(row, x, first, last, [&](int64_t at) { return !x.valid(row) || !(float_key(x, at) < bound); });
+}
+template <class X>
+DEVICE int32_t float_key_after(int64_t row, const X& x, int32_t first, int32_t last, int64_t bits) {
+    const FloatKey bound{float_key(x, row).value + double_of_bits(uint64_t(bits))};
+    return first_there(row, x, first, last, [&](int64_t at) { return x.valid(row) && bound < float_key(x, at); });
 }
 
 }  // namespace windows

@@ -135,6 +135,9 @@ DEVICE int32_t row_before(int64_t row, int32_t first, int64_t offset) {
 DEVICE int32_t row_after(int64_t row, int32_t last, int64_t offset) {
     return last - row >= offset ? int32_t(row + offset) : -1;
 }
+DEVICE int32_t place_in_group(int64_t, int32_t first, int32_t last, int64_t place) {
+    return last - first >= place ? int32_t(first + place) : -1;
+}
 DEVICE int32_t row_of_group(int64_t, int32_t first, const int32_t* rows) { return rows[first]; }
 template <class X> DEVICE int32_t row_if_valid(int64_t row, const X& x, int32_t from) { return x.valid(row) ? from : -1; }
 
@@ -147,6 +150,10 @@ struct PresentRows {
 DEVICE int32_t present_before(int64_t row, int32_t first, const PresentRows& present, int64_t offset) {
     const int64_t number = present.before[row] - offset;
     return number >= 0 && present.rows[number] >= first ? present.rows[number] : -1;
+}
+DEVICE int32_t present_of_group(int64_t, int32_t first, int32_t last, const PresentRows& present, int64_t place) {
+    const int64_t number = present.before[first] + place;
+    return number < present.most && present.rows[number] <= last ? present.rows[number] : -1;
 }
 template <class X>
 DEVICE int32_t present_after(int64_t row, const X& x, int32_t last, const PresentRows& present, int64_t offset) {

@@ -19,9 +19,11 @@ from gpuetl.engines.cudf.relational.sorted_aggregates import (
     count_distinct,
     edge,
     extreme,
+    mad,
     median,
     mode,
     quantile,
+    quantile_disc,
     value_by,
 )
 from gpuetl.expressions.functions.aggregates import is_sort_key
@@ -40,6 +42,8 @@ PICKS: dict[str, Handler] = {
     "mode": lambda groups, call, operation: mode(groups, call),
     "median": lambda groups, call, operation: median(groups, call),
     "quantile": lambda groups, call, operation: quantile(groups, call),
+    "quantile_disc": lambda groups, call, operation: quantile_disc(groups, call),
+    "mad": lambda groups, call, operation: mad(groups, call),
     "count_distinct": lambda groups, call, operation: count_distinct(groups, call),
     "array_agg": array_agg,
     "array_agg_distinct": array_agg,

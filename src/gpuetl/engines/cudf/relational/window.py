@@ -39,7 +39,7 @@ from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
 from gpuetl.plan.nodes import Window
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import BOOL, DataType, is_temporal, type_name
+from gpuetl.types.data_types import BOOL, DataType, is_number, is_temporal, type_name
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_nested
 
@@ -83,7 +83,7 @@ def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
     known = {**known, **{each: present_rows(each, rows) for each in work.present}}
     kernels += [run_pass(Pass(some, False, known, rows)) for some in work.forward]
     columns = {output: column.data for written in kernels for output, column in written.columns.items()}
-    kernels += [run_frames(some, columns[start], rows) for start, some in work.frames]
+    kernels += [run_frames(some, [columns[bound] for bound in bounds], rows) for bounds, some in work.frames]
     return Results.of(kernels, rows)
 
 
@@ -102,12 +102,12 @@ class Work:
     """Which kernels write which outputs, in the order in which they run.
 
     `backward` passes come first.  `forward` passes may read what backward scans give (`scans_read`).  They may also
-    read the rows that are `present`.  `frames` are outputs of equal frames, with the step that gives their first rows.
+    read the rows that are `present`.  `frames` are outputs of equal frames, with the steps that give their bounds.
     """
 
     backward: Sequence[Sequence[Output]]
     forward: Sequence[Sequence[Output]]
-    frames: Sequence[tuple[RowNumbers, Sequence[Output]]]
+    frames: Sequence[tuple[tuple[RowNumbers, ...], Sequence[Output]]]
     scans_read: Sequence[Scan]
     present: Sequence[PresentRows]
 
@@ -115,20 +115,26 @@ class Work:
     def of(cls, outputs: Iterable[Output]) -> Work:
         """Divide outputs, and what their steps read, among kernels."""
         wanted = dict.fromkeys(outputs)
-        starts = {output: RowNumbers(output.step.start) for output in wanted if isinstance(output.step, FrameFold)}
-        passes = dict.fromkeys([*(output for output in wanted if output not in starts), *starts.values()])
+        bounds = {output: bounds_of(output.step) for output in wanted if isinstance(output.step, FrameFold)}
+        numbers = (number for each in bounds.values() for number in each)
+        passes = dict.fromkeys([*(output for output in wanted if output not in bounds), *numbers])
         forward = [output for output in passes if not runs_backward(output.step)]
         read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
         scans = [each for each in read if isinstance(each, Scan) and each.backward]
         own = [output for output in passes if runs_backward(output.step)]
         backward = dict.fromkeys([*own, *map(RowNumbers, scans)])
         frames = [
-            (start, some)
-            for start in dict.fromkeys(starts.values())
-            for some in pieces([output for output in starts if starts[output] == start])
+            (each, some)
+            for each in dict.fromkeys(bounds.values())
+            for some in pieces([output for output in bounds if bounds[output] == each])
         ]
         present = [each for each in read if isinstance(each, PresentRows)]
         return cls(list(pieces(list(backward))), list(pieces(forward)), frames, scans, present)
+
+
+def bounds_of(step: FrameFold) -> tuple[RowNumbers, ...]:
+    """Return what gives the first row of each frame, and the row after it where that is not the row after its own."""
+    return tuple(RowNumbers(bound) for bound in (step.start, step.end) if bound is not None)
 
 
 def runs_backward(step: Step) -> bool:
@@ -199,8 +205,10 @@ def window_programs(operation: Window, frame: Kinds) -> Needed:
 
 def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[str, CallPlan]:
     """Return how calls are computed, by name; `rows` bounds their offsets."""
-    time = order_time(operation)
-    return {name: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows)) for name, call in calls.items()}
+    time, key = order_time(operation), order_key(operation)
+    return {
+        name: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows, key)) for name, call in calls.items()
+    }
 
 
 def with_constants(calls: Mapping[str, Call]) -> tuple[dict[str, Call], dict[str, Expr]]:
@@ -225,6 +233,13 @@ def order_time(operation: Window) -> Column | None:
     key = operation.order_by[0]
     dtype = operation.source.schema[key.column]
     return Column(key.column, dtype) if is_temporal(dtype) and not key.descending else None
+
+
+def order_key(operation: Window) -> Column | None:
+    """Return the first key of the order, if it ascends and is a time or a number."""
+    key = operation.order_by[0]
+    dtype = operation.source.schema[key.column]
+    return None if key.descending or not (is_temporal(dtype) or is_number(dtype)) else Column(key.column, dtype)
 
 
 def column_of(operation: Window, name: str, call: Call, plan: CallPlan, results: Results, rows: WindowRows) -> Vector:

@@ -202,22 +202,25 @@ def null_statements(outputs: Sequence[Output], sites: int) -> str:
     return " ".join(f"add_nulls(state + {sites + place}, missing[{place}]);" for place in nullable)
 
 
-# Frames: what the rows from the start of each row's frame up to it fold into; one kernel for those of equal frames.
+# Frames: what the rows of each row's frame fold into; one kernel for those of equal frames.
 
 
 LEAF = 3
 """The least blocks have 2^LEAF rows, as frames.cuh says."""
 
 
-def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> KernelOutput:
-    """Write what folds give for each row's frame; `start` has the first row (int32) of each, in the row's group."""
+def run_frames(outputs: Sequence[Output], bounds: Sequence[Array], rows: WindowRows) -> KernelOutput:
+    """Write what folds give for each row's frame; `bounds` have the first row (int32) of each, and the row after it.
+
+    Of frames that end at their row, the first row alone.
+    """
     steps, columns = folded(outputs, rows)
     levels = max(min(steps[0].longest, rows.rows), 1).bit_length() - 1
     written = KernelOutput.empty(steps, outputs, rows)
     if rows.rows:
         halves = (rows.rows >> (LEAF - 1)) + 1 if levels >= LEAF else 1
         blocks = rows.machine.arrays.empty(halves * state_bytes([step.fold for step in steps]), "uint8")
-        arguments = [blocks, *rows.arguments(columns), start, *written.arguments]
+        arguments = [blocks, *rows.arguments(columns), *bounds, *written.arguments]
         module = rows.machine.compiled(frame_source(outputs, rows))
         for level in range(LEAF, levels + 1):
             rows.machine.launch(module, "combine_blocks", rows.rows >> level, [rows.rows, level, *arguments])
@@ -240,10 +243,12 @@ def frame_source(outputs: Sequence[Output], rows: WindowRows) -> str:
         step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)
     }
     declared, values, words = store_statements(outputs, step_values, names, rows)
+    has_end = steps[0].end is not None
     parameters_code = [
         *("int64_t rows", "int64_t level", "void* memory"),
         *parameters(columns),
         "const int32_t* start",
+        *(["const int32_t* stop"] if has_end else []),
         *output_parameters(outputs, rows),
     ]
     begin = f"""({", ".join(parameters_code)}) {{
@@ -264,7 +269,7 @@ KERNEL fold_frames{begin}
         const bool in_range = row < rows;
         {declared}
         if (in_range) {{
-            const Together::State own = blocks.over(start[row], row + 1, int(level));
+            const Together::State own = blocks.over(start[row], {"stop[row]" if has_end else "row + 1"}, int(level));
             {values}
         }}
         {words}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.relational.window_steps import (
@@ -28,8 +28,9 @@ from gpuetl.engines.cudf.relational.window_steps import (
     length_in,
     unit,
 )
-from gpuetl.expressions.ir import Column, Literal
-from gpuetl.types.data_types import DURATION, FLOAT64, INT64, DataType, is_floating
+from gpuetl.expressions.functions.frames import Frame, frame_of, units_of
+from gpuetl.expressions.ir import Column
+from gpuetl.types.data_types import FLOAT64, INT64, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 # What the rows of a group so far, or of a frame, come to: counts, sums, products, means, extremes, variances.
@@ -131,15 +132,58 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
 
 
 def framed(fold: Fold, call: WindowCall) -> FrameFold:
-    """Return the fold over frames of so many rows, or of an interval of the time."""
-    frame = call.argument("frame")
-    assert isinstance(frame, Literal)
-    if frame.dtype != DURATION:
-        length = min(frame.value, call.rows)
-        return FrameFold(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
-    assert call.time is not None  # the planner has checked the order
-    interval = length_in(call.time, frame.value)
-    return FrameFold(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
+    """Return the fold over a call's frames."""
+    start, longest, end = frame_bounds(call)
+    return FrameFold(fold, start, longest, end)
+
+
+Bounds: TypeAlias = tuple[PerRow, int, PerRow | None]
+"""What gives the first row of a frame, the most rows that one has, and the row after it; None for the row's own."""
+
+
+def frame_bounds(call: WindowCall) -> Bounds:
+    """Return the bounds of a call's frames."""
+    frame = frame_of(call.call)
+    if frame.kind == "so_far":
+        assert call.time is not None  # the planner has checked the order
+        interval = length_in(call.time, -frame.start)
+        return PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows, None
+    if frame.kind == "range":
+        return bounds_by_key(frame, call)
+    if frame.end == 0 and frame.start is not None:
+        length = min(1 - frame.start, call.rows)
+        return PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length, None
+    start, end = (None if at is None else max(-call.rows, min(at, call.rows)) for at in (frame.start, frame.end))
+    longest = call.rows if start is None or end is None else max(min(end - start + 1, call.rows), 1)
+    first = FIRST if start is None else PerRow("row_in_group", reads=(FIRST_ROW, LAST_ROW), constants=(start,))
+    stop = AFTER_LAST if end is None else PerRow("row_in_group", reads=(FIRST_ROW, LAST_ROW), constants=(end + 1,))
+    return first, longest, stop
+
+
+FIRST = PerRow("first_of_group", reads=(FIRST_ROW,))
+AFTER_LAST = PerRow("after_group", reads=(LAST_ROW,))
+
+
+def bounds_by_key(frame: Frame, call: WindowCall) -> Bounds:
+    """Return the bounds of a frame by values."""
+    key = call.key
+    assert key is not None  # the planner has checked the order
+    start, end = units_of(frame, key.dtype)
+    function = "float_key" if is_floating(key.dtype) else "whole_key"
+    first, stop = (
+        None if at is None else PerRow(f"{function}_{name}", (key.name,), (FIRST_ROW, LAST_ROW), (), words_of(at))
+        for name, at in (("from", start), ("after", end))
+    )
+    return first or FIRST, call.rows, stop or AFTER_LAST
+
+
+def words_of(shift: int | float) -> tuple[int, ...]:
+    """Return a shift of a key in words of 64 bits: an integer's high and low one, or a float's bits."""
+    if isinstance(shift, float):
+        return (struct.unpack("<q", struct.pack("<d", shift))[0],)
+    shift = max(-(1 << 126), min(shift, 1 << 126))
+    low = shift & (1 << 64) - 1
+    return (shift >> 64, low - (1 << 64) if low >> 63 else low)
 
 
 # Ranks: of a row's place in its group.
@@ -151,7 +195,9 @@ def row_number(call: WindowCall) -> CallPlan:
 
 
 def rank(call: WindowCall) -> CallPlan:
-    """Give rows that tie the number of the first of them."""
+    """Give rows that tie the number of the first of them, or of the last."""
+    if call.constant("method", "min") == "max":
+        return Values(PerRow("rank", reads=(FIRST_ROW, RUN_END), result_type=INT64))
     return Values(PerRow("rank", reads=(FIRST_ROW, RUN_BEGIN), result_type=INT64))
 
 
@@ -204,6 +250,15 @@ def last(call: WindowCall) -> CallPlan:
     """Take the row of the group's last, or the last in the group that counts."""
     found = counting_rows("FirstMet", call)
     return shift_plan(call, of_group(Scan(found, backward=True)) if found else LAST_ROW)
+
+
+def nth_value(call: WindowCall) -> CallPlan:
+    """Take the row of a number in the group, or among those that have a value."""
+    place = min(int(call.constant("n", 1)), call.rows + 1) - 1
+    if call.constant("ignore_nulls", False):
+        present = (PresentRows(call.x.name),)
+        return shift_plan(call, PerRow("present_of_group", (), (FIRST_ROW, LAST_ROW), present, (place,)))
+    return shift_plan(call, PerRow("place_in_group", reads=(FIRST_ROW, LAST_ROW), constants=(place,)))
 
 
 def of_group(scan: Scan) -> PerRow:
@@ -329,6 +384,7 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "lead": lead,
     "first": first,
     "last": last,
+    "nth_value": nth_value,
     "ffill": ffill,
     "bfill": bfill,
     "diff": diff,

@@ -96,11 +96,15 @@ class PerRow(StepResult):
 
 @dataclass(frozen=True)
 class FrameFold:
-    """For each row, what the rows of its frame fold into: those from `start` up to it, `longest` of them at most."""
+    """For each row, what the rows of its frame fold into: those from `start` up to it, `longest` of them at most.
+
+    With an `end`, those from `start` up to, and without, the row that it gives.
+    """
 
     fold: Fold
     start: PerRow
     longest: int
+    end: PerRow | None = None
 
 
 Step: TypeAlias = Scan | PerRow | FrameFold
@@ -173,6 +177,8 @@ class WindowCall:
         The call.
     time
         The first key of the order, where it is an ascending date or timestamp.
+    key
+        The same, where it is an ascending number, too.
     rows
         How many there are.
     """
@@ -180,6 +186,7 @@ class WindowCall:
     call: Call
     time: Column | None
     rows: int
+    key: Column | None = None
 
     def argument(self, name: str) -> Column | Literal | None:
         """Return an argument; None where it was left out."""

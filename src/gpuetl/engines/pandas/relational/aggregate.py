@@ -28,9 +28,11 @@ from gpuetl.engines.pandas.relational.aggregate_moments import MOMENTS
 from gpuetl.engines.pandas.relational.aggregate_picks import (
     first_value,
     last_value,
+    mad,
     median,
     mode,
     quantile,
+    quantile_disc,
     value_of_greatest,
     value_of_least,
 )
@@ -207,6 +209,8 @@ AGGREGATES: dict[str, Handler] = {
     "string_agg_distinct": string_agg,
     "mode": mode,
     "median": median,
+    "mad": mad,
+    "quantile_disc": quantile_disc,
     "quantile": quantile,
     "first": first_value,
     "last": last_value,

@@ -277,7 +277,7 @@ class Segments:
             for jump in reversed(jumps):
                 target = np.maximum(reached[chunk] - jump, self.first_row[chunk])
                 np.copyto(reached[chunk], target, where=instants[target] >= oldest[chunk])
-        valid_rows = np.repeat(self._valid_rows(time), self.lengths)
+        valid_rows = np.repeat(self.valid_rows(time), self.lengths)
         first_null = self.first_row + np.where(nulls_first, 0, valid_rows)
         first_valid = self.first_row + np.where(nulls_first, np.repeat(self.lengths, self.lengths) - valid_rows, 0)
         return np.where(time.valid, np.maximum(reached, first_valid), first_null)
@@ -293,18 +293,37 @@ class Segments:
             jump *= 2
         return jumps
 
-    def _valid_rows(self, column: Masked) -> Ints:
+    def valid_rows(self, column: Masked) -> Ints:
         """Return how many rows of each segment are not null."""
         counts = np.append(0, np.cumsum(column.valid, dtype=np.int64))
         valid_rows: Ints = counts[self.starts + self.lengths] - counts[self.starts]
         return valid_rows
 
 
-def integer_frame_sums(integers: NDArray[Any], first: Ints) -> Ints:
+def integer_frame_sums(integers: NDArray[Any], first: Ints, stop: Ints | None = None) -> Ints:
     """Return, for each row i, the sum of `integers` (or of bools) over rows ``first[i]..i``, modulo 2**64.
 
-    Taking the difference of two running totals is exact in modular arithmetic, unlike with floats.  O(rows).
+    With `stop`, over the rows from ``first[i]`` up to, and without, ``stop[i]``.  Taking the difference of two running
+    totals is exact in modular arithmetic, unlike with floats.  O(rows).
     """
     totals = np.cumsum(integers, dtype=np.int64)
-    sums: Ints = totals - totals[first] + integers[first]
+    sums: Ints = totals[:0]
+    if stop is None:
+        sums = totals - totals[first] + integers[first]
+    else:
+        before = np.append(0, totals)
+        sums = before[np.maximum(stop, first)] - before[first]
     return sums
+
+
+def reduce_between(combine: Combine, before: Ints, ends: Ints, states: States) -> States:
+    """Return, for each row, `combine` over row `ends` and the `before` rows before it, as `reduce_frames`."""
+    result, totals = _take(states, ends), _copy(states)
+    for bit in range(int(before.max(initial=0)).bit_length()):
+        span = 1 << bit
+        rows = np.flatnonzero(before & span)
+        left = ends[rows] - 1 - (before[rows] & (span - 1))
+        _put(result, rows, combine(_take(totals, left), _take(result, rows)))
+        if span < len(before):
+            _put(totals, slice(span, None), combine(_cut(totals, 0, -span), _cut(totals, span, len(before))))
+    return result

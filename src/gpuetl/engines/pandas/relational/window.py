@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -24,22 +25,24 @@ from gpuetl.engines.pandas.columns.column import (
 from gpuetl.engines.pandas.columns.order import SortedRows, note_ties, rank_values, sort_rows
 from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.engines.pandas.pandas_operation import run_operation
-from gpuetl.engines.pandas.relational.segmented_scans import Ints, Segments
+from gpuetl.engines.pandas.relational.frame_rows import FrameRows, frames_between_keys, frames_between_rows
+from gpuetl.engines.pandas.relational.segmented_scans import Segments
 from gpuetl.engines.pandas.relational.window_decimals import DECIMAL_WINDOWS
 from gpuetl.engines.pandas.relational.window_functions import DURATION_WINDOWS, WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.functions.frames import OPTIONS, Frame, frame_of, units_of
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.functions.windows import TIE_FREE
-from gpuetl.expressions.ir import Call, Literal
+from gpuetl.expressions.ir import Call
 from gpuetl.plan.nodes import Grouped, Window
 from gpuetl.threads import in_threads
-from gpuetl.types.data_types import DURATION, INT64, TIMESTAMP, is_temporal
+from gpuetl.types.data_types import DURATION, INT64, TIMESTAMP, is_floating, is_number, is_temporal
 from gpuetl.types.decimal_types import is_decimal
 
 MICROSECOND = timedelta(microseconds=1)
 FILLS = ("ffill", "bfill")
-MOVES_VALUES = ("lag", "lead", "first", "last", *FILLS)
-Frames = Mapping[Any, Ints]
+MOVES_VALUES = ("lag", "lead", "first", "last", "nth_value", *FILLS)
+Frames = Mapping[Frame, FrameRows]
 
 
 @run_operation.register
@@ -56,7 +59,7 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
         note_ties(operation, operation.sort_keys, order.ties)
     frame = order.apply(frame)
     rows = WindowRows(segments_of(order), order_time(operation, frame), order.new_value)
-    frames = {frame: frame_starts(frame, rows) for frame in frames_of(operation)}
+    frames = {each: frame_rows(each, operation, rows, frame) for each in frames_of(operation)}
     columns = in_threads(lambda item: named_window(operation, *item, frame, rows, frames), operation.calls.items())
     for name, column in zip(operation.calls, columns, strict=True):
         frame = with_column(frame, name, column)
@@ -92,6 +95,24 @@ def segments_of(order: SortedRows) -> Segments:
     return Segments(np.flatnonzero(order.new_group), len(order.new_group))
 
 
+def order_key(operation: Window, frame: pa.Table) -> Masked | None:
+    """Return the first order key as what frames compare, if it is an ascending number."""
+    key = operation.order_by[0]
+    column = whole(frame.column(key.column))
+    if key.descending or not is_number(column.type):
+        return None
+    if is_decimal(column.type) or column.type == pa.uint64():
+        valid = column.is_valid().to_numpy(zero_copy_only=False)
+        scale = column.type.scale if is_decimal(column.type) else 0
+        integers = [0 if value is None else int(Decimal(value).scaleb(scale, EXACT)) for value in column.to_pylist()]
+        return Masked(np.array(integers, object), valid)
+    masked = to_masked(column)
+    return Masked(masked.values.astype(np.float64 if is_floating(column.type) else np.int64), masked.valid)
+
+
+EXACT = Context(prec=80)
+
+
 def order_time(operation: Window, frame: pa.Table) -> Masked | None:
     """Return the first order key in microseconds, if it is an ascending date or timestamp."""
     key = operation.order_by[0]
@@ -101,20 +122,31 @@ def order_time(operation: Window, frame: pa.Table) -> Masked | None:
     return to_masked(column if pa.types.is_timestamp(column.type) else column.cast(TIMESTAMP))
 
 
-def frames_of(operation: Window) -> dict[Literal, None]:
+def frames_of(operation: Window) -> dict[Frame, None]:
     """Return the frames of the rolling functions, each once."""
-    slots = (
-        pair for call in operation.calls.values() for pair in zip(call.function.arguments, call.args, strict=False)
-    )
-    return dict.fromkeys(arg for slot, arg in slots if slot.name == "frame" and isinstance(arg, Literal))
+    return dict.fromkeys(frame_of(call) for call in operation.calls.values() if has_frame(call))
 
 
-def frame_starts(frame: Literal, rows: WindowRows) -> Ints:
-    """Return the first row of each row's frame."""
-    if frame.dtype != DURATION:
-        return rows.segments.frame_starts_by_rows(frame.value)
-    assert rows.time is not None  # the planner has checked the order
-    return rows.segments.frame_starts_by_interval(rows.time, frame.value // MICROSECOND)
+def has_frame(call: Call) -> bool:
+    """Return whether a function is over a frame of rows."""
+    return any(slot.name == "frame" for slot in call.function.arguments)
+
+
+def frame_rows(frame: Frame, operation: Window, rows: WindowRows, table: pa.Table) -> FrameRows:
+    """Return the rows of each row's frame."""
+    segments = rows.segments
+    if frame.kind == "rows" and frame.end == 0 and frame.start is not None:
+        return FrameRows(segments.frame_starts_by_rows(1 - frame.start))
+    if frame.kind == "rows":
+        return frames_between_rows(segments, frame.start, frame.end)
+    if frame.kind == "so_far":
+        assert rows.time is not None  # the planner has checked the order
+        return FrameRows(segments.frame_starts_by_interval(rows.time, -frame.start // MICROSECOND))
+    dtype = operation.source.schema[operation.order_by[0].column]
+    key = rows.time if is_temporal(dtype) else order_key(operation, table)
+    assert key is not None  # the planner has checked the order
+    start, end = units_of(frame, TIMESTAMP if is_temporal(dtype) else dtype)
+    return frames_between_keys(segments, key, start, end)
 
 
 def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -> Any:
@@ -122,9 +154,9 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -
     name = call.function.name
     given = [(s, a) for s, a in zip(call.function.arguments, call.args, strict=False) if not is_absent(s, a)]
     constants = {s.name: constant(argument, s.name) for s, argument in given if s.constant}
-    if "frame" in constants:
-        del constants["frame"]
-        constants["frame_starts"] = frames[call.args[-1]]
+    if has_frame(call):
+        constants = {name: value for name, value in constants.items() if name not in OPTIONS}
+        constants["frame_starts"] = frames[frame_of(call)]
     columns = {s.name: whole(evaluate_column(argument, frame)) for s, argument in given if not s.constant}
     if not columns:
         return from_masked(WINDOW_FUNCTIONS[name](rows, **constants), call.dtype)

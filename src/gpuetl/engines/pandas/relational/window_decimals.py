@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from gpuetl.engines.pandas.columns.column import Masked, from_masked
 from gpuetl.engines.pandas.expressions.decimals import WIDE_DIGITS, add_or_subtract
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, nearest_floats
-from gpuetl.engines.pandas.relational.segmented_scans import Ints, integer_frame_sums
+from gpuetl.engines.pandas.relational.frame_rows import FrameRows, Frames
+from gpuetl.engines.pandas.relational.segmented_scans import Ints
 from gpuetl.engines.pandas.relational.window_rows import WindowRows, previous_value
 from gpuetl.errors import EvaluationError
 from gpuetl.types.data_types import FLOAT64, INT64, type_name
@@ -34,10 +35,10 @@ def running_decimal_sum(rows: WindowRows, x: Any) -> Any:
     return _totals("cum_sum", x, rows.segments.first_row, x.is_valid())
 
 
-def frame_decimal_sum(rows: WindowRows, x: Any, frame_starts: Ints) -> Any:
+def frame_decimal_sum(rows: WindowRows, x: Any, frame_starts: Frames) -> Any:
     """Return the sum of each row's frame, nulls skipped; null where the frame has no value."""
     valid = x.is_valid().to_numpy(zero_copy_only=False)
-    return _totals("rolling_sum", x, frame_starts, pa.array(integer_frame_sums(valid, frame_starts) > 0))
+    return _totals("rolling_sum", x, frame_starts, pa.array(FrameRows.of(frame_starts).sums(valid) > 0))
 
 
 def running_decimal_mean(rows: WindowRows, x: Any) -> Any:
@@ -46,7 +47,7 @@ def running_decimal_mean(rows: WindowRows, x: Any) -> Any:
     return _means(x, rows.segments.first_row, valid)
 
 
-def frame_decimal_mean(rows: WindowRows, x: Any, frame_starts: Ints) -> Any:
+def frame_decimal_mean(rows: WindowRows, x: Any, frame_starts: Frames) -> Any:
     """Return the float64 mean of each row's frame, nulls skipped; null where the frame has no value."""
     return _means(x, frame_starts)
 
@@ -69,13 +70,13 @@ def decimal_difference(rows: WindowRows, x: Any, offset: int = 1) -> Any:
         raise OverflowError(f"diff: {error.what}; cast the column to float64", row) from None
 
 
-def _means(x: Any, frame_starts: Ints, valid: NDArray[np.bool_] | None = None) -> Any:
-    counts = integer_frame_sums(x.is_valid().to_numpy(zero_copy_only=False), frame_starts)
+def _means(x: Any, frame_starts: Frames, valid: NDArray[np.bool_] | None = None) -> Any:
+    counts = FrameRows.of(frame_starts).sums(x.is_valid().to_numpy(zero_copy_only=False))
     means = nearest_floats(_sums(x, frame_starts), np.maximum(counts, 1), x.type.scale)
     return from_masked(Masked(means, counts > 0 if valid is None else valid), FLOAT64)
 
 
-def _totals(name: str, x: Any, frame_starts: Ints, valid: Any) -> Any:
+def _totals(name: str, x: Any, frame_starts: Frames, valid: Any) -> Any:
     """Sum the rows from `frame_starts` up to each row; raise `OverflowError` at the first that takes 39 digits."""
     dtype = total_type(x.type)
     limbs = _sums(x, frame_starts)
@@ -92,8 +93,8 @@ def _totals(name: str, x: Any, frame_starts: Ints, valid: Any) -> Any:
     return pc.if_else(valid, _decimals(words, dtype), pa.scalar(None, dtype))
 
 
-def _sums(x: Any, frame_starts: Ints) -> list[Ints]:
-    return [integer_frame_sums(limb, frame_starts) for limb in decimal_limbs(x)]
+def _sums(x: Any, frame_starts: Frames) -> list[Ints]:
+    return [FrameRows.of(frame_starts).sums(limb) for limb in decimal_limbs(x)]
 
 
 def _beyond(high: Ints, low: NDArray[np.uint64]) -> NDArray[np.bool_]:

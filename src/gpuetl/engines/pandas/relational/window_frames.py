@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
 from gpuetl.engines.pandas.expressions.means import integer_limbs, nearest_floats, nearest_integers
-from gpuetl.engines.pandas.relational.segmented_scans import Ints, States, integer_frame_sums
+from gpuetl.engines.pandas.relational.frame_rows import FrameRows, Frames
+from gpuetl.engines.pandas.relational.segmented_scans import Ints, States
 from gpuetl.engines.pandas.relational.window_rows import WindowRows, continues, microseconds_since
 
 # What scans and frames combine: associative functions, the neutral values under nulls, and what they refuse.
@@ -104,69 +105,69 @@ def product_overflows(left: NDArray[Any], right: NDArray[Any], products: NDArray
     return overflows
 
 
-# Window functions over a frame of rows that ends at each row: the rolling functions.
+# Window functions over a frame of rows: the rolling functions.
 #
-# What `functions` says of all window functions holds here.  `frame_starts` has the first row of each row's
-# frame; one outside the row's segment or after the row raises `ValueError`.  The cost is that of
-# `Segments.reduce_frames`.
+# What `functions` says of all window functions holds here.  `frame_starts` are the frames, or the first row of each
+# row's frame, which ends at the row; one outside the row's segment or after the row raises `ValueError`.  The
+# cost is that of `Segments.reduce_frames`.
 
 
-def frame_count(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_count(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the count of non-null `x` in each row's frame, 0 where there is none, never null."""
     return Masked.all_valid(_counts(rows, x, frame_starts))
 
 
-def frame_sum(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_sum(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the sum of each row's frame, nulls skipped; null where the frame has no value."""
     values, valid = summable(x, "rolling_sum"), _counts(rows, x, frame_starts) > 0
     if values.dtype == np.float64:
-        return Masked(rows.segments.reduce_frames(add, frame_starts, values)[0], valid)
+        return Masked(FrameRows.of(frame_starts).reduce(rows.segments, add, values)[0], valid)
     # In halves, which cannot overflow in fewer than 2**31 rows: a frame may fit where partial sums do not.
-    low = integer_frame_sums(values & 0xFFFFFFFF, frame_starts)
-    high = integer_frame_sums(values >> 32, frame_starts) + (low >> 32)
+    low = FrameRows.of(frame_starts).sums(values & 0xFFFFFFFF)
+    high = FrameRows.of(frame_starts).sums(values >> 32) + (low >> 32)
     refuse_overflow(high != high.astype(np.int32), "rolling_sum")
     return Masked((high << 32) | (low & 0xFFFFFFFF), valid)
 
 
-def frame_mean(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_mean(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the float64 mean of each row's frame, nulls skipped; null where the frame has no value."""
     counts = _counts(rows, x, frame_starts)
     if x.values.dtype == np.int64:
         return integer_means(nearest_floats, x, frame_starts)
-    sums = rows.segments.reduce_frames(add, frame_starts, filled_floats(x))[0]
+    sums = FrameRows.of(frame_starts).reduce(rows.segments, add, filled_floats(x))[0]
     return Masked(sums / np.maximum(counts, 1), counts > 0)
 
 
-def frame_duration_mean(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_duration_mean(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the mean of each row's frame of durations in microseconds, rounded half to even; nulls as above."""
     return integer_means(nearest_integers, x, frame_starts)
 
 
-def integer_means(nearest: Callable[..., NDArray[Any]], x: Masked, frame_starts: Ints) -> Masked:
+def integer_means(nearest: Callable[..., NDArray[Any]], x: Masked, frame_starts: Frames) -> Masked:
     """Return the means of int64 rows from `frame_starts` up to each row, nulls skipped; null where there is no value.
 
     The sums are exact for fewer than 2^31 rows, and `nearest` rounds their quotients once.
     """
-    sums = [integer_frame_sums(limb, frame_starts) for limb in integer_limbs(filled(x, 0))]
-    counts = integer_frame_sums(x.valid, frame_starts)
+    sums = [FrameRows.of(frame_starts).sums(limb) for limb in integer_limbs(filled(x, 0))]
+    counts = FrameRows.of(frame_starts).sums(x.valid)
     return Masked(nearest(sums, np.maximum(counts, 1)), counts > 0)
 
 
-def frame_min(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_min(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the least of each row's frame, NaN only when all are; null where the frame has no value."""
     values = filled(x, greatest_of(x.values.dtype))
-    least = rows.segments.reduce_frames(lesser, frame_starts, values)[0]
+    least = FrameRows.of(frame_starts).reduce(rows.segments, lesser, values)[0]
     return Masked(least, _counts(rows, x, frame_starts) > 0)
 
 
-def frame_max(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_max(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the greatest of each row's frame, NaN when any is; null where the frame has no value."""
     values = filled(x, least_of(x.values.dtype))
-    greatest = rows.segments.reduce_frames(greater, frame_starts, values)[0]
+    greatest = FrameRows.of(frame_starts).reduce(rows.segments, greater, values)[0]
     return Masked(greatest, _counts(rows, x, frame_starts) > 0)
 
 
-def frame_var(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_var(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the variance (ddof 1) of each row's frame; null where it has fewer than 2 values.
 
     Counts, means and squared deviations are merged pairwise (Chan, Golub & LeVeque 1983, "Algorithms for
@@ -175,20 +176,22 @@ def frame_var(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
     """
     counts, values = _counts(rows, x, frame_starts), filled_floats(x)
     moments = x.valid.astype(np.float64), values, np.zeros_like(values)
-    _, means, squares = rows.segments.reduce_frames(merge_moments, frame_starts, *moments)
+    _, means, squares = FrameRows.of(frame_starts).reduce(rows.segments, merge_moments, *moments)
     return Masked(np.where(np.isfinite(means), squares, np.nan) / np.maximum(counts - 1, 1), counts > 1)
 
 
-def frame_std(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+def frame_std(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the standard deviation of each row's frame: the root of `frame_var`."""
     variance = frame_var(rows, x, frame_starts)
     return Masked(np.sqrt(variance.values), variance.valid)
 
 
-def _counts(rows: WindowRows, x: Masked, frame_starts: Ints) -> Ints:
+def _counts(rows: WindowRows, x: Masked, frame_starts: Frames) -> Ints:
     """Return the non-null values of each frame; raise `ValueError` where one leaves its row's segment."""
-    rows.segments.rows_before(frame_starts)
-    return integer_frame_sums(x.valid, frame_starts)
+    frames = FrameRows.of(frame_starts)
+    if frames.stop is None:
+        rows.segments.rows_before(frames.first)
+    return frames.sums(x.valid)
 
 
 # Window functions in which earlier rows weigh less, by a half-life in seconds or in rows.

@@ -61,8 +61,10 @@ def row_number(rows: WindowRows) -> Masked:
     return Masked.all_valid(rows.segments.position + 1)
 
 
-def rank(rows: WindowRows) -> Masked:
-    """Return 1 more than the rows before in the segment that do not tie with the row."""
+def rank(rows: WindowRows, method: str = "min") -> Masked:
+    """Return 1 more than the rows before in the segment that do not tie with the row; `max`: the last such number."""
+    if method == "max":
+        return Masked.all_valid(rows.peers.last_row - rows.segments.first_row + 1)
     return Masked.all_valid(rows.peers.first_row - rows.segments.first_row + 1)
 
 
@@ -140,6 +142,20 @@ def last_value(rows: WindowRows, x: Masked, ignore_nulls: bool = False) -> Maske
         present = _Present(rows, x)
         return present.values((present.before + x.valid)[rows.segments.last_row] - 1)
     return Masked(x.values[rows.segments.last_row], x.valid[rows.segments.last_row])
+
+
+def nth_value(rows: WindowRows, x: Masked, n: int, ignore_nulls: bool = False) -> Masked:
+    """Return `x` of the segment's row with number `n`, from 1, null where there is none; nulls as in `first_value`."""
+    if n < 1:
+        raise ValueError(f"nth_value: n must be 1 or more, got {n}")
+    place = min(n, rows.segments.n_rows + 1) - 1
+    if ignore_nulls:
+        present = _Present(rows, x)
+        return present.values(present.before[rows.segments.first_row] + place)
+    found = rows.segments.first_row + place
+    inside = found <= rows.segments.last_row
+    found = np.where(inside, found, 0)
+    return Masked(x.values[found], x.valid[found] & inside)
 
 
 def fill_forward(rows: WindowRows, x: Masked) -> Masked:

@@ -73,3 +73,19 @@ KERNEL find_quantiles(int64_t groups, int64_t rows, int64_t bits_of_q, const int
     }
     add_nulls(nulls, missing);
 }
+
+// Where the quantile at the float64 of these bits lies among each group's values in order; -1 where it has none.
+KERNEL find_quantile_places(int64_t groups, int64_t rows, int64_t bits_of_q, const int32_t* codes, int64_t* places) {
+    const double q = double_of_bits(uint64_t(bits_of_q));
+    FOR_EACH_ROW(group, groups) {
+        if (group >= groups) continue;
+        const int64_t start = first_of(codes, rows, group), size = first_of(codes, rows, group + 1) - start;
+        const int64_t number = size - int64_t(floor(double(size) - double(size) * q));
+        places[group] = size ? start + (number > 1 ? number - 1 : 0) : -1;
+    }
+}
+// How far each row's value is from its group's.
+KERNEL find_deviations(int64_t rows, const int32_t* codes, const double* centers, const double* values, double* made) {
+    FOR_EACH_ROW(row, rows)
+        if (row < rows) made[row] = fabs(values[row] - centers[codes[row]]);
+}
