@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from gpuetl.expressions.syntax import Apply, Constant, Lambda, Variable
+
 PATTERNS = (
     "a", "^a", "[a-c]+", "\\d+", "b$", "(a)(b)?", "a|bb?", "[^a]", ".", "(?:a|\\s)+", "\\w{2,3}?", "[ñΩ😀]", "\\.",
     "\\\\d", "^[^a-z]+|[^a-z]+$", "-?\\d+(?:\\.\\d+)?", "\\S\\W", "(?i)a|ñ", "\\ba\\w*", "(?m)^.$", "(?s).\\pL", "[[:punct:]]+",
@@ -49,6 +51,12 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "ambiguous": CHOICES,
     "nonexistent": CHOICES,
     "field": ("x", "s"),
+    "list_transform.function": (
+        Lambda(("e",), Variable("e")), Lambda(("e", "i"), Apply("case", (Apply("greater", (Variable("i"), Constant(1))), Variable("e")))),
+    ),
+    "list_filter.function": (
+        Lambda(("e",), Apply("not", (Apply("is_null", (Variable("e"),)),))), Lambda(("e", "i"), Apply("greater", (Variable("i"), Constant(1)))),
+    ),
     "list_sort.order": ("asc", "desc", "DESC"),
     "list_sort.nulls": ("nulls first", "nulls last"),
     "bucket.n": (16, 1, 2, 1_000_003),
