@@ -17,7 +17,7 @@ from benchmarks.suites.cpu_peers import DuckDB, Polars
 from benchmarks.suites.peers import Gpuetl
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
-SIZES = {"events": 20_000, "groupby": 200_000, "join": 20_000, "pdsh": 0.05}
+SIZES = {"events": 20_000, "groupby": 200_000, "join": 20_000, "asof": 20_000, "pdsh": 0.05}
 
 
 @pytest.fixture(scope="session")

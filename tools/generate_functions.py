@@ -15,6 +15,7 @@ from pathlib import Path
 from textwrap import fill
 
 from gpuetl.expressions.functions import MODULES
+from gpuetl.expressions.functions.aggregates import ORDERABLE
 from gpuetl.expressions.functions.function import Argument, Function
 from python_examples import BY_NAME, PYTHON_NAMES, function_example, method_example, value_text
 
@@ -48,6 +49,7 @@ KINDS = {
 SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "moments": "x = 1, 1, 2, null, in the order of x",
+    "collecting": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
     "maps": "a map m of 1 for 'a' and 2 for 'b'",
 }
@@ -67,7 +69,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -93,7 +95,7 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Scalar, ZoneChoice
 
 __all__ = [
 {names}
@@ -167,6 +169,9 @@ def signature(function: Function, method: bool) -> tuple[str, str]:
         else:
             before.append(f"{name}: {dtype}")
             required.append(name)
+    if function.kind == "aggregate" and function.name in ORDERABLE - BOTH:
+        named.append("order_by: OrderBy | None = None")
+        keywords.append("order_by=order_by")
     stars = [more] if more else ["*"] if named else []
     parameters = ", ".join([*before, *options, *stars, *named]).replace("IntoExpression | None", "IntoExpression")
     parts = [f'"{function.name}"', _tuple(required), *([_tuple(optional)] if optional else []), *keywords]

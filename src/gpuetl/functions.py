@@ -10,40 +10,43 @@ from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
 from gpuetl.expressions.expression import Expression, call, function_call
-from gpuetl.expressions.operands import DateUnit, IntoExpression, Scalar, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Scalar, ZoneChoice
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "array_to_string",
-    "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or",
-    "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "clip",
-    "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
-    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
-    "cum_sum", "cume_dist", "date_diff", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days",
-    "days_in_month", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch",
-    "epoch_ms", "epoch_us", "equal", "ewm_mean", "exp", "expm1", "ffill", "first", "flatten", "floor", "from_base64",
-    "from_epoch", "from_epoch_ms", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hash",
-    "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in",
-    "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "kurtosis",
-    "kurtosis_pop", "lag", "last", "last_day", "lead", "least", "left", "length", "less", "less_equal", "like",
+    "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
+    "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
+    "atan", "atan2", "atanh", "bfill", "bit_and", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "chr", "clip", "coalesce", "concat", "concat_ws",
+    "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if", "covar_pop",
+    "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "date_diff",
+    "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decayed_sum", "decode",
+    "degrees", "dense_rank", "diff", "divide", "encode", "ends_with", "epoch", "epoch_ms", "epoch_us", "equal",
+    "ewm_mean", "exp", "expm1", "ffill", "first", "flatten", "floor", "from_base64", "from_epoch", "from_epoch_ms",
+    "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "hour",
+    "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite", "is_in", "is_infinite",
+    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "kurtosis", "kurtosis_pop",
+    "lag", "last", "last_day", "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like",
     "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
     "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
     "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all", "list_has_any",
     "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
     "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_transform",
     "list_unique", "list_value", "list_where", "ln", "local_time", "log10", "log1p", "log2", "lower", "lpad", "ltrim",
-    "make_date", "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "median",
-    "microsecond", "microseconds", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode",
-    "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal", "ntile", "nullif", "or_", "pct_change",
-    "percent_rank", "pi", "power", "product", "quantile", "quarter", "radians", "range", "rank", "regexp_count",
-    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
-    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
-    "sign", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_pop", "strftime",
-    "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "tan", "tanh", "time_bucket",
-    "to_base64", "to_date", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract",
-    "unhex", "upper", "var", "var_pop", "week", "weighted_avg", "year",
+    "mad", "make_date", "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean",
+    "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millisecond", "milliseconds", "min",
+    "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "not_", "not_equal",
+    "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile",
+    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
+    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
+    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count", "rolling_max",
+    "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim",
+    "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "sin", "sinh", "skewness",
+    "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "time_bucket", "to_base64", "to_date", "translate", "trim", "trunc", "try_add",
+    "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "var",
+    "var_distinct", "var_pop", "week", "weighted_avg", "year",
 ]  # fmt: skip
 
 
@@ -1150,6 +1153,104 @@ def regexp_count(text: IntoExpression, pattern: str | Expression, options: str |
     return function_call("regexp_count", (text, pattern), (options,))
 
 
+def ascii(text: IntoExpression) -> Expression:
+    """The number of the first code point; 0 of an empty string.
+
+    Null in any argument gives null.
+
+    Example: `ascii(lit("añb"))` is `97`.
+    """
+    return function_call("ascii", (text,))
+
+
+def unicode(text: IntoExpression) -> Expression:
+    """The number of the first code point; -1 of an empty string.
+
+    Null in any argument gives null.
+
+    Example: `unicode(lit("ñ"))` is `241`.
+    """
+    return function_call("unicode", (text,))
+
+
+def chr(number: IntoExpression) -> Expression:
+    """The code point of a number; an error for a number that is none.
+
+    Null in any argument gives null.
+
+    Example: `chr(lit(241))` is `"ñ"`.
+    """
+    return function_call("chr", (number,))
+
+
+def levenshtein(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The fewest code points to insert, delete or replace to make y of x.
+
+    An error where both have more than 1,024.
+
+    Null in any argument gives null.
+
+    Example: `levenshtein(lit("kitten"), "sitting")` is `3`.
+    """
+    return function_call("levenshtein", (x, y))
+
+
+def hamming(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The number of places at which the code points differ.
+
+    An error for strings of two lengths.
+
+    Null in any argument gives null.
+
+    Example: `hamming(lit("duck"), "luck")` is `1`.
+    """
+    return function_call("hamming", (x, y))
+
+
+def jaccard(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The share of the distinct code points of both that are in each.
+
+    An error for an empty string.
+
+    Null in any argument gives null.
+
+    Example: `jaccard(lit("duck"), "luck")` is `0.6`.
+    """
+    return function_call("jaccard", (x, y))
+
+
+def url_encode(text: IntoExpression) -> Expression:
+    """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
+
+    Null in any argument gives null.
+
+    Example: `url_encode(lit("a b/ñ"))` is `"a%20b%2F%C3%B1"`.
+    """
+    return function_call("url_encode", (text,))
+
+
+def url_decode(text: IntoExpression) -> Expression:
+    """Each %XX replaced by its byte, other text kept.
+
+    An error where this is no UTF-8.
+
+    Null in any argument gives null.
+
+    Example: `url_decode(lit("a%20b%2F%C3%B1"))` is `"a b/ñ"`.
+    """
+    return function_call("url_decode", (text,))
+
+
+def regexp_escape(text: IntoExpression) -> Expression:
+    """A regular expression that matches the text alone.
+
+    Null in any argument gives null.
+
+    Example: `regexp_escape(lit("1.5 (a)"))` is `r"1\\.5\\ \\(a\\)"`.
+    """
+    return function_call("regexp_escape", (text,))
+
+
 def year(x: IntoExpression) -> Expression:
     """The year.
 
@@ -2195,16 +2296,16 @@ def sha256(text: IntoExpression) -> Expression:
     return function_call("sha256", (text,))
 
 
-def count_distinct(x: Expression) -> Expression:
-    """`count(DISTINCT x)`: distinct values that are not null.
+def count_distinct(x: Expression, *more: Expression) -> Expression:
+    """`count(DISTINCT x)`: distinct values that are not null; NaN is one value.
 
-    NaN is one value.
+    Of several columns, `count(DISTINCT a, b)`: distinct rows without a null.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
-    return function_call("count_distinct", (x,))
+    return function_call("count_distinct", (x, *more))
 
 
 def sum(x: Expression) -> Expression:
@@ -2537,6 +2638,40 @@ def kurtosis_pop(x: Expression) -> Expression:
     return function_call("kurtosis_pop", (x,))
 
 
+def quantile_disc(x: Expression, q: float | Expression) -> Expression:
+    """The value at the quantile, one of the values themselves.
+
+    Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `quantile_disc(col("x"), 0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("quantile_disc", (x, q))
+
+
+def mad(x: Expression) -> Expression:
+    """The median of the absolute deviations from the median.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mad(col("x"))` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mad", (x,))
+
+
+def approx_count_distinct(x: Expression) -> Expression:
+    """`count(DISTINCT x)`, exactly.
+
+    No result depends on an estimate.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("approx_count_distinct", (x,))
+
+
 def sem(x: Expression) -> Expression:
     """The standard error of the mean, as DuckDB has it.
 
@@ -2665,6 +2800,126 @@ def regr_r2(y: Expression, x: Expression) -> Expression:
     Example: `regr_r2(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("regr_r2", (y, x))
+
+
+def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+    """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
+
+    Null of no rows.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").array_agg().list_length()` is `4`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("array_agg", (x,), only=only, order_by=order_by)
+
+
+def array_agg_distinct(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+    """`array_agg(DISTINCT x)`: a list of the distinct values.
+
+    Null is one.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").array_agg_distinct().list_length()` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("array_agg_distinct", (x,), only=only, order_by=order_by)
+
+
+def string_agg(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    """The strings that are not null, with a separator between them: a comma if none is given.
+
+    Null of none.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `string_agg(col("x").cast("string"), "-")` is `"1-1-2"`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("string_agg", (x,), (separator,), order_by=order_by)
+
+
+def string_agg_distinct(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    """`string_agg(DISTINCT x)`.
+
+    The same of distinct strings.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `string_agg_distinct(col("x").cast("string"))` is `"1,2"`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("string_agg_distinct", (x,), (separator,), order_by=order_by)
+
+
+def sum_distinct(x: Expression) -> Expression:
+    """`sum(DISTINCT x)`.
+
+    The sum of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `sum_distinct(col("x"))` is `3`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("sum_distinct", (x,))
+
+
+def mean_distinct(x: Expression) -> Expression:
+    """`mean(DISTINCT x)`.
+
+    The mean of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `mean_distinct(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("mean_distinct", (x,))
+
+
+def product_distinct(x: Expression) -> Expression:
+    """`product(DISTINCT x)`.
+
+    The product of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `product_distinct(col("x"))` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("product_distinct", (x,))
+
+
+def median_distinct(x: Expression) -> Expression:
+    """`median(DISTINCT x)`.
+
+    The median of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `median_distinct(col("x"))` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("median_distinct", (x,))
+
+
+def var_distinct(x: Expression) -> Expression:
+    """`var(DISTINCT x)`.
+
+    The sample variance of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `var_distinct(col("x"))` is `0.5`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("var_distinct", (x,))
+
+
+def std_distinct(x: Expression) -> Expression:
+    """`std(DISTINCT x)`.
+
+    The sample standard deviation of the distinct values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `std_distinct(col("x"))` is `0.7071067811865476`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("std_distinct", (x,))
 
 
 def row_number() -> Expression:

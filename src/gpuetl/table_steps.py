@@ -27,6 +27,7 @@ from gpuetl.expressions.expression import Expression, NamedExpression, apply
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.selector import Selector
 from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, StageName
+from gpuetl.join_arguments import JoinKeys, join_pairs
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
@@ -37,9 +38,8 @@ from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.group_forms import GROUP_SETS, GroupKeys, GroupSets
 from gpuetl.spec.steps.asof import ASOF, AsofKeys
 from gpuetl.spec.steps.fit import Transform
-from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
-from gpuetl.spec.values import Formula, Text, as_names
+from gpuetl.spec.values import Formula, Text
 from gpuetl.types.schema import Schema
 
 if TYPE_CHECKING:
@@ -122,20 +122,27 @@ class TableSteps:
 
     @overload
     def join(
-        self, other: Table, on: Names | Mapping[str, str], how: KeyedJoin = "inner", *,
+        self, other: Table, on: JoinKeys | Mapping[str, str], how: KeyedJoin = "inner", *,
         validate: Validate = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+        condition: Expression | None = None,
     ) -> Table: ...  # fmt: skip
 
     @overload
     def join(
-        self, other: Table, *, left_on: Names, right_on: Names, how: KeyedJoin = "inner",
+        self, other: Table, *, left_on: JoinKeys, right_on: JoinKeys, how: KeyedJoin = "inner",
         validate: Validate = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+        condition: Expression | None = None,
     ) -> Table: ...  # fmt: skip
 
     @overload
     def join(
-        self, other: Table, on: Names | Mapping[str, str] | None = None, how: Literal["inner", "left"] = "inner", *,
-        asof: str | AsofKeys, left_on: Names | None = None, right_on: Names | None = None,
+        self, other: Table, *, condition: Expression, how: KeyedJoin = "inner", suffix: str = "",
+    ) -> Table: ...  # fmt: skip
+
+    @overload
+    def join(
+        self, other: Table, on: JoinKeys | Mapping[str, str] | None = None, how: Literal["inner", "left"] = "inner", *,
+        asof: str | AsofKeys, left_on: JoinKeys | None = None, right_on: JoinKeys | None = None,
         validate: Literal["many_to_one", "many_to_many"] = "many_to_many", suffix: str = "", nulls_equal: bool = False,
     ) -> Table: ...  # fmt: skip
 
@@ -143,22 +150,25 @@ class TableSteps:
     def join(self, other: Table, *, how: Literal["cross"], suffix: str = "") -> Table: ...
 
     def join(
-        self, other: Table, on: Names | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
-        *, left_on: Names | None = None, right_on: Names | None = None, validate: Validate = "many_to_many",
-        suffix: str = "", nulls_equal: bool = False, asof: str | AsofKeys | None = None,
+        self, other: Table, on: JoinKeys | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
+        *, left_on: JoinKeys | None = None, right_on: JoinKeys | None = None, validate: Validate = "many_to_many",
+        suffix: str = "", nulls_equal: bool = False, condition: Expression | None = None,
+        asof: str | AsofKeys | None = None,
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
 
+        An expression is a key, too: `on=expr("lower(name) = code")`, or `left_on=col("name").lower(), right_on="code"`.
+
         `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
-        `left_on` and `right_on` are the keys of each side, in place of `on`.  `asof="ts"` joins each row with the last
-        right row that is not after it: `asof={"left": "ts", "right": "at", "tolerance": "5 seconds"}` has options.
+        `left_on` and `right_on` are the keys of each side, in place of `on`.  `condition` says what else must hold of a
+        pair, with or without keys: `expr("l.day >= r.begins")`.  `asof="ts"` joins each row with the last right row
+        that is not after it: `asof={"left": "ts", "right": "at", "tolerance": "5 seconds"}` has options.
         """
-        if left_on is not None or right_on is not None:
-            on = _pairs(on, left_on, right_on)
-        keys = on if on is None or isinstance(on, Mapping) else as_names(on)
-        pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
+        pairs = join_pairs(on, left_on, right_on)
         nearest = None if asof is None else read_plain(ASOF, asof, "join: asof")
-        return self.step(verbs.Join(self._beside("join", other), pairs, how, validate, suffix, nulls_equal, nearest))
+        more = None if condition is None else formula(condition)
+        other_name = self._beside("join", other)
+        return self.step(verbs.Join(other_name, pairs, how, validate, suffix, nulls_equal, nearest, more))
 
     def scalar(self, column: str) -> Expression:
         """Return the value of a column of this table, which must have one row; null where it has none.
@@ -351,15 +361,3 @@ def group_options(
     if isinstance(group_sets, Expression):
         return {"group_sets": group_sets}, condition, None
     return {}, condition, None if group_sets is None else read_plain(GROUP_SETS, group_sets, f"{verb}: group_sets")
-
-
-def _pairs(on: Names | Mapping[str, str] | None, left_on: Names | None, right_on: Names | None) -> dict[str, str]:
-    """Return the keys of a join that are given for each side."""
-    left, right = (() if side is None else as_names(side) for side in (left_on, right_on))
-    if on is not None or not left or len(left) != len(right):
-        message = coded("GE1201", f"left_on has {len(left)} and right_on {len(right)} columns, on is {on!r}")
-        raise InvalidPipeline.because(message, "Give on, or as many columns in left_on as in right_on.", "join")
-    if len(set(left)) < len(left):
-        message = coded("GE1201", "a column is named twice in left_on")
-        raise InvalidPipeline.because(message, "Name each key once.", "join")
-    return dict(zip(left, right, strict=True))

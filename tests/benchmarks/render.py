@@ -8,6 +8,7 @@ from typing import Any
 
 from render_first_runs import edits_section, first_runs_section, flights_section, process_start_section, suites_of
 from render_gpu import (
+    asof_section,
     cluster_section,
     codecs_section,
     csv_readers_section,
@@ -82,14 +83,16 @@ def page() -> str:
     checkpoints = [one for engine in ("pandas", "cudf") for one in measured(f"checkpoints-{engine}")]
     upserts = [one for engine in ("cudf", "pandas") for one in measured(f"upsert-{engine}")]
     gpu, first_runs = results["gpu"], results["first-runs"]
+    asof = [one for rows in ("100m", "10m") for one in measured(f"asof-{rows}")]
     states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
-    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts)]
+    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof)]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
         "## One GPU", "",
         *gpu_section(gpu, again),
         *codecs_section({codec: results[f"pipeline-{codec}"] for codec in CODECS}),
+        *asof_section(asof),
         *csv_readers_section(results["csv"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),

@@ -81,6 +81,19 @@ def large_section(result: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
+def asof_section(results: Collection[dict[str, Any]]) -> list[str]:
+    """Render as-of joins, the largest data first; nothing where they were not measured."""
+    return [] if not results else [
+        "### As-of joins", "",
+        "`tests/benchmarks/gpu.py FOLDER --jobs asof`: trades with quotes, from Parquet files in the order of time to check sums on the host.",
+        "There are 10 trades for each quote and 100 for each key. q1 joins the last quote of a key before each trade, q2 the nearest quote of",
+        "a key at most 10 minutes away, and q3 the last quote of any key. cuDF and cudf-polars have no as-of join.",
+        f"{conditions(next(iter(results)))}.", "",
+        *(line for result in results for line in table("asof", of_suite(result, "asof"), heading=False)),
+        *(line for result in results for line in remarks(result)),
+    ]  # fmt: skip
+
+
 def cluster_section(result: dict[str, Any]) -> list[str]:
     """Render the events on all GPUs of a machine, beside one."""
     return [

@@ -9,7 +9,7 @@ from typing import Any
 from render_first_runs import COMPILED, means_of, suites_of
 from render_gpu import SUITES, mean_ratio, of_suite, ratio
 from render_scaling import pipeline_runs, weak_scaling
-from render_text import conditions, mean, table
+from render_text import conditions, mean, measured, table
 
 Results = Mapping[str, dict[str, Any]]
 PEERS = ("cudf", "cudf-polars", "polars", "duckdb", "pandas")
@@ -55,6 +55,11 @@ def speed_rows(results: Results) -> Iterator[str]:
     for suite in SUITES:
         if suite in NAMES and suite not in suites_of(first_runs) and (jobs := of_suite(gpu, suite)):
             yield suite_row(NAMES[suite], jobs, gpu)
+    for result in measured("asof-100m"):
+        q1 = of_suite(result, "asof")["q1"]
+        ratios = {peer: f"{found:.0f}" for peer in PEERS if (found := ratio(q1, peer))}
+        work = "[as-of join](#as-of-joins) of 100 M trades with 10 M quotes, 1 M keys; the others ran once"
+        yield speed_row(work, f"{1e3 * q1['peers']['gpuetl']['best_s']:.0f} ms", ratios, result)
     for name, found in results["peers"]["pipelines"].items():
         contestants = {peer: f"{1 / t['gpuetl_takes']:.1f}" for peer, t in found["contestants"].items()}
         ours = found["contestants"]["gpuetl"]["median_s"]

@@ -1,18 +1,29 @@
 """Aggregate functions in DuckDB's SQL: PLACE is a column of the aggregate's input."""
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from fractions import Fraction
 
 import pyarrow as pa
 
 from fuzz.duckdb_text import Text, canonical
 from fuzz.duckdb_types import sql_type
-from gpuetl.expressions.functions.aggregates import edge_arguments
+from gpuetl.expressions.functions.aggregates import BY_STEP, edge_arguments, split_order
 from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import DURATION, is_floating
+from gpuetl.types.data_types import DURATION, FLOAT64, can_be_key, is_floating
 
 PLACE = '":place"'
 """The row's place in the order that `first` and `last` go by."""
 MEAN, WHOLE_MEAN = "exact_mean_of", "whole_mean_of"
+
+
+def count_distinct(call: Call, args: tuple[str, ...]) -> str:
+    """Of several columns, rows without a null."""
+    row = ", ".join(canonical(x, arg.dtype) for x, arg in zip(args, call.args, strict=True))
+    if len(args) == 1:
+        return f"count(DISTINCT {row})"
+    known = " AND ".join(f"{x} IS NOT NULL" for x in args)
+    return f"count(DISTINCT CASE WHEN {known} THEN row({row}) END)"
 
 
 def total(call: Call, x: str) -> str:
@@ -75,6 +86,47 @@ def considered(call: Call, x: str, options: tuple[str, ...]) -> str:
     return f"{only} AND {x} IS NOT NULL" if edge_arguments(call)[1] else only
 
 
+STEP_ORDER: ContextVar[bool] = ContextVar("whether the step has an order", default=False)
+
+
+def order_in(call: Call, args: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the arguments without those of the order, and the order: that of the call, or the step's, then the values."""
+    plain, keys = split_order(call)
+    own, x = list(args[len(plain) :]), call.args[0]
+    if not own and STEP_ORDER.get() and call.function.name in BY_STEP:
+        own = [PLACE]
+    if can_be_key(x.dtype) and not (keys and call.function.name.endswith("_distinct")):
+        own.append(f"{canonical(args[0], x.dtype)} NULLS LAST")
+    return args[: len(plain)], ", ".join(own)
+
+
+def collected(call: Call, *args: str) -> str:
+    """A list of all values, or of the distinct ones, in order."""
+    (x, *options), order = order_in(call, args)
+    distinct = "DISTINCT " if call.function.name.endswith("_distinct") else ""
+    x = canonical(x, call.args[0].dtype) if distinct else x
+    only = options[0] if options else "true"
+    return f"list({distinct}{x} ORDER BY {order}) FILTER (WHERE {only})"
+
+
+def joined_text(call: Call, *args: str) -> str:
+    """Strings with a separator between them."""
+    (x, *options), order = order_in(call, args)
+    separator = options[0] if options else "','"
+    distinct = "DISTINCT " if call.function.name.endswith("_distinct") else ""
+    return f"array_to_string(list({distinct}{x} ORDER BY {order}) FILTER (WHERE {x} IS NOT NULL), {separator})"
+
+
+def of_distinct(name: str) -> Callable[[Call, str], str]:
+    """Another aggregate of the list of distinct values."""
+
+    def text(call: Call, x: str) -> str:
+        distinct = f"(list(DISTINCT {canonical(x, call.args[0].dtype)}) FILTER (WHERE {x} IS NOT NULL))"
+        return f"list_aggregate({distinct}, '{name}')"
+
+    return text
+
+
 def extreme_by(order: str) -> Text:
     """Of the rows of the least or greatest y the least x; DuckDB's own would skip null x, and take any that tie."""
 
@@ -113,10 +165,29 @@ def spread(function: str, ddof: int = 1) -> Text:
     return text
 
 
+def distinct_spread(call: Call, x: str, function: str) -> str:
+    """A moment of distinct values; see `spread`."""
+    known = f"CASE WHEN isfinite({x}) THEN {x} END"
+    value = of_distinct(function)(call, f"({known})")
+    odd = f"CASE WHEN bool_or({x} IS NOT NULL AND NOT isfinite({x})) THEN CAST('nan' AS DOUBLE) ELSE {value} END"
+    return f"(CASE WHEN count(DISTINCT {canonical(x, FLOAT64)}) > 1 THEN {odd} END)"
+
+
+def mad_text(call: Call, x: str) -> str:
+    """The median of deviations; DuckDB's own fails where a value is infinite."""
+    return f"mad_of({sorted_list(call, x)})"
+
+
+def disc_text(call: Call, x: str, q: str) -> str:
+    """The value at a place from 1."""
+    values = sorted_list(call, canonical(x, call.args[0].dtype))
+    return f"value_at({values}, {q})"
+
+
 AGGREGATES: dict[str, Text] = {
     "count_rows": "count(*)",
     "count": "count({0})",
-    "count_distinct": lambda call, x: f"count(DISTINCT {canonical(x, call.args[0].dtype)})",
+    "count_distinct": lambda call, *args: count_distinct(call, args),
     "sum": total,
     "mean": mean,
     "min": extreme("min"),
@@ -132,12 +203,30 @@ AGGREGATES: dict[str, Text] = {
     "bitwise_and": "bit_and({0})",
     "bitwise_or": "bit_or({0})",
     "bitwise_xor": "bit_xor({0})",
+    "array_agg": collected,
+    "array_agg_distinct": collected,
+    "string_agg": joined_text,
+    "string_agg_distinct": joined_text,
+    "sum_distinct": lambda call, x: f"CAST({of_distinct('sum')(call, x)} AS {sql_type(call.dtype)})",
+    "mean_distinct": lambda call, x: (
+        of_distinct("avg")(call, x)
+        if is_floating(call.args[0].dtype)
+        else exact_mean(call, f"(list(DISTINCT {x}) FILTER (WHERE {x} IS NOT NULL))")
+    ),
+    "product_distinct": of_distinct("product"),
+    "median_distinct": lambda call, x: (
+        f"median_of(list_sort(list(DISTINCT {canonical(x, FLOAT64)}) FILTER (WHERE {x} IS NOT NULL)))"
+    ),
+    "var_distinct": lambda call, x: distinct_spread(call, x, "var_samp"),
+    "std_distinct": lambda call, x: distinct_spread(call, x, "stddev_samp"),
     "skewness": moments("skewness_of", 2),
     "kurtosis": moments("kurtosis_of", 3),
     "kurtosis_pop": moments("kurtosis_pop_of", 1),
     "median": lambda call, x: f"median_of({sorted_list(call, x)})",
     "quantile": lambda call, x, q: f"quantile_of({sorted_list(call, x)}, {q})",
     "mode": mode,
+    "mad": mad_text,
+    "quantile_disc": disc_text,
     "first": edge("ASC"),
     "last": edge("DESC"),
     "min_by": extreme_by("ASC"),

@@ -9,12 +9,12 @@ from typing import Any
 
 from fuzz.duckdb_aggregates import AGGREGATES, MEAN, WHOLE_MEAN, nearest_float, nearest_integer
 from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
-from fuzz.duckdb_text import MACROS, Text, hidden
+from fuzz.duckdb_text import MACROS, Text, canonical, hidden
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
 from gpuetl.engines.pandas.expressions.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import FUNCTIONS, Kind
-from gpuetl.expressions.ir import Call, can_fail
+from gpuetl.expressions.ir import Call, Literal, can_fail
 
 HASH = "hash_of_engine"
 
@@ -31,10 +31,18 @@ def bucket(call: Call, x: str, count: str) -> str:
     return f"CAST((CAST({hashed(call, x)} AS HUGEINT) + {1 << 64}) % {1 << 64} % {count} AS BIGINT)"
 
 
+def sort_key(call: Call, x: str) -> str:
+    """A key of the order of a call."""
+    descending, nulls_first = (isinstance(way, Literal) and bool(way.value) for way in call.args[1:])
+    ways = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
+    return f"{canonical(x, call.dtype)} {ways}"
+
+
 DUCKDB: dict[tuple[Kind, str], Text] = {
     **{("scalar", name): text for name, text in SCALARS.items()},
     **{("aggregate", name): text for name, text in AGGREGATES.items()},
     **{("window", name): text for name, text in WINDOWS.items()},
+    ("scalar", "sort_key"): lambda call, x, *ways: sort_key(call, x),
     ("scalar", "hash"): hashed,
     ("scalar", "bucket"): bucket,
 }

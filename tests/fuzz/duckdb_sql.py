@@ -5,13 +5,14 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 
 from functools import singledispatch
 
-from fuzz.duckdb_aggregates import PLACE
+from fuzz.duckdb_aggregates import PLACE, STEP_ORDER
 from fuzz.duckdb_asof import asof_text
 from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import GAP, TIME
+from gpuetl.expressions.functions.aggregates import split_order
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, Variable
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
@@ -64,7 +65,9 @@ def projected(node: nodes.Project, source: str) -> str:
 @select.register
 def aggregated(node: nodes.Aggregate, source: str) -> str:
     """Group by keys; DuckDB's nulls and NaN are groups as well."""
-    for order in list(node.orders.values())[:1]:  # a step has one order
+    by_step = [order for name, order in node.orders.items() if not split_order(node.calls[name])[1]]
+    STEP_ORDER.set(bool(by_step))
+    for order in by_step[:1]:  # a step has one order
         placed = f"row_number() OVER ({order_text(order, node.source.schema)})"
         source = f"(SELECT *, {placed} AS {PLACE} FROM {source})"
     keys = [canonical(quoted(name), node.source.schema[name]) for name in node.by]
@@ -122,7 +125,17 @@ def joined(node: nodes.Join, left: str, right: str) -> str:
     pairs = " AND ".join(
         f"{canonical(a, s)} {equal} {canonical(b, t)}" for a, b, s, t in zip(left_keys, right_keys, *types, strict=True)
     )
-    joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
+    if isinstance(node, nodes.ConditionJoin):
+        pairs = " AND ".join([*([pairs] if pairs else []), text(node.condition)])
+        named = [
+            f"(SELECT *{''.join(f', {quoted(name)} AS {quoted(prefix + name)}' for name in names)} FROM {side})"
+            for side, prefix, names in zip((left, right), ("l.", "r."), node.condition_columns, strict=True)
+        ]
+    else:
+        named = [left, right]
+    joins = f"SELECT {listed} FROM {named[0]} l {node.how.upper()} JOIN {named[1]} r" + (
+        f" ON {pairs}" if pairs else ""
+    )
     return joins + checked(node, left, "left") + checked(node, right, "right")
 
 

@@ -142,6 +142,17 @@ STRINGS: dict[str, Text] = {
     "regexp_split_to_array": matched("regexp_split_to_array({0}, {p}, {o})"),
     "regexp_replace": matched("regexp_replace({0}, {p}, {2}, 'g' || {o})", 3),
     "regexp_count": matched("(strlen(regexp_replace({0}, {p}, '\\0#', 'g' || {o})) - strlen({0}))"),
+    "ascii": "CAST(ascii({0}) AS BIGINT)",
+    "unicode": "CAST(unicode({0}) AS BIGINT)",
+    "chr": lambda call, x: guarded(
+        f"{x} BETWEEN 0 AND 1114111 AND {x} NOT BETWEEN 55296 AND 57343", f"chr(CAST({x} AS INTEGER))", lenient=False
+    ),
+    "levenshtein": "levenshtein({0}, {1})",
+    "hamming": lambda call, x, y: guarded(f"length({x}) = length({y})", f"hamming({x}, {y})", lenient=False),
+    "jaccard": lambda call, x, y: guarded(f"{x} <> '' AND {y} <> ''", f"jaccard({x}, {y})", lenient=False),
+    "url_encode": "url_encode({0})",
+    "url_decode": "url_decode({0})",
+    "regexp_escape": "regexp_escape({0})",
     "md5": "md5({0})",
     "sha256": "sha256({0})",
     "list_length": lambda call, x: f"CAST({'cardinality' if is_map(call.args[0].dtype) else 'len'}({x}) AS BIGINT)",

@@ -31,6 +31,9 @@ CREATE MACRO power_of_all(s) AS
     power(-1.0, len(list_filter(s, lambda v: v < 0))) * exp(list_sum(list_transform(s, lambda v: ln(abs(v)))));
 CREATE MACRO product_of(s) AS
     CASE WHEN list_contains(s, 0.0) THEN list_sum(list_transform(s, lambda v: v * 0)) ELSE power_of_all(s) END;
+CREATE MACRO mad_about(s, center) AS median_of(list_sort(list_transform(s, lambda v: abs(v - center))));
+CREATE MACRO mad_of(s) AS mad_about(s, median_of(s));
+CREATE MACRO value_at(s, q) AS s[greatest(1, CAST(len(s) - floor(len(s) - len(s) * q) AS BIGINT))];
 CREATE MACRO power_sum(s, mean, p) AS list_sum(list_transform(s, lambda v: power(v - mean, p)));
 CREATE MACRO moment_of(s, p) AS power_sum(s, list_avg(s), p);
 CREATE MACRO skewness_at(n, second, third) AS

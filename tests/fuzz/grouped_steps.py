@@ -10,11 +10,11 @@ from fuzz.precision import precision_of
 from gpuetl import Table
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Kind, find_function
-from gpuetl.expressions.functions.aggregates import ORDERED
+from gpuetl.expressions.functions.aggregates import BY_STEP, ORDERABLE, ORDERED, split_order
 from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
 from gpuetl.expressions.ir import calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WINDOWS
-from gpuetl.expressions.syntax import Apply, Syntax, parts
+from gpuetl.expressions.syntax import ORDER_BY, SORT_KEY, Apply, Constant, Name, Syntax, parts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import is_temporal
 
@@ -25,14 +25,14 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     drawn, order = builder.expressions(relation), total_order(builder, relation)
     keys = [leaf for leaf in drawn.leaves if str(to_sql(leaf.syntax)) in by]
     outputs = outputs_of(
-        builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else ORDERED)
+        builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else {*ORDERED, "array_agg"})
     )
     if not outputs:
         return None
     names = [next(n for j in range(1000) if (n := f"g{i + 3 * j}") not in by) for i in range(len(outputs))]
     resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
     calls = calls_of("aggregate", [expr for expr in resolved if expr])
-    needed = any(call.function.name in ORDERED for call in calls)
+    needed = any(call.function.name in BY_STEP and not split_order(call)[1] for call in calls)
     return relation.table.aggregate(by, order if needed and order else (), **dict(zip(names, outputs, strict=True)))
 
 
@@ -43,7 +43,9 @@ def outputs_of(
     drawn, calls = builder.expressions(relation), []
     kinds = AGGREGATES if kind == "aggregate" else WINDOWS
     for _ in range(builder.draws.between(1, 3)):
-        syntax = filtered_call(builder, drawn, drawn.special(kind, functions), kind)
+        syntax = filtered_call(
+            builder, drawn, ordered_call(builder, relation, drawn.special(kind, functions), kind), kind
+        )
         resolved = typed(syntax, drawn.scope(kinds))
         if resolved is not None:
             calls.append(Leaf(syntax, resolved.dtype, precision_of(resolved, relation.facts.precision)))
@@ -52,6 +54,18 @@ def outputs_of(
         over = replace(drawn, leaves=[*calls, *leaves])
         outputs[-1] = builder.written(over.any())
     return outputs
+
+
+def ordered_call(builder: Builder, relation: Relation, syntax: Syntax, kind: Kind) -> Syntax:
+    """Put an ORDER BY into a call, now and then; `first` and `last` need one that tells all rows apart."""
+    draws, names = builder.draws, relation.exact()
+    if kind != "aggregate" or not isinstance(syntax, Apply) or syntax.function not in ORDERABLE - ORDERED:
+        return syntax
+    if not names or not draws.chance(40):
+        return syntax
+    own = [syntax.args[0]] if syntax.function.endswith("_distinct") else map(Name, draws.some_of(names, 1, 2))
+    keys = [Apply(SORT_KEY, (key, Constant(draws.chance(50)), Constant(draws.chance(30)))) for key in own]
+    return replace(syntax, keywords=(*syntax.keywords, *((ORDER_BY, key) for key in keys)))
 
 
 def filtered_call(builder: Builder, drawn: Expressions, syntax: Syntax, kind: Kind) -> Syntax:
@@ -79,7 +93,7 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
         order = [draws.one_of(times) + " nulls first" * draws.chance(25), *order]
     leaves = list(builder.expressions(relation).leaves)
     outputs = outputs_of(builder, relation, "window", leaves, functions)
-    totals = {*all_names("aggregate")} - ORDERED
+    totals = {*all_names("aggregate")} - ORDERED - {"array_agg"}
     if draws.chance(25):
         outputs = outputs_of(builder, relation, "aggregate", leaves, totals) + outputs * draws.chance(50)
     if not outputs:

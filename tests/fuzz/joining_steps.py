@@ -10,9 +10,9 @@ from gpuetl import Expression, Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
 from gpuetl.spec.steps.asof import AsofKeys, can_meet, has_distance
-from gpuetl.spec.steps.join import meeting_type
+from gpuetl.spec.steps.join_keys import meeting_type
 from gpuetl.table_steps import KeyedJoin, Validate
-from gpuetl.types.data_types import STRING, DataType, can_be_key, common_type, is_temporal
+from gpuetl.types.data_types import NULL, STRING, DataType, can_be_key, common_type, is_temporal
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 
@@ -45,11 +45,31 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
         return relation.table.join(right.table, how="cross", suffix=suffix)
     on = drawn_keys(builder, relation, right)
     checks = CHECKS[:1] if how in ("semi", "anti") else CHECKS
+    if draws.chance(30) and (condition := drawn_condition(builder, relation, right)) is not None:
+        if on is None or draws.chance(40):
+            return relation.table.join(right.table, condition=condition, how=how, suffix=suffix)
+        return relation.table.join(right.table, on, how, suffix=suffix, condition=condition)
     if on is None:
         return None
     return relation.table.join(
         right.table, on, how, validate=draws.one_of(checks), suffix=suffix, nulls_equal=draws.chance(30)
     )
+
+
+def drawn_condition(builder: Builder, left: Relation, right: Relation) -> Expression | None:
+    """One or two comparisons of a left with a right column; None where no types meet."""
+    draws, types = builder.draws, (left.node.schema, right.node.schema)
+    pairs = [(a, b) for a in left.exact() for b in right.exact() if types[0][a] == types[1][b] != NULL]
+    if not pairs:
+        return None
+    parts = []
+    for _ in range(draws.between(1, 2)):
+        a, b = draws.one_of(pairs)
+        sides = [f'l."{a}"', f'r."{b}"']
+        parts.append(
+            f" {draws.one_of(('<', '>=', '>', '<=', '<>', '='))} ".join(sides if draws.chance(50) else sides[::-1])
+        )
+    return builder.read(draws.one_of((" and ", " or ")).join(parts))
 
 
 def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | None:

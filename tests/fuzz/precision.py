@@ -26,14 +26,14 @@ class Precision(enum.IntEnum):
 EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
-    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
+    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "quantile_disc", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
     "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "min_by", "max_by", "clip",
+    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "quantile_disc", "min_by", "max_by", "clip",
     "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
@@ -41,12 +41,15 @@ VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "fir
 """Functions that look at no digit of a number: rounded ones stay rounded."""
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
-    "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "cum_prod",
+    "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "mad", "cum_prod",
+    "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
     "list_cosine_similarity", "list_cosine_distance",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
-MEANS = frozenset(("mean", "cum_mean", "rolling_mean"))
+COLLECTING = frozenset(("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct"))
+"""Functions that order values, or tell them apart."""
+MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))
 """Functions that are exact of integers and decimals."""
 SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
 """Functions that DuckDB has no text for."""
@@ -67,6 +70,8 @@ def precision_of(expr: Expr, columns: dict[str, Precision]) -> Precision:
 def of_call(call: Call, arguments: Precision) -> Precision:
     """Return how far a call's result can be compared, given the least of its arguments."""
     name = call.function.name
+    if name in COLLECTING and arguments < Precision.EXACT:
+        return Precision.NOTHING
     if not is_floating(call.dtype):
         return min(arguments, Precision.TAME if name in KEEPING else Precision.EXACT)
     if name in MEANS and not is_floating(call.args[0].dtype):

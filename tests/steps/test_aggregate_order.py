@@ -179,7 +179,11 @@ def test_rows_that_tie_are_taken_in_the_input_s_order_on_one_partition(source, p
     [
         ((), "first(x)", "first needs order_by\nAdd order_by: the columns that order a group's rows."),
         ((), "count(*) + last(x)", "last needs order_by"),
-        ("t", "sum(x)", "order_by is for first and last, and none is here\nTo order the rows that leave, add a sort"),
+        (
+            "t",
+            "sum(x)",
+            "order_by is for first, last, array_agg and string_agg, and none is here\nTo order the rows that leave, add a sort",
+        ),
         ("u", "first(x)", "unknown column 'u'"),
         ("t", "first(y)", "unknown column 'y'"),
         ("t", "first(x, only => t)", "first takes bool, got int64"),

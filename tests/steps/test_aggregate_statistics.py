@@ -100,3 +100,31 @@ def test_filter_leaves_pairs_out(source, check):
     rows = source(table({"x": "float64", "y": "float64"}, (1.0, 2.0), (2.0, 4.0), (9.0, 0.0), (None, 1.0)))
     calls = {"s": "regr_slope(y, x) FILTER (WHERE x < 5)", "w": "weighted_avg(x, y) FILTER (WHERE y < 4)"}
     check(rows.aggregate(**exprs(calls)), table(dict.fromkeys(calls, "float64"), (2.0, 1.0)))
+
+
+def test_discrete_quantiles_and_deviations_from_the_median(source, check):
+    calls = {
+        "low": "quantile_disc(s, 0)", "some": "quantile_disc(s, 0.4)", "half": "percentile_disc(x, 0.5)", "top": "quantile_disc(s, 1)",
+        "mad": "mad(x)", "n": "approx_count_distinct(s)", "q": "approx_quantile(x, 0.5)",
+    }  # fmt: skip
+    rows = [
+        ("a", "d", 1.0), ("a", "b", 2.0), ("a", "c", 9.0), ("a", None, None), ("a", "a", 4.0), ("one", "x", -0.0),
+        ("none", None, None), ("inf", "y", INF), ("inf", "z", 1.0), ("inf", "y", NAN),
+    ]  # fmt: skip
+    types = {
+        "low": "string",
+        "some": "string",
+        "half": "float64",
+        "top": "string",
+        "mad": "float64",
+        "n": "int64",
+        "q": "float64",
+    }
+    expected = table(
+        {"g": "string", **types},
+        ("a", "a", "b", 2.0, "d", 1.5, 4, 3.0),
+        ("one", "x", "x", 0.0, "x", 0.0, 1, 0.0),
+        ("none", None, None, None, None, None, 0, None),
+        ("inf", "y", "y", INF, "z", NAN, 2, INF),
+    )
+    check(source(table({"g": "string", "s": "string", "x": "float64"}, *rows)).aggregate("g", **exprs(calls)), expected)

@@ -266,4 +266,18 @@ example.yaml:9:17: stage 'result', step 1: AND takes bool, got int64  [GE1117]
 Compare it with something: id > 0.""",
         fixed="- filter: amount > 0 AND id > 0",
     ),
+    ErrorPage(
+        code="GE1840",
+        title="ORDER BY in a call that has no such order",
+        cause="ORDER BY in a call is for aggregates whose result depends on the order of rows: first, last, array_agg and "
+        "string_agg.  Its keys are expressions over columns.  Values of DISTINCT are ordered by themselves.",
+        fix="Leave ORDER BY out, or change its keys.",
+        example="- aggregate: {by: day, columns: {total: sum(amount ORDER BY id)}}",
+        message="""\
+example.yaml:9:67: stage 'result', step 1: sum does not take ORDER BY  [GE1840]
+    - aggregate: {by: day, columns: {total: sum(amount ORDER BY id)}}
+                                                                ^^
+Leave it out.""",
+        fixed="- aggregate: {by: day, columns: {total: sum(amount)}}",
+    ),
 )

@@ -1,4 +1,4 @@
-"""Values of other stages, join conditions, and sets of rows."""
+"""Values of other stages, and conditions of joins."""
 
 from gpuetl.error_codes.page import ErrorPage
 
@@ -46,5 +46,18 @@ example.yaml:10:17: stage 'large', step 1: scalar(usual.amount) is one value, an
               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 Aggregate, filter or limit that stage to one row.""",
         fixed=ONE,
+    ),
+    ErrorPage(
+        code="GE1812",
+        title="a name in a join's condition that both sides have",
+        cause="The left and the right side of a join have a column of this name, and it is not a key of both.",
+        fix="Write `l.name` for the left side or `r.name` for the right side.",
+        example="- join: {with: sales, on: id, suffix: _other, condition: amount > 5}",
+        message="""\
+example.yaml:9:64: stage 'result', step 1: both sides have a column 'amount'  [GE1812]
+    - join: {with: sales, on: id, suffix: _other, condition: amount > 5}
+                                                             ^^^^^^
+Write l.amount or r.amount.""",
+        fixed="- join: {with: sales, on: id, suffix: _other, condition: l.amount >= r.amount}",
     ),
 )

@@ -64,11 +64,12 @@ Add order_by: the columns that order a group's rows.""",
     ErrorPage(
         code="GE1205",
         title="order_by of an aggregate is missing or has no use",
-        cause="first and last depend on the order of the rows, so an aggregate with one of them needs order_by.  "
-        "Without first and last, order_by has no effect there and is refused.  A window step that has only aggregates, "
-        "which are over the whole group, refuses it too.",
-        fix="Add order_by for first and last.  To order the result, add a sort step after the aggregate.  For the rows "
-        "so far, write cum_sum in a window step.",
+        cause="first and last depend on the order of the rows, so an aggregate with one of them needs order_by.  So does "
+        "array_agg of structs, lists and maps, which have no order of their own.  Without first, last, array_agg and "
+        "string_agg, order_by has no effect there and is refused.  A window step that has only aggregates, which are over the "
+        "whole group, refuses it too.",
+        fix="Add order_by, or an order of the call: first(x ORDER BY ts).  To order the result, add a sort step after the "
+        "aggregate.  For the rows so far, write cum_sum in a window step.",
         example="- aggregate: {by: day, columns: {opening: first(amount)}}",
         message="""\
 example.yaml:9:40: stage 'result', step 1: first needs order_by  [GE1205]

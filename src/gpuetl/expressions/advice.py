@@ -41,7 +41,7 @@ SIGNS = {
     "concat": "||", "and": "AND", "or": "OR", "not": "NOT", "in": "IN", "like": "LIKE", "ilike": "ILIKE",
     "case": "CASE",
     "is_null": "IS NULL", "is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM",
-    "at_time_zone": "AT TIME ZONE", "regexp_like": "regexp_like", "count_rows": "count", "count_distinct": "count",
+    "at_time_zone": "AT TIME ZONE", "regexp_like": "regexp_like", "count_rows": "count",
 }  # fmt: skip
 """How functions are written that are not called by their name."""
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_distinct", "is_not_distinct")
@@ -49,7 +49,8 @@ COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_e
 
 def shown_name(function: Function) -> str:
     """Return what a user writes for the function."""
-    sign = SIGNS.get(function.name, function.name)
+    distinct = function.kind == "aggregate" and function.name.endswith("_distinct")
+    sign = function.name.removesuffix("_distinct") if distinct else SIGNS.get(function.name, function.name)
     return sign if sign[0].isalpha() else f"'{sign}'"
 
 

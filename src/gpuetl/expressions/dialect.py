@@ -36,6 +36,8 @@ class ZonedTypes(set[str]):
 class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
+    NULL_ORDERING = "nulls_are_last"
+
     class Tokenizer(tokens.Tokenizer):
         """Arrow's type names beside SQL's; `//` divides integers; `all` is a function, no word before an argument."""
 

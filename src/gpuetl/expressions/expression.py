@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import partial, reduce
@@ -13,7 +14,21 @@ from gpuetl.errors import GpuetlError, InvalidExpression, InvalidType, MisusedEx
 from gpuetl.expressions.functions import ALIASES, INSTEAD
 from gpuetl.expressions.methods import Methods
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
-from gpuetl.expressions.syntax import ASSOCIATIVE, SUBSCRIPT, Apply, CastTo, Constant, Lambda, Over, Syntax, Variable
+from gpuetl.expressions.syntax import (
+    ASSOCIATIVE,
+    ORDER_BY,
+    ORDER_TEXT,
+    SORT_KEY,
+    SUBSCRIPT,
+    Apply,
+    CastTo,
+    Constant,
+    Lambda,
+    Name,
+    Over,
+    Syntax,
+    Variable,
+)
 from gpuetl.messages import coded, cut, one_line
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, parse_type
@@ -278,7 +293,28 @@ def apply(function: str, *args: object, **keywords: object) -> Expression:
 def call(function: str, required: tuple[object, ...], optional: tuple[object, ...] = (), **named: object) -> Expression:
     """Call a function of the table as its method in Python does; options that are None are not given."""
     given = [option for option in optional if option is not None]
-    return apply(function, *required, *given, **{key: value for key, value in named.items() if value is not None})
+    order = [sort_key(key) for key in names_in_order(named.pop(ORDER_BY, None))]
+    made = apply(function, *required, *given, **{key: value for key, value in named.items() if value is not None})
+    if not order:
+        return made
+    assert isinstance(made.syntax, Apply)
+    return Expression(replace(made.syntax, keywords=(*made.syntax.keywords, *order)))
+
+
+def names_in_order(value: Any) -> Iterable[Any]:
+    """Return the keys of an order, of which one may be given alone."""
+    return () if value is None else (value,) if isinstance(value, str | Expression) else value
+
+
+def sort_key(key: Expression | str) -> tuple[str, Syntax]:
+    """Return a key of the order of a call: an expression, or text such as `ts desc nulls first`."""
+    if isinstance(key, Expression):
+        return ORDER_BY, Apply(SORT_KEY, (key.syntax, Constant(False), Constant(False)))
+    found = ORDER_TEXT.fullmatch(key.strip())
+    if found is None:
+        raise InvalidExpression(coded("GE1008", "order_by takes a column, then asc or desc"))
+    descending, nulls_first = (found["way"] or "").lower() == "desc", (found["nulls"] or "").lower() == "first"
+    return ORDER_BY, Apply(SORT_KEY, (Name(found["column"]), Constant(descending), Constant(nulls_first)))
 
 
 def function_call(

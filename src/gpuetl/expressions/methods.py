@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -998,6 +998,95 @@ class Methods:
         """
         return self._call("regexp_count", (self, pattern), (options,))
 
+    def ascii(self) -> Expression:
+        """The number of the first code point; 0 of an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("añb").ascii()` is `97`.
+        """
+        return self._call("ascii", (self,))
+
+    def unicode(self) -> Expression:
+        """The number of the first code point; -1 of an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("ñ").unicode()` is `241`.
+        """
+        return self._call("unicode", (self,))
+
+    def chr(self) -> Expression:
+        """The code point of a number; an error for a number that is none.
+
+        Null in any argument gives null.
+
+        Example: `lit(241).chr()` is `"ñ"`.
+        """
+        return self._call("chr", (self,))
+
+    def levenshtein(self, y: IntoExpression) -> Expression:
+        """The fewest code points to insert, delete or replace to make y of x.
+
+        An error where both have more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("kitten").levenshtein("sitting")` is `3`.
+        """
+        return self._call("levenshtein", (self, y))
+
+    def hamming(self, y: IntoExpression) -> Expression:
+        """The number of places at which the code points differ.
+
+        An error for strings of two lengths.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").hamming("luck")` is `1`.
+        """
+        return self._call("hamming", (self, y))
+
+    def jaccard(self, y: IntoExpression) -> Expression:
+        """The share of the distinct code points of both that are in each.
+
+        An error for an empty string.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaccard("luck")` is `0.6`.
+        """
+        return self._call("jaccard", (self, y))
+
+    def url_encode(self) -> Expression:
+        """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
+
+        Null in any argument gives null.
+
+        Example: `lit("a b/ñ").url_encode()` is `"a%20b%2F%C3%B1"`.
+        """
+        return self._call("url_encode", (self,))
+
+    def url_decode(self) -> Expression:
+        """Each %XX replaced by its byte, other text kept.
+
+        An error where this is no UTF-8.
+
+        Null in any argument gives null.
+
+        Example: `lit("a%20b%2F%C3%B1").url_decode()` is `"a b/ñ"`.
+        """
+        return self._call("url_decode", (self,))
+
+    def regexp_escape(self) -> Expression:
+        """A regular expression that matches the text alone.
+
+        Null in any argument gives null.
+
+        Example: `lit("1.5 (a)").regexp_escape()` is `r"1\\.5\\ \\(a\\)"`.
+        """
+        return self._call("regexp_escape", (self,))
+
     def year(self) -> Expression:
         """The year.
 
@@ -1960,16 +2049,16 @@ class Methods:
         """
         return self._call("count", (self,))
 
-    def count_distinct(self) -> Expression:
-        """`count(DISTINCT x)`: distinct values that are not null.
+    def count_distinct(self, *more: Expression) -> Expression:
+        """`count(DISTINCT x)`: distinct values that are not null; NaN is one value.
 
-        NaN is one value.
+        Of several columns, `count(DISTINCT a, b)`: distinct rows without a null.
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
-        return self._call("count_distinct", (self,))
+        return self._call("count_distinct", (self, *more))
 
     def sum(self) -> Expression:
         """The sum: int64, float64 or decimal.
@@ -2272,6 +2361,37 @@ class Methods:
         """
         return self._call("kurtosis_pop", (self,))
 
+    def quantile_disc(self, q: float | Expression) -> Expression:
+        """The value at the quantile, one of the values themselves.
+
+        Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").quantile_disc(0.75)` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("quantile_disc", (self, q))
+
+    def mad(self) -> Expression:
+        """The median of the absolute deviations from the median.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mad()` is `0.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mad", (self,))
+
+    def approx_count_distinct(self) -> Expression:
+        """`count(DISTINCT x)`, exactly.
+
+        No result depends on an estimate.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("approx_count_distinct", (self,))
+
     def sem(self) -> Expression:
         """The standard error of the mean, as DuckDB has it.
 
@@ -2389,6 +2509,116 @@ class Methods:
         Example: `col("x").regr_r2(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("regr_r2", (self, x))
+
+    def array_agg(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+        """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
+
+        Null of no rows.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").array_agg().list_length()` is `4`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("array_agg", (self,), only=only, order_by=order_by)
+
+    def array_agg_distinct(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
+        """`array_agg(DISTINCT x)`: a list of the distinct values.
+
+        Null is one.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").array_agg_distinct().list_length()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("array_agg_distinct", (self,), only=only, order_by=order_by)
+
+    def string_agg(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+        """The strings that are not null, with a separator between them: a comma if none is given.
+
+        Null of none.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").cast("string").string_agg("-")` is `"1-1-2"`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("string_agg", (self,), (separator,), order_by=order_by)
+
+    def string_agg_distinct(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+        """`string_agg(DISTINCT x)`.
+
+        The same of distinct strings.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").cast("string").string_agg_distinct()` is `"1,2"`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("string_agg_distinct", (self,), (separator,), order_by=order_by)
+
+    def sum_distinct(self) -> Expression:
+        """`sum(DISTINCT x)`.
+
+        The sum of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").sum_distinct()` is `3`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("sum_distinct", (self,))
+
+    def mean_distinct(self) -> Expression:
+        """`mean(DISTINCT x)`.
+
+        The mean of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").mean_distinct()` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("mean_distinct", (self,))
+
+    def product_distinct(self) -> Expression:
+        """`product(DISTINCT x)`.
+
+        The product of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").product_distinct()` is `2.0`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("product_distinct", (self,))
+
+    def median_distinct(self) -> Expression:
+        """`median(DISTINCT x)`.
+
+        The median of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").median_distinct()` is `1.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("median_distinct", (self,))
+
+    def var_distinct(self) -> Expression:
+        """`var(DISTINCT x)`.
+
+        The sample variance of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").var_distinct()` is `0.5`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("var_distinct", (self,))
+
+    def std_distinct(self) -> Expression:
+        """`std(DISTINCT x)`.
+
+        The sample standard deviation of the distinct values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").std_distinct()` is `0.7071067811865476`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("std_distinct", (self,))
 
     def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.

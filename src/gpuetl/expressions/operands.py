@@ -18,6 +18,7 @@ Scalar: TypeAlias = bool | int | float | str | bytes | Decimal | date | time | t
 IntoExpression: TypeAlias = "Expression | Scalar | list[Expression | Scalar | None] | None"
 """An expression, or a constant; None is NULL, and a list is a list of these."""
 Names: TypeAlias = str | Iterable[str]
+OrderBy: TypeAlias = "str | Expression | Iterable[str | Expression]"
 """One name, or several."""
 
 DateUnit = Literal[

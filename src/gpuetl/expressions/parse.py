@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -16,10 +17,12 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, LITERALS, cast_target, constant_form, converted
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.foreign import FOREIGN_WORDS, SIGNS, reference_hint
-from gpuetl.expressions.functions import INSTEAD, OVERLOADS, Kind, find_function, unknown_function
-from gpuetl.expressions.functions.aggregates import FILTERED
+from gpuetl.expressions.functions import ALIASES, INSTEAD, OVERLOADS, Kind, find_function, unknown_function
+from gpuetl.expressions.functions.aggregates import FILTERED, SAME_OF_DISTINCT
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import (
+    ORDER_BY,
+    SORT_KEY,
     STRUCT,
     SUBSCRIPT,
     Apply,
@@ -58,6 +61,25 @@ def filtered_call(call: Syntax, condition: Syntax, span: Span | None) -> Syntax:
         return Apply("count", (Apply("case", (condition, Constant(1))),), span=call.span)
     names = [slot.name for slot in function.arguments]
     return _narrowed(call, names, FILTERED.get(function.name, names[0]), condition)
+
+
+def distinct_name(name: str, span: Span | None) -> str:
+    """Return the function that a call with DISTINCT stands for; of some, DISTINCT changes nothing.
+
+    Raises
+    ------
+    InvalidExpression
+        For what takes no DISTINCT.
+    """
+    known = ALIASES.get(name, name)
+    if known in SAME_OF_DISTINCT:
+        return known
+    if find_function(f"{known}_distinct", ("aggregate",)):
+        return f"{known}_distinct"
+    if not _is_function(name):
+        raise unknown_function(name, span, KINDS)
+    message = coded("GE1102", f"{name} does not take DISTINCT")
+    raise InvalidExpression(message, span, "Use a distinct step before.")
 
 
 def _narrowed(call: Apply, names: list[str], name: str, condition: Syntax) -> Syntax:
@@ -331,19 +353,18 @@ class _Lowering:
             return self.struct(node, span)
         keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
         positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
+        order = positional[-1].expressions if positional and isinstance(positional[-1], exp.Order) else []
+        if order:
+            positional[-1] = positional[-1].this
         if name == "count" and len(positional) == 1 and isinstance(positional[0], exp.Star):
             return Apply("count_rows", span=span)
         if len(positional) == 1 and isinstance(positional[0], exp.Distinct):
-            if name != "count":
-                raise InvalidExpression(
-                    coded("GE1102", "only count takes DISTINCT"), span, "Use a distinct step before."
-                )
-            name, positional = f"{name}_distinct", positional[0].expressions
+            name, positional = distinct_name(name, span), positional[0].expressions
         if any(isinstance(a, exp.Star) for a in positional) and not _is_function(name):
             raise unknown_function(name, span, KINDS)
         if cast := next((a for a in positional if isinstance(a, exp.Alias)), None):
             raise self.refusal(cast) if _is_function(name) else unknown_function(name, span, KINDS)
-        name = OVERLOADS.get((name, len(node.expressions)), name)
+        name = OVERLOADS.get((name, len(positional)), name)
         count = len(self.errors)
         args = tuple(self.lower(argument) for argument in positional)
         if name in INSTEAD:  # its arguments are written otherwise, too
@@ -356,7 +377,22 @@ class _Lowering:
                     f"It is {name}(condition, value, otherwise).",
                 )
             return Apply("case", args, span=span)
-        return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
+        named = [(k.this.name, self.lower(k.expression)) for k in keywords]
+        return Apply(name, args, (*named, *map(self.sort_key, order)), span=span)
+
+    def sort_key(self, node: exp.Expr) -> tuple[str, Syntax]:
+        """Lower one of the keys of an ORDER BY in a call."""
+        if not isinstance(node, exp.Ordered):
+            raise self.refusal(node)
+        ways = (Constant(bool(node.args.get("desc"))), Constant(bool(node.args.get("nulls_first"))))
+        return ORDER_BY, Apply(SORT_KEY, (self.lower(node.this), *ways), span=span_of(node))
+
+    def within_group(self, node: exp.WithinGroup) -> Syntax:
+        """Lower `f(x) WITHIN GROUP (ORDER BY y)`, which is `f(x ORDER BY y)`."""
+        call, order = self.lower(node.this), node.expression.expressions
+        if not isinstance(call, Apply) or call.function in ("quantile", "percentile_cont", "percentile_disc"):
+            raise self.refusal(node)
+        return replace(call, keywords=(*call.keywords, *map(self.sort_key, order)))
 
     def struct(self, node: exp.Anonymous, span: Span | None) -> Syntax:
         """Lower `struct_pack(a := x)`, and `struct(a, x AS b)`, where a column's own name is that of its field."""
@@ -456,7 +492,7 @@ class _Lowering:
 
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
         exp.Column: column, exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
-        exp.Anonymous: call, exp.Filter: filtered,
+        exp.Anonymous: call, exp.Filter: filtered, exp.WithinGroup: within_group,
         exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,

@@ -16,13 +16,27 @@ from gpuetl.expressions import ir
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import ALIASES, Function, Kind, TypeMismatch, find_function, unknown_function
+from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained, substitute
+from gpuetl.expressions.ir import (
+    ABSENT,
+    Call,
+    Cast,
+    Column,
+    Expr,
+    Literal,
+    RunId,
+    branch_places,
+    chained,
+    columns_of,
+    substitute,
+)
 from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    ORDER_BY,
     RUN_ID,
     SCALAR,
     STRUCT,
@@ -268,6 +282,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if function is None:
         return _call_of_plugin(syntax, scope)
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
+    syntax, order = _without_order(syntax)
     try:
         bound = _bind(function, syntax)
     except InvalidExpression as error:
@@ -290,7 +305,38 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     operands = [coerce(spelled_out(arg, syntax), to) for arg, to in zip(args, types, strict=True)]
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
+    operands += [_sort_key(key, function, operands, inner) for key in order]
     return _defined(function, operands) if function.definition else Call(function, tuple(operands), dtype)
+
+
+def _without_order(syntax: Apply) -> tuple[Apply, list[Syntax]]:
+    """Return a call without the keys of its ORDER BY, and these."""
+    order = [value for name, value in syntax.keywords if name == ORDER_BY]
+    if not order:
+        return syntax, []
+    return replace(syntax, keywords=tuple(pair for pair in syntax.keywords if pair[0] != ORDER_BY)), order
+
+
+def _sort_key(key: Syntax, function: Function, operands: Sequence[Expr], scope: Scope) -> Expr:
+    """Type a key of a call's own order."""
+    name = shown_name(function)
+    if function.kind != "aggregate" or function.name not in ORDERABLE:
+        hint = "A window step has one order_by." if function.kind == "window" else "Leave it out."
+        raise InvalidExpression(coded("GE1840", f"{name} does not take ORDER BY"), key.span, hint)
+    assert isinstance(key, Apply)
+    expr, *ways = (_resolve(part, scope) for part in key.args)
+    if expr.dtype == UNKNOWN:
+        return WRONG
+    if not can_be_key(expr.dtype):
+        message = coded("GE1115", f"ORDER BY does not take {value_kinds(expr.dtype)}")
+        raise InvalidExpression(message, key.span, _part_hint(expr))
+    if not columns_of(expr):
+        message = coded("GE1840", "ORDER BY takes an expression over columns, got a constant")
+        raise InvalidExpression(message, key.span, "Leave it out, or name a column.")
+    if function.name.endswith("_distinct") and expr != operands[0]:
+        message = coded("GE1840", f"{name} of DISTINCT values is ordered by the values alone")
+        raise InvalidExpression(message, key.span, "Order by the first argument, or leave out DISTINCT.")
+    return Call(SORT_KEY_FUNCTION, (expr, *ways), expr.dtype)
 
 
 def _defined(function: Function, args: Sequence[Expr]) -> Expr:

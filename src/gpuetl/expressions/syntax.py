@@ -6,6 +6,7 @@ SQL text and the Python interface both build these; `resolve` gives them types, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from typing import Any
@@ -21,6 +22,10 @@ SCALAR = "scalar"
 """`scalar(stage.column)`, which is a column by the time that an expression is typed."""
 SUBSCRIPT, STRUCT = "subscript", "struct_pack"
 """`x[k]`, which typing makes the function of a list, a map or a struct; and the function whose keywords are fields."""
+SORT_KEY, ORDER_BY = "sort_key", "order_by"
+"""The function of an expression, whether it is descending and whether nulls come first; the keyword of its calls."""
+ORDER_TEXT = re.compile(r"(?P<column>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
+"""A key of an order, as steps and Python write it."""
 ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
 
 

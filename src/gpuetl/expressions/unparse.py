@@ -12,10 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.expressions import ir
+from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    ORDER_BY,
     RUN_ID,
+    SORT_KEY,
     STRUCT,
     SUBSCRIPT,
     Apply,
@@ -89,7 +92,9 @@ def _constant(literal: Literal) -> Constant:
 
 def _written_call(call: Call) -> Apply | CastTo:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
-    args, slots = tuple(map(_syntax_of, call.args)), call.function.arguments
+    written = tuple(map(_syntax_of, call.args))
+    order = tuple((ORDER_BY, arg) for arg in written if isinstance(arg, Apply) and arg.function == SORT_KEY)
+    args, slots = written[: len(written) - len(order)], call.function.arguments
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
@@ -99,7 +104,7 @@ def _written_call(call: Call) -> Apply | CastTo:
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
     named = ((slots[i].name, args[i]) for i in range(places, len(args)) if i not in out)
-    return Apply(call.function.name, args[:places], tuple(named))
+    return Apply(call.function.name, args[:places], (*named, *order))
 
 
 def _text(node: Syntax) -> tuple[str, int]:
@@ -187,11 +192,21 @@ def _call(node: Apply) -> str:
     name, args = node.function, node.args
     if name == STRUCT:
         return f"{STRUCT}({', '.join(f'{quote_name(key)} := {_text(value)[0]}' for key, value in node.keywords)})"
-    keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords]
+    keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords if key != ORDER_BY]
     listed = ", ".join([_text(a)[0] for a in args] + keywords)
-    if name.endswith("_distinct") and name != "list_distinct":
+    if order := [_sort_key(value) for key, value in node.keywords if key == ORDER_BY]:
+        listed += f" ORDER BY {', '.join(order)}"
+    if find_function(name, ("aggregate",)) and name.endswith("_distinct"):
         return f"{name.removesuffix('_distinct')}(DISTINCT {listed})"
     return f"{name}({listed})"
+
+
+def _sort_key(key: Syntax) -> str:
+    """Return a key of an ORDER BY in a call."""
+    assert isinstance(key, Apply)
+    value, descending, nulls_first = key.args
+    ways = " DESC" * (descending == Constant(True)) + " NULLS FIRST" * (nulls_first == Constant(True))
+    return _text(value)[0] + ways
 
 
 def _within(node: Syntax, binds: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import AsofJoin, Explode, Filter, Join, Limit, Project, Read, Sort
+from gpuetl.plan.nodes import AsofJoin, ConditionJoin, Explode, Filter, Join, Limit, Project, Read, Sort
 from gpuetl.plan.plan import Plan
 from gpuetl.types.data_types import DataType
 from gpuetl.types.nested_types import field_type, is_struct, struct_of
@@ -56,6 +56,10 @@ def passed_on(
     if isinstance(node, Limit | Sort | Explode):
         exploded = node.column if isinstance(node, Explode) else ""
         return {name: stored for name, stored in inputs[0].items() if name != exploded}
+    if isinstance(node, ConditionJoin):
+        for structs, read in zip(inputs, node.condition_columns, strict=True):
+            for stored in (structs[name] for name in read if name in structs):
+                wanted.setdefault(stored, set()).add(WHOLE)
     if isinstance(node, Join | AsofJoin):  # no name stands in both sides, and structs are no keys
         return {name: stored for each in inputs for name, stored in each.items() if name in node.schema}
     for stored in (stored for each in inputs for stored in each.values()):

@@ -57,7 +57,7 @@ def reductions(plan: Plan) -> Iterator[Reduction]:
     """Yield what can be reduced and is not yet."""
     counts = plan.consumers()
     for join in plan.nodes:
-        if not isinstance(join, Join) or join.how not in DROPS_UNMATCHED:
+        if not isinstance(join, Join) or join.how not in DROPS_UNMATCHED or not join.left_on:
             continue
         for side in (0, 1):
             selective_side, keys = join.inputs[1 - side], (join.left_on, join.right_on)

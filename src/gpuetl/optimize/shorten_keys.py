@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Aggregate, AsofJoin, Filter, Join, Limit, Project, Sort
+from gpuetl.plan.nodes import Aggregate, AsofJoin, ConditionJoin, Filter, Join, Limit, Project, Sort
 from gpuetl.plan.plan import Plan
 
 KEEPS_LEFT = ("inner", "left", "semi", "anti", "cross")
@@ -41,7 +41,8 @@ def determined(node: Node, keys: Mapping[str, str]) -> Iterator[str]:
             passed = node.passed
             keys = {key: passed[name] for key, name in keys.items() if name in passed}
         elif isinstance(node, Join) and node.how in KEEPS_LEFT:
-            if node.how in ("inner", "left") and node.unique[1] and set(node.left_on) <= set(keys.values()):
+            plain = not isinstance(node, ConditionJoin)  # else rows of equal keys may differ in whether they match
+            if plain and node.how in ("inner", "left") and node.unique[1] and set(node.left_on) <= set(keys.values()):
                 yield from (key for key, name in keys.items() if name not in node.left.schema)
             keys = {key: name for key, name in keys.items() if name in node.left.schema}
         elif isinstance(node, AsofJoin):

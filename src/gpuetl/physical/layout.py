@@ -14,6 +14,7 @@ from gpuetl.records import dataclass
 CHOICES = {
     "carry_windows": "A window over partitions in order passes its state from one to the next, without an exchange.",
     "keys_apart": "Rows are not exchanged where file metadata shows that equal keys are in one partition.",
+    "aligned_reads": "An as-of join reads the right rows near each partition, where file metadata shows them.",
     "gather_groups": "Few expected groups are combined in one partition, without an exchange by key.",
     "fetch_pieces": "Workers fetch the pieces of large exchanges from each other, without a task for each piece.",
 }
@@ -36,7 +37,8 @@ class Layout:
     an exchange holds at little cost, asked for where that decides; None is what memory allows.  On workers, which
     compute partitions `side_by_side`, what all of them carry, up to that share of one, is combined.
     With `keys_apart` footers are asked whether equal keys are in one partition already.  If it `gathers_groups`, few
-    groups, no more than a side of a join that goes whole, meet in one partition.
+    groups, no more than a side of a join that goes whole, meet in one partition.  With `aligned_reads` as-of joins read
+    right rows that are near a left partition, by footers.
     """
 
     partition_rows: int
@@ -48,6 +50,7 @@ class Layout:
     exchanged_bytes: Callable[[], int] | None = int
     keys_apart: bool = False
     gathers_groups: bool = False
+    aligned_reads: bool = False
 
 
 def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import singledispatchmethod
 
+from gpuetl.expressions.functions.aggregates import SAME_OF_DISTINCT
 from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.physical.aggregates import two_phases
+from gpuetl.physical.aligned_reads import read_near
 from gpuetl.physical.column_statistics import are_apart, follow_each_other
 from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange, Scan, by_range
@@ -19,6 +21,7 @@ from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import (
     Aggregate,
     AsofJoin,
+    ConditionJoin,
     Distinct,
     Grouped,
     GroupWindow,
@@ -229,6 +232,14 @@ class _Lowering:
         meeting = self.by_keys(source, node.by, node.origin)
         phases = two_phases(node, node.source) if meeting is not source else None
         if phases is None:
+            if meeting is not source and reads_distinct(node):
+                first = Map(
+                    Distinct(
+                        source=node.source, on=tuple(sorted(node.needs(frozenset(node.schema))[0])), origin=node.origin
+                    ),
+                    (source,),
+                )
+                meeting = self.by_keys(first, node.by, node.origin)
             return Map(node, (meeting,))
         prepared = Map(phases.prepare, (source,)) if phases.prepare else source
         partial = Map(phases.partial, (prepared,))
@@ -262,11 +273,32 @@ class _Lowering:
         return Map(node, self.co_partitioned(node, left, right))
 
     @node.register
-    def asof_join(self, node: AsofJoin, left: Physical, right: Physical) -> Physical:
-        """Send a small right side everywhere, and any right side where there are no keys; else equal keys meet."""
+    def condition_join(self, node: ConditionJoin, left: Physical, right: Physical) -> Physical:
+        """Without keys, send the right side everywhere; of a full join, all rows of both sides meet.
+
+        With keys, rows meet as in other joins.  The right side of a semi or anti join keeps all of its rows, since the
+        condition may tell those of equal keys apart.
+        """
         if left.partitions == 1 and right.partitions == 1:
             return Map(node, (left, right))
-        if not node.left_on or self.is_small(right):
+        if not node.left_on and node.how == "full":
+            return Map(node, (gathered(left, node.origin), gathered(right, node.origin)))
+        if not node.left_on or (not must_meet(node) and self.is_small(right)):
+            return Map(node, (left, Exchange("broadcast", right, node.origin)))
+        return Map(node, self.co_partitioned(node, left, right))
+
+    @node.register
+    def asof_join(self, node: AsofJoin, left: Physical, right: Physical) -> Physical:
+        """Send a small right side everywhere; of a large one read what is near each left partition, if that is known.
+
+        Else equal keys meet, and without keys any right side goes everywhere.
+        """
+        if left.partitions == 1 and right.partitions == 1:
+            return Map(node, (left, right))
+        is_small = self.is_small(right)
+        if not is_small and self.layout.aligned_reads and (near := read_near(node, left, right)):
+            return Map(node, (left, near))
+        if not node.left_on or is_small:
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))
 
@@ -297,6 +329,12 @@ class _Lowering:
     def write(self, node: Write, source: Physical) -> Physical:
         """One file takes all rows in one partition; a folder takes a part from each."""
         return sorted_in_one(source, node.origin) if node.target.is_file else source
+
+
+def reads_distinct(node: Aggregate) -> bool:
+    """Return whether rows that repeat in all columns that an aggregate reads change none of its results."""
+    names = {call.function.name for call in node.calls.values()}
+    return not node.orders and all(name in SAME_OF_DISTINCT or name.endswith("_distinct") for name in names)
 
 
 def must_meet(node: Join) -> bool:

@@ -114,7 +114,7 @@ class Map:
     @property
     def main(self) -> int:
         """The input that has the rows of the stage so far; others are joined or added to them."""
-        mirrored = isinstance(self.operation, Join) and bool(self.operation.mirrored_on)
+        mirrored = isinstance(self.operation, Join) and self.operation.is_mirrored
         return int(mirrored or isinstance(self.operation, StateUnion))
 
     @property

@@ -218,7 +218,7 @@ def _by_values(node: Physical, rows: int, inputs: list[int], of_all: list[int], 
     if isinstance(operation, Explode):
         elements = widths[0][operation.column].elements
         return max(1, int(inputs[0] * (elements + operation.keep_empty * exp(-elements))))
-    if isinstance(operation, Join) and repeats(operation):
+    if isinstance(operation, Join) and operation.left_on and repeats(operation):
         sides = zip(widths, (operation.left_on, operation.right_on), of_all, strict=True)
         keys = max(1.0, *(min(distinct_keys(side, on), most) for side, on, most in sides))
         return max(rows, int(inputs[0] * of_all[1] / keys))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gpuetl.expressions.functions.collecting import OF_DISTINCT
 from gpuetl.formats.format import Encoding
 from gpuetl.formats.registry import format_named
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
     AsofJoin,
+    ConditionJoin,
     Distinct,
     Explode,
     Filter,
@@ -93,7 +95,10 @@ SCALAR_JOIN = Work(0, 8)
 """To repeat a value: row numbers."""
 SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join, AsofJoin)
 """On the host, so that seldom more than one table is in flight to a writer."""
-VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
+VALUES_SORTED = {
+    "median", "quantile", "mode", "count_distinct", "quantile_disc", "mad", "array_agg", "array_agg_distinct",
+    "string_agg", "string_agg_distinct", *OF_DISTINCT,
+}  # fmt: skip
 """Aggregates that sort values, also of a single group."""
 TEXT_READING = 8
 """A row of texts that are read: its slot among the distinct ones and its number in the dictionary."""
@@ -151,7 +156,9 @@ class WorkingSets:
             return work if sorts else Work(0, 0)
         if isinstance(operation, ScalarJoin):
             return SCALAR_JOIN
-        if self.unique_join and isinstance(operation, Join) and operation.unique[1]:
+        if isinstance(operation, ConditionJoin):  # and marks, ordered values and their rows, and where runs begin
+            work = work._replace(before=work.before + 12, beside=work.beside + 24)
+        elif self.unique_join and isinstance(operation, Join) and operation.unique[1]:
             work = self.unique_join
         if self.text_key:
             return work._replace(beside=work.beside + self.text_key * text_keys(operation))

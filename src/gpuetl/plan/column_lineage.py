@@ -22,6 +22,7 @@ from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import (
     Aggregate,
     AsofJoin,
+    ConditionJoin,
     Distinct,
     Explode,
     Filter,
@@ -234,6 +235,14 @@ def _(node: Join, left: Lineage, right: Lineage) -> Lineage:
     columns |= {name: right.columns.get(name, NOTHING) for name in node.payload}
     keys = (*left.inputs_of("JOIN", node.left_on), *right.inputs_of("JOIN", node.right_on))
     return Lineage(columns, merged(left.rows, right.rows, *keys))
+
+
+@lineage_of.register(ConditionJoin)
+def _(node: ConditionJoin, left: Lineage, right: Lineage) -> Lineage:
+    found: Lineage = lineage_of.dispatch(Join)(node, left, right)
+    sides = zip((left, right), node.condition_columns, strict=True)
+    compared = (each for side, names in sides for each in side.inputs_of("JOIN", names))
+    return found._replace(rows=merged(found.rows, *compared))
 
 
 @lineage_of.register(AsofJoin)

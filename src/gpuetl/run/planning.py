@@ -189,6 +189,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         exchanged_bytes=exchanged_bytes(engine) if own is None else int,
         keys_apart=options.lowers_by("keys_apart"),
         gathers_groups=options.lowers_by("gather_groups"),
+        aligned_reads=options.lowers_by("aligned_reads"),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from gpuetl.errors import InvalidExpression, Place, Span
-from gpuetl.expressions.syntax import Syntax
+from gpuetl.expressions.syntax import ORDER_TEXT, Syntax
 from gpuetl.messages import coded
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
@@ -133,15 +133,12 @@ def is_identifier(name: object) -> bool:
     return isinstance(name, str) and _IDENTIFIER.fullmatch(name) is not None
 
 
-_ORDER = re.compile(r"(?P<column>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
-
-
 _MISSPELT = re.compile(r"\s(ascending|descending)\b", re.IGNORECASE)
 
 
 def parse_order(text: str, node: Located | None = None) -> Order:
     """Read `column [asc | desc] [nulls first | last]`."""
-    match = _ORDER.fullmatch(text.strip())
+    match = ORDER_TEXT.fullmatch(text.strip())
     if match is None:
         raise BadValue(coded("GE1008", "takes a column, then asc or desc"), node)
     if wrong := _MISSPELT.search(match["column"]):

@@ -7,6 +7,7 @@ from gpuetl.engines.cudf.io.read import read_row_groups
 from gpuetl.engines.cudf.relational import (
     aggregate,  # noqa: F401  each registers its handler
     asof_join,  # noqa: F401
+    condition_join,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
     kernel_reduction,  # noqa: F401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeGuard
 
 import pyarrow as pa
 
@@ -16,6 +17,7 @@ from gpuetl.expressions.functions.function import (
     takes_one,
 )
 from gpuetl.expressions.ir import Call, Expr, Literal
+from gpuetl.expressions.syntax import SORT_KEY
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
 from gpuetl.types.decimal_types import integer_decimal, is_decimal, total_type
@@ -69,9 +71,26 @@ def selected_type(args: Sequence[Expr]) -> Typing:
     return [args[0].dtype, BOOL, BOOL][: len(args)], args[0].dtype
 
 
+SORT_KEY_FUNCTION = Function(
+    SORT_KEY, "x descending! nulls_first!", anything(), "A key of ORDER BY in a call.", "", None, nested=True
+)
+"""Not for users: the last arguments of an aggregate that has an order of its own."""
+
+
+def is_sort_key(arg: Expr) -> TypeGuard[Call]:
+    """Return whether an argument is a key of the call's own order."""
+    return isinstance(arg, Call) and arg.function is SORT_KEY_FUNCTION
+
+
+def split_order(call: Call) -> tuple[tuple[Expr, ...], tuple[Call, ...]]:
+    """Return the arguments of a call, and the keys of its own order."""
+    keys = tuple(arg for arg in call.args if is_sort_key(arg))
+    return call.args[: len(call.args) - len(keys)], keys
+
+
 def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
     """Return the x of `first` or `last`, whether its nulls are ignored, and the condition `only`."""
-    x, *options = call.args
+    x, *options = split_order(call)[0]
     only = options[1] if len(options) > 1 else Literal(True, BOOL)
     return x, options[:1] == [Literal(True, BOOL)], only
 
@@ -79,7 +98,9 @@ def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
 FUNCTIONS = (
     Aggregate("count_rows", "", fixed(returns=INT64), "`count(*)`: the number of rows.", "count(*)", 4),
     Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3, nested=True),
-    Aggregate("count_distinct", "x", anything(INT64), "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.",
+    Aggregate("count_distinct", "x more*", anything(INT64),
+              "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.  Of several columns, "
+              "`count(DISTINCT a, b)`: distinct rows without a null.",
               "count(DISTINCT x)", 2),
     Aggregate("sum", "x", total_type_of, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),
     Aggregate("mean", "x", mean_type,
@@ -124,10 +145,26 @@ FUNCTIONS = (
 ORDERED = frozenset(["first", "last"])
 """Those that need order_by."""
 
+ORDERABLE = ORDERED | {"array_agg", "array_agg_distinct", "string_agg", "string_agg_distinct"}
+"""Those that take an order."""
+
+BY_STEP = frozenset(name for name in ORDERABLE if not name.endswith("_distinct"))
+"""Of these, those that the order of the step is for: distinct values are in their own."""
+
+SAME_OF_DISTINCT = frozenset(["min", "max", "any", "all", "any_value", "bitwise_and", "bitwise_or"])
+"""Those that give the same of distinct values."""
+
 BY_KEY = ":key of "
 """Stands in the name of a column by which a partition's first or last row is compared with those of others."""
 
-FILTERED = {"first": "only", "last": "only", "min_by": "y", "max_by": "y"}
+FILTERED = {
+    "array_agg": "only",
+    "array_agg_distinct": "only",
+    "first": "only",
+    "last": "only",
+    "min_by": "y",
+    "max_by": "y",
+}
 """The argument by which FILTER leaves rows out, where it is not x: null there has a row skipped, false as `only`."""
 
 WIDE = pa.decimal128(38, 0)
@@ -183,6 +220,7 @@ MERGED_CO_MOMENT = Aggregate(
 INTERNAL = {
     function.name: function
     for function in (
+        SORT_KEY_FUNCTION,
         WIDE_SUM,
         HIGH_SUM,
         LOW_SUM,

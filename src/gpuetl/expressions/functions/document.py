@@ -42,6 +42,7 @@ def _closing_note(module: ModuleType) -> list[str]:
         "maps": ["The examples are over m, a map<string, int64> of 1 for 'a' and 2 for 'b'."],
         "aggregates": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "moments": ["The examples are over x = 1, 1, 2, null, in the order of x."],
+        "collecting": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "windows": [
             "Aggregates stand in a window step, too: they are over the whole group, whatever the order.",
             "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.",

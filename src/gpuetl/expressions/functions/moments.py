@@ -7,8 +7,9 @@ from functools import partial
 
 from gpuetl.expressions.functions.aggregates import in_float64
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, takes_one
-from gpuetl.expressions.ir import Expr
-from gpuetl.types.data_types import BOOL, INT64, NULL, is_integer, type_name
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, FLOAT64, INT64, NULL, is_integer, is_number, type_name
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
@@ -32,6 +33,13 @@ def integers_or_booleans(args: Sequence[Expr]) -> Typing:
     return integers(args)
 
 
+def quantile_of_values(args: Sequence[Expr]) -> Typing:
+    """Any type, kept, and a constant in 0 to 1."""
+    if isinstance(args[1], Literal) and not (is_number(args[1].dtype) and 0 <= args[1].value <= 1):
+        raise TypeMismatch(coded("GE1106", f"takes q from 0 to 1, got {args[1].value}"))
+    return [args[0].dtype, FLOAT64], args[0].dtype
+
+
 OF_X, OF_Y = "CASE WHEN y IS NOT NULL THEN x END", "CASE WHEN x IS NOT NULL THEN y END"
 SLOPE = f"covar_pop(y, x) / var_pop({OF_X})"
 
@@ -48,6 +56,12 @@ FUNCTIONS = (
     Aggregate("kurtosis", "x", in_float64,
               "The excess kurtosis of a sample; null of fewer than 4 values, and of equal ones.", "kurtosis(abs(x))", None),
     Aggregate("kurtosis_pop", "x", in_float64, "The excess kurtosis of the values themselves; null of equal ones.", "kurtosis_pop(x)", -1.5),
+    Aggregate("quantile_disc", "x q!", quantile_of_values,
+              "The value at the quantile, one of the values themselves: of n values the one at max(1, n - floor(n - n·q)), the least is 1.",
+              "quantile_disc(x, 0.75)", 2),
+    Aggregate("mad", "x", in_float64, "The median of the absolute deviations from the median.", "mad(x)", 0.0),
+    Aggregate("approx_count_distinct", "x", anything(INT64), "`count(DISTINCT x)`, exactly: no result depends on an estimate.",
+              "approx_count_distinct(x)", 2, definition="count(DISTINCT x)"),
     Aggregate("sem", "x", in_float64, "The standard error of the mean, as DuckDB has it: std_pop(x) / sqrt(count(x)).", "sem(x)",
               0.27216552697590868, definition="std_pop(x) / sqrt(count(x))"),
     Aggregate("geometric_mean", "x", in_float64, "The geometric mean: exp(mean(ln(x))), so 0 if any value is 0, NaN if one is negative.",

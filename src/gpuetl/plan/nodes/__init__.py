@@ -2,6 +2,7 @@
 
 from gpuetl.plan.nodes.aggregate import Aggregate
 from gpuetl.plan.nodes.asof_join import AsofJoin
+from gpuetl.plan.nodes.condition_join import ConditionJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
@@ -25,6 +26,7 @@ __all__ = [
     "STATE",
     "Aggregate",
     "AsofJoin",
+    "ConditionJoin",
     "Distinct",
     "Explode",
     "Filter",

@@ -70,22 +70,27 @@ class Join(Node):
         return UNIQUE[self.validate]
 
     @property
+    def is_mirrored(self) -> bool:
+        """Whether this node's left side is the user's right one."""
+        return bool(self.mirrored_on)
+
+    @property
     def written_sides(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What the user calls this node's left and right side, and their keys."""
-        if self.mirrored_on:
+        if self.is_mirrored:
             return ("right", self.mirrored_on), ("left", self.right_on)
         return ("left", self.left_on), ("right", self.right_on)
 
     @property
     def written_validate(self) -> str:
         """The check as the user wrote it."""
-        return MIRRORED.get(self.validate, self.validate) if self.mirrored_on else self.validate
+        return MIRRORED.get(self.validate, self.validate) if self.is_mirrored else self.validate
 
     def describe(self) -> str:
         """Return the kind, the keys and what is checked, as the user wrote them."""
         sides = dict(self.written_sides)
         pairs = zip(sides["left"], sides["right"], strict=True)
         on = ", ".join(a if a == b else f"{a} = {b}" for a, b in pairs)
-        how = "right" if self.mirrored_on else self.how
+        how = "right" if self.is_mirrored else self.how
         checked = f", {self.written_validate}" if self.validate != "many_to_many" else ""
         return f"Join {how}{on and f' on {on}'}{checked}{', nulls equal' if self.nulls_equal else ''}"

@@ -14,7 +14,7 @@ from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Project, Sort
 from gpuetl.records import dataclass
 from gpuetl.spec.parameters import parse_value
-from gpuetl.spec.steps.join import meeting_type
+from gpuetl.spec.steps.join_keys import meeting_type
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import UntypedConstant
 from gpuetl.telemetry.origin import Origin

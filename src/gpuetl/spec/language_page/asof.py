@@ -61,7 +61,15 @@ RULES = """\
 - A filter on right columns after the join does not change the matches. To choose among fewer right rows, filter the
   right stage.
 
-The rows of both sides can come in any order: you do not sort them first.
+The rows of both sides can come in any order: you do not sort them first. Files in the order of time still help large
+joins. With a `tolerance`, or without `on`, each partition then reads the right rows near it, and no row moves between
+partitions or GPUs. Right row groups that are near two partitions are read twice, and the report counts them twice.
+Without such files, rows of equal keys are moved to one partition, and without `on` each partition gets the whole right
+side.
+
+An as-of join has no state between runs. With an [incremental source](incremental.md) on the right, a run finds only the
+right rows that it reads. Read the right side in full, or keep the last rows by key with a
+[window with state](window-state.md).
 """
 POLARS = """\
 | other libraries | here |

@@ -48,7 +48,7 @@ STEP_EXAMPLES = {
     "join": Example(
         "- join: {with: regions, on: region, how: left, validate: many_to_one}\n",
         {"sales": SALES, "regions": REGIONS},
-        ("GE1201", "GE1202", "GE1020", "GE1023", "GE1800", "GE1801", "GE1802", "GE2004", "GE2030"),
+        ("GE1201", "GE1202", "GE1812", "GE1117", "GE1020", "GE1023", "GE1800", "GE1801", "GE1802", "GE2004", "GE2030"),
     ),
     "aggregate": Example(
         "- aggregate:\n    by: region\n    columns: {sales: count(*), total: sum(amount)}\n- sort: region\n",

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import ClassVar
 
+from gpuetl.expressions.advice import shown_name
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import ORDERED
+from gpuetl.expressions.functions.aggregates import split_order
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, calls_of, substitute
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.expressions.unparse import shown_sql
@@ -18,6 +19,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSION, EXPRESSIONS, ORDER
 from gpuetl.spec.group_forms import GROUP_SETS, KEYS, GroupKeys, GroupSets, is_plain
+from gpuetl.spec.steps.call_orders import needs_order, orders_of, takes_order
 from gpuetl.spec.steps.group_keys import Keys, Masks, keys_of_groups, mask_of, typed_over_groups
 from gpuetl.spec.steps.group_sets import sets_of
 from gpuetl.spec.steps.order import order_of
@@ -49,7 +51,9 @@ class Aggregate(Step):
     grouped by it. There `grouping(a)` is 1. Where null is a value of the key it is 0. `grouping(a, b)` has a bit for
     each key, `b` the lowest. The set `[]` gives a row also if there are no rows.
 
-    `first` and `last` need `order_by`: `{by: a, order_by: [ts, id], columns: {f: first(x)}}`.
+    `first` and `last` need an order: `order_by` of the step, `{by: a, order_by: [ts, id], columns: {f: first(x)}}`, or
+    one of their own, `first(x ORDER BY ts DESC, id)`. `array_agg` and `string_agg` take the same. Without an order,
+    their values are in ascending order.
     """
 
     verb: ClassVar[str] = "aggregate"
@@ -57,7 +61,9 @@ class Aggregate(Step):
         EXPRESSIONS, doc="the columns to compute for each group, by aggregate functions"
     )
     by: GroupKeys = key(KEYS, {}, doc="the columns that make groups, or names of expressions that do")
-    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows for `first` and `last`")
+    order_by: tuple[Order, ...] = key(
+        ORDER, (), doc="the order of rows for `first`, `last`, `array_agg` and `string_agg`"
+    )
     having: Formula | None = key(EXPRESSION, None, doc="a condition over the group; groups for which it is true stay")
 
     group_sets: GroupSets = key(
@@ -83,17 +89,19 @@ class Aggregate(Step):
 
     def check_order(self, context: Context, outputs: Mapping[str, Expr]) -> None:
         """Ask for order_by where a call needs it, and only there: the rows that leave are in no order."""
-        calls = [(name, call.function.name) for name, expr in outputs.items() for call in calls_of("aggregate", [expr])]
-        ordered = [(name, function) for name, function in calls if function in ORDERED]
+        calls = [(name, call) for name, expr in outputs.items() for call in calls_of("aggregate", [expr])]
+        without = [(name, call) for name, call in calls if not split_order(call)[1]]
+        ordered = [(name, shown_name(call.function)) for name, call in without if needs_order(call)]
         if ordered and not self.order_by:
             column, function = ordered[0]
             hint = "Add order_by: the columns that order a group's rows."
             at = self.having if column == HAVING else next(name for name in self.columns if name == column)
             context.problem(coded("GE1205", f"{function} needs order_by"), hint, at)
         unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
-        if self.order_by and not ordered and not unknown:
+        if self.order_by and not unknown and not any(takes_order(call) for _, call in calls):
             hint = "To order the rows that leave, add a sort step after."
-            context.problem(coded("GE1205", "order_by is for first and last, and none is here"), hint, self.order_by[0])
+            message = "order_by is for first, last, array_agg and string_agg, and none is here"
+            context.problem(coded("GE1205", message), hint, self.order_by[0])
 
     def output(self, context: Context, name: str, schema: Schema, keys: Keys, masks: Masks) -> Expr:
         """Return one output's expression; outside its aggregates it may read only the keys."""
@@ -144,7 +152,7 @@ class Groups:
         calls = dict(self.parts.calls)
         if not names and not calls:  # constants alone: the one row must come from somewhere
             calls[":rows"] = Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)
-        orders = {name: self.order for name, call in calls.items() if call.function.name in ORDERED}
+        orders = orders_of(calls, self.order)
         by = tuple(self.keys.columns[name] for name in names)
         node: Node = nodes.Aggregate(source=self.source, by=by, calls=calls, orders=orders, origin=self.origin)
         results = {**self.keys.results, **self.parts.after}

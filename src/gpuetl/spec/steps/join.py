@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, NamedTuple, cast
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, cast
 
 from gpuetl.errors import have_hint, listing
 from gpuetl.expressions.ir import Column, Expr
@@ -11,51 +12,32 @@ from gpuetl.expressions.resolve import coerce
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes.condition_join import exchanged
 from gpuetl.plan.nodes.join import MIRRORED, How, Validate
 from gpuetl.records import dataclass
-from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
-from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some
+from gpuetl.spec.forms import BOOLEAN, EXPRESSION, NAME, choice, some
 from gpuetl.spec.steps.asof import ASOF, AsofSides, AsofSpec, asof_join, check_kind
+from gpuetl.spec.steps.join_condition import Sides, join_condition, with_names
+from gpuetl.spec.steps.join_keys import KeyText, meeting_type, read_pairs, with_computed_keys, write_pairs
 from gpuetl.spec.steps.step import Context, Step, Unknown
-from gpuetl.spec.values import BadValue
+from gpuetl.spec.values import Formula
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import UNKNOWN, DataType, common_type, is_integer, type_name
-from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.data_types import DataType, type_name
 from gpuetl.types.schema import Schema
 
 KINDS = ("inner", "left", "right", "full", "semi", "anti", "cross")
 KEYLESS = "how: cross pairs every row with every row"
 
 
-def read_pairs(node: TextNode) -> dict[str, str]:
-    """Read join keys: names that both sides have, or a map of left names to right ones."""
-    if not isinstance(node.value, dict):
-        return {name: name for name in read_names(node)}
-    pairs = read_mapping(read_name)(node)
-    seen: set[str] = set()
-    for right in pairs.values():
-        if right in seen:
-            raise BadValue(coded("GE1201", f"the right column '{right}' is named twice"), right.node)
-        seen.add(right)
-    return dict(pairs)
-
-
-def write_pairs(pairs: Mapping[str, str]) -> object:
-    """Write names where both sides have them, else a map."""
-    if all(left == right for left, right in pairs.items()):
-        return str(next(iter(pairs))) if len(pairs) == 1 else [str(name) for name in pairs]
-    return {str(left): str(right) for left, right in pairs.items()}
-
-
 PAIRS = some(
     Field(
-        "a column, a list of columns, or a map of left columns to right ones",
+        "a column, a list of columns, a map of left columns to right ones, or equalities such as `lower(name) = code`",
         read_pairs,
         write_pairs,
         schema={
             "type": ["string", "array", "object"],
-            "items": {"type": "string"},
+            "items": {"type": ["string", "object"]},
             "additionalProperties": {"type": "string"},
         },
     )
@@ -79,12 +61,21 @@ class Join(Step):
     unless `nulls_equal: true`.
 
     The result has the left columns, then the right columns without their keys. `on: {left_name: right_name}` joins
-    keys of different names. `how` says which rows the result has:
+    keys of different names, and `on: lower(name) = code`, or `on: [{left: lower(name), right: code}]`, joins by
+    expressions: the first over the left columns, the second over the right ones. Columns that such keys read stay in
+    the result, on both sides. A key that is a column stays once, with the left name: `how: right` gives it the right
+    value, and `how: full` the one that there is. `how` says which rows the result has:
 
     - `inner`: pairs of rows with equal keys
     - `left`, `right`, `full`: also rows of the left side, of the right side, or of both, that have no match
     - `semi`, `anti`: left rows that have a match, or have none; no column is added
     - `cross`: every pair of rows, without `on`
+
+    `condition` says what else must hold of a pair, with or without keys: `join: {with: prices, on: item, condition:
+    l.day >= r.begins and l.day < r.ends}`. `l.` and `r.` are the left and the right side. You can leave them out for a
+    name that only one side has. A row without such a pair has no match. Without keys, a comparison of a left with a
+    right number, date, timestamp or duration finds the pairs in sorted rows. Other conditions are computed for every
+    pair.
 
     `asof: ts` takes for each left row one right row: the last one that is not after it. See
     [as-of joins](#as-of-joins).
@@ -104,6 +95,9 @@ class Join(Step):
     asof: AsofSpec | None = key(
         ASOF, None, doc="match the nearest right row by these columns, and not each of equal keys"
     )
+    condition: Formula | None = key(
+        EXPRESSION, None, doc="what else must hold of a pair of rows: an SQL condition with `l.name` and `r.name`"
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -113,25 +107,52 @@ class Join(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)
+        if self.asof is None:
+            self.check_validate(context)
+        if not self.check_on(context):
+            return Unknown(source=source, columns={})
+        if not any(isinstance(key, KeyText) for key in self.on or ()):
+            return self.build_by_name(context, source, right)
+        keyed = with_computed_keys(context, self.on or {}, source, right)
+        joined = replace(self, on=keyed.on).build_by_name(context, keyed.left, keyed.right)
+        kept = joined.schema.select(name for name in joined.schema if name not in keyed.added)
+        return nodes.Project(source=joined, columns=nodes.passing(kept), origin=context.origin)
+
+    def build_by_name(self, context: Context, source: Node, right: Node) -> Node:
+        """Join on keys that are columns."""
         if self.asof is not None:
             return self.build_asof(context, source, right, self.asof)
-        self.check_validate(context)
-        if (self.on is None) != (self.how == "cross"):
-            self.explain_on(context)
-            return Unknown(source=source, columns={})
         pairs = self.key_pairs(context, source, right)
+        names = {name: name for name in right.schema}  # of the right columns, and what they are called in the plan
         if self.how not in ("semi", "anti"):
+            names = self.new_names(source, right)
             right = self.renamed(context, source, right)
-        if self.how == "right":
-            return self.mirrored(context, source, right, pairs)
-        if self.how == "full":
+        if self.how in ("right", "full"):
+            keys = {pair.right: pair.left if self.how == "right" else pair.right for pair in pairs}
             source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs}, context.origin)
-            right = with_keys(right, {pair.right: (pair.right, pair.dtype) for pair in pairs}, context.origin)
-        return nodes.Join(
-            left=source, right=right, left_on=tuple(pair.left for pair in pairs),
+            right = with_keys(right, {pair.right: (keys[pair.right], pair.dtype) for pair in pairs}, context.origin)
+            names = {name: keys.get(name, new) for name, new in names.items()}
+        condition = self.typed_condition(context, source, right, names) if self.condition else None
+        if self.how == "right":
+            return self.mirrored(context, source, right, pairs, condition)
+        return self.joined(
+            condition, left=source, right=right, left_on=tuple(pair.left for pair in pairs),
             right_on=tuple(pair.right for pair in pairs), how=cast("How", self.how),
             validate=cast("Validate", self.validate), nulls_equal=self.nulls_equal, origin=context.origin,
         )  # fmt: skip
+
+    def joined(self, condition: Expr | None, **parts: Any) -> Node:
+        """Return the join of two sides, with its condition if it has one."""
+        return nodes.Join(**parts) if condition is None else nodes.ConditionJoin(condition=condition, **parts)
+
+    def typed_condition(self, context: Context, left: Node, right: Node, names: Mapping[str, str]) -> Expr:
+        """Return the condition over the columns that the sides have in the plan."""
+        assert self.condition is not None
+        types = {name: right.schema[new] for name, new in names.items() if new in right.schema}
+        shared = frozenset(a for a, b in (self.on or {}).items() if a == b)
+        sides = Sides(left.schema, Schema(types, right.schema.open), self.suffix, shared)
+        condition = join_condition(context, self.condition, sides)
+        return with_names(condition, {name: Column(names[name], dtype) for name, dtype in types.items()})
 
     def build_asof(self, context: Context, source: Node, right: Node, asof: AsofSpec) -> Node:
         """Join with the nearest right row; the right column that is compared stays if it has a name of its own."""
@@ -148,28 +169,50 @@ class Join(Step):
         joined = asof_join(context, asof, sides, self.how, self.validate, self.nulls_equal) if fine else None
         return joined or Unknown(source=source, columns={})
 
-    def mirrored(self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair]) -> Node:
+    def mirrored(
+        self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair], condition: Expr | None
+    ) -> Node:
         """Return a right join: a left one with its sides exchanged, then its columns in the order of a join's.
 
-        The right side's keys get the left ones' names first, which none of its other columns has, and both sides' keys
+        The right side's keys have the left ones' names, which none of its other columns has, and both sides' keys
         their common type: an integer does not have the hash of the decimal that equals it.
         """
-        source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs}, context.origin)
-        right = with_keys(right, {pair.right: (pair.left, pair.dtype) for pair in pairs}, context.origin)
         on = tuple(pair.left for pair in pairs)
-        joined = nodes.Join(
-            left=right, right=source, left_on=on, right_on=on, how="left",
+        more = {} if condition is None else {"mirrored": True}
+        joined = self.joined(
+            condition and exchanged(condition), left=right, right=source, left_on=on, right_on=on, how="left",
             validate=cast("Validate", MIRRORED.get(self.validate, self.validate)), nulls_equal=self.nulls_equal,
-            mirrored_on=tuple(pair.right for pair in pairs), origin=context.origin,
+            mirrored_on=tuple(pair.right for pair in pairs), origin=context.origin, **more,
         )  # fmt: skip
         keys = frozenset(on)
         names = [*source.schema, *(name for name in right.schema if name not in keys)]
         return nodes.Project(source=joined, columns=nodes.passing(joined.schema.select(names)), origin=context.origin)
 
+    def check_on(self, context: Context) -> bool:
+        """Return whether there are keys or a condition, or neither for a cross join; report what is wrong."""
+        if self.asof is not None:
+            if self.condition is not None:
+                message = coded("GE1201", "an as-of join takes no condition")
+                context.problem(message, "Filter the rows in a step after it.", self.condition)
+            return self.condition is None
+        if self.how == "cross" and self.condition is not None:
+            message = coded("GE1201", f"{KEYLESS}, and takes no condition")
+            context.problem(message, "Choose how: inner.", self.condition)
+            return False
+        if self.how == "cross" or (self.on is None and self.condition is None):
+            if (self.on is None) != (self.how == "cross"):
+                self.explain_on(context)
+                return False
+        elif self.on is None and (self.nulls_equal or self.validate != "many_to_many"):
+            what = "validate" if self.validate != "many_to_many" else "nulls_equal"
+            message = coded("GE1201", f"a join without keys has nothing for {what}")
+            context.problem(message, "Leave it out, or name keys with on.", self.with_)
+        return True
+
     def explain_on(self, context: Context) -> None:
         """Tell of keys that are missing, or given to a join that has none."""
         if self.on is None:
-            hint = f"It takes {PAIRS.what}.  Only how: cross goes without."
+            hint = f"It takes {PAIRS.what}.  Only how: cross, or a condition, goes without."
             context.problem(coded("GE1201", "the key 'on' is missing"), hint, self.with_)
         else:
             context.problem(
@@ -215,6 +258,10 @@ class Join(Step):
         keys = (name for name in on.values() if name not in unknown)
         return left_on, context.keys(keys, right, of=str(self.with_))
 
+    def new_names(self, left: Node, right: Node) -> dict[str, str]:
+        """Return the right columns, and what they are called in the result."""
+        return {**{name: name for name in right.schema}, **self.suffixed(left, right, ())}
+
     def suffixed(self, left: Node, right: Node, matched: Collection[str]) -> dict[str, str]:
         """Return the right columns that the left side has too, but for the keys and `matched`, with their new names."""
         keys = {*(self.on or {}).values(), *matched}
@@ -247,14 +294,6 @@ class Join(Step):
                 )
             columns[new] = Column(name, dtype)
         return nodes.Project(source=right, columns=columns, origin=context.origin)
-
-
-def meeting_type(left: DataType, right: DataType) -> DataType | None:
-    """Return the type in which two keys meet, or None: one type, integers of two widths, decimals of one scale."""
-    if left == right or UNKNOWN in (left, right):
-        return left
-    same_units = is_decimal(left) and is_decimal(right) and left.scale == right.scale
-    return common_type(left, right) if same_units or (is_integer(left) and is_integer(right)) else None
 
 
 def with_keys(side: Node, keys: Mapping[str, tuple[str, DataType]], origin: Origin) -> Node:

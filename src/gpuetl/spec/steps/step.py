@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint, nearest, suggestion
 from gpuetl.expressions.advice import doubts_in, mistakes_in
 from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.functions.aggregates import is_sort_key
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
 from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
 from gpuetl.expressions.syntax import Name, refuse_depth
@@ -268,12 +269,14 @@ def _on_columns(
     call: Call, output: str, arguments: dict[Expr, str], before: dict[str, Expr], columns: Container[str]
 ) -> Call:
     """Return a call on columns; `arguments` has the names of those that are computed `before`."""
-    args: list[Expr] = []
-    for argument in call.args:
+
+    def on_column(argument: Expr) -> Expr:
         if isinstance(argument, Column | Literal | Parameter):
-            args.append(argument)
-            continue
+            return argument
+        if is_sort_key(argument):
+            return replace(argument, args=(on_column(argument.args[0]), *argument.args[1:]))
         name = arguments.setdefault(argument, free_name(f"{output}:argument", columns, before))
         before[name] = argument
-        args.append(Column(name, argument.dtype))
-    return replace(call, args=tuple(args))
+        return Column(name, argument.dtype)
+
+    return replace(call, args=tuple(map(on_column, call.args)))

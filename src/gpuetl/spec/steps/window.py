@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import ORDERED, edge_arguments
+from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
 from gpuetl.expressions.resolve import GROUP_WINDOWS
@@ -19,6 +19,7 @@ from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSION, EXPRESSIONS, NAMES, ORDER, choice
+from gpuetl.spec.steps.call_orders import needs_order, orders_of, takes_order
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
@@ -132,7 +133,7 @@ class Window(Step):
     ) -> None:
         """Ask for an order where a function needs it, and only there; over an interval it begins with a time."""
         windows, aggregates = (calls_of(kind, outputs.values()) for kind in ("window", "aggregate"))
-        needing = [*windows, *(call for call in aggregates if call.function.name in ORDERED)]
+        needing = [*windows, *filter(needs_order, aggregates)]
         if needing and not self.order_by:
             message = coded("GE1204", f"{needing[0].function.name} needs order_by")
             context.problem(message, "Add order_by: the columns that order a group's rows.", next(iter(self.columns)))
@@ -142,7 +143,8 @@ class Window(Step):
             hint = "Compute it in a window step of its own, without state: keep."
             context.problem(message, hint, self.place_of(aggregates[0]))
         unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
-        if self.order_by and aggregates and not needing and not unknown:
+        used = bool(windows) or any(map(takes_order, aggregates))
+        if self.order_by and aggregates and not used and not unknown:
             message = coded("GE1205", f"order_by does nothing here: {function} is over the whole group")
             context.problem(message, so_far_hint(aggregates[0]), self.order_by[0])
         for call in windows:
@@ -168,11 +170,6 @@ def with_totals(source: Node, calls: Mapping[str, Call], order: tuple[SortKey, .
     origin = context.origin
     totals = nodes.Aggregate(source=source, by=(), calls=calls, orders=orders_of(calls, order), origin=origin)
     return nodes.Join(left=source, right=totals, left_on=(), right_on=(), how="cross", origin=origin)
-
-
-def orders_of(calls: Mapping[str, Call], order: tuple[SortKey, ...]) -> dict[str, tuple[SortKey, ...]]:
-    """Return the order of rows for each aggregate that needs one."""
-    return {name: order for name, call in calls.items() if call.function.name in ORDERED}
 
 
 def written_name(call: Call) -> str:

@@ -55,7 +55,7 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
             needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
             written = list_writer(expr) is not None
-            needed = written_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
+            needed = list_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
             needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
@@ -107,7 +107,7 @@ def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
     if lambda_of(expr):
         return lambda_programs(expr, input_columns)
     return (
-        list_program(expr, input_columns)
+        parts_program(expr, input_columns)
         if expr.function.name in PARTS
         else Needed([], {"": kind_of(expr, input_columns)})
     )
@@ -121,7 +121,7 @@ def lambda_programs(expr: Call, input_columns: Columns) -> Needed:
     return Needed(needed.sources, {"": Kind.of(expr.dtype)})
 
 
-def written_program(expr: Expr, input_columns: Columns) -> Needed:
+def list_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that writes lists."""
     assert isinstance(expr, Call)
     columns = columns_read([expr], columns_of_kinds(input_columns))
@@ -129,7 +129,7 @@ def written_program(expr: Expr, input_columns: Columns) -> Needed:
     return Needed([KernelSource(source)], {"": kind_of_written(expr, input_columns)})
 
 
-def list_program(expr: Call, input_columns: Columns) -> Needed:
+def parts_program(expr: Call, input_columns: Columns) -> Needed:
     """List the program that makes lists of texts."""
     texts = dict(zip("ab", expr.args[: TEXTS.get(expr.function.name, 1)], strict=False))
     columns = columns_of_kinds(

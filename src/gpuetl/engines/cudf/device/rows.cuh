@@ -236,6 +236,10 @@ enum Reason : int {
     LENGTHS_DIFFER = 24,  // of lists that go together
     NULL_ELEMENT = 25,
     RANGE_TOO_LONG = 26,
+    NO_CODE_POINT = 27,
+    LONG_STRINGS = 28,
+    OTHER_LENGTH = 29,
+    EMPTY_STRING = 30,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

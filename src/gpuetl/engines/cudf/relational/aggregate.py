@@ -13,16 +13,20 @@ from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_oper
 from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
 from gpuetl.engines.cudf.relational.aggregate_states import has_state
+from gpuetl.engines.cudf.relational.collected_aggregates import array_agg, of_distinct, string_agg
 from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.engines.cudf.relational.sorted_aggregates import (
     count_distinct,
     edge,
     extreme,
+    mad,
     median,
     mode,
     quantile,
+    quantile_disc,
     value_by,
 )
+from gpuetl.expressions.functions.aggregates import is_sort_key
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.plan.nodes import Aggregate, GroupWindow
 
@@ -38,8 +42,25 @@ PICKS: dict[str, Handler] = {
     "mode": lambda groups, call, operation: mode(groups, call),
     "median": lambda groups, call, operation: median(groups, call),
     "quantile": lambda groups, call, operation: quantile(groups, call),
+    "quantile_disc": lambda groups, call, operation: quantile_disc(groups, call),
+    "mad": lambda groups, call, operation: mad(groups, call),
     "count_distinct": lambda groups, call, operation: count_distinct(groups, call),
+    "array_agg": array_agg,
+    "array_agg_distinct": array_agg,
+    "string_agg": string_agg,
+    "string_agg_distinct": string_agg,
 }
+
+
+def one_call(groups: Groups, call: Call, operation: Aggregate) -> Vector:
+    """Compute the call of an operation that has one."""
+    if not has_state(call):
+        return PICKS[call.function.name](groups, call, operation)
+    (result,) = reduced(groups, operation.calls).values()
+    return result
+
+
+PICKS |= of_distinct(one_call)
 
 
 @run_operation.register
@@ -96,15 +117,18 @@ def call_programs(operation: Aggregate | GroupWindow, frame: Kinds) -> Needed:
     sources = list[KernelSource]()
     for call in operation.calls.values():
         for argument in call.args:
-            if not isinstance(argument, Column) and (has_state(call) or not isinstance(argument, Literal)):
+            if is_sort_key(argument) or isinstance(argument, Column):
+                continue
+            if has_state(call) or not isinstance(argument, Literal):
                 sources += evaluated({"": argument}, frame).sources
     kinds = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
     return Needed(sources, passed(operation.schema, kinds, frame.columns))
 
 
 def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
-    """Return the kind of a call's column: what picks a row gives its value."""
-    representative = call.args[0] if not has_state(call) and call.args else None
+    """Return the kind of a call's column: what picks a row gives its value; lists have elements without codes."""
+    picked = not has_state(call) and not call.function.name.startswith("string_agg")
+    representative = call.args[0] if picked and call.args else None
     if isinstance(representative, Column) and representative.dtype == call.dtype:
         return columns[representative.name]
     return Kind.of(call.dtype)

@@ -1,8 +1,8 @@
 """As-of join: the right side's rows are sorted by key and time, and each left row finds its own by binary search.
 
-The right side is sorted, in one radix sort of packed words, and the left side is not: each of its rows looks up the
-segment of its key and bisects the times there, in one kernel.  So does kdb+'s `aj`; Polars and DuckDB sort or hash
-both sides and merge them, and libcudf has no as-of join.
+CPU libraries merge two sides in the order of time, which DuckDB sorts and pandas and Polars expect; libcudf 26.10 has
+no as-of join.  Here only the right side is sorted, in one radix sort of packed words: in one kernel, each left row
+looks up the segment of its key and bisects the times there.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -64,17 +64,26 @@ def check_size(
     operation: Join, left: Frame, right: Frame, rows: int, machine: Machine, keys: KeyCodes | None = None
 ) -> None:
     """Raise `EvaluationError` where a result of `rows` rows is more than a frame or the machine's memory holds."""
+    check_result(
+        operation, left, right, rows, machine,
+        lambda: most_repeated(operation, left, keys, machine) if keys else every_row(left, right),
+    )  # fmt: skip
+
+
+def check_result(
+    operation: Join, left: Frame, right: Frame, rows: int, machine: Machine, why: Callable[[], str]
+) -> None:
+    """Raise `EvaluationError` for a result that is too large, and say why, and what to do."""
     payload = right.select(operation.payload)
     size = rows * sum(frame.nbytes / max(1, frame.rows) for frame in (left, payload))
     memory = device_memory(machine)
     if rows <= MAX_ROWS and size <= memory:
         return
-    why = most_repeated(operation, left, keys, machine) if keys else every_row(left, right)
     raise EvaluationError(
         coded(
             "GE2008",
             f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
-            f"and this machine has {memory / 1e9:,.1f} GB.  {why}",
+            f"and this machine has {memory / 1e9:,.1f} GB.  {why()}",
         )
     )
 

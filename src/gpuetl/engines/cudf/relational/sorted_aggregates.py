@@ -17,7 +17,7 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.grouping import Groups, both
 from gpuetl.expressions.functions.aggregates import BY_KEY, edge_arguments
-from gpuetl.expressions.ir import Call, Expr, Literal
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Aggregate
 from gpuetl.records import dataclass
@@ -172,6 +172,34 @@ def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
     return with_nulls(output, int(nulls[0]))
 
 
+def quantile_disc(groups: Groups, call: Call) -> Vector:
+    """The value at the quantile at a constant q: one of the values themselves."""
+    x, q = call.args
+    assert isinstance(q, Literal)
+    machine = groups.machine
+    runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), [groups.key(x)]))
+    places = machine.arrays.empty(groups.count, "int64")
+    (bits,) = struct.unpack("<q", struct.pack("<d", q.value))
+    arguments = [groups.count, len(runs.rows), bits, runs.codes, places]
+    machine.launch(machine.closed("groups"), "find_quantile_places", groups.count, arguments)
+    return values_at(groups, canonical(groups.column(x), machine), runs.rows, places)
+
+
+DEVIATION = ":deviation"
+
+
+def mad(groups: Groups, call: Call) -> Vector:
+    """The median of the absolute deviations from the median."""
+    (x,), machine = call.args, groups.machine
+    centers, column = quantile_at(groups, x, 0.5), groups.column(x)
+    data = machine.arrays.empty(column.rows, "float64")
+    arguments = [column.rows, groups.codes, centers.data, column.data, data]
+    machine.launch(machine.closed("groups"), "find_deviations", column.rows, arguments)
+    frame = groups.frame.updated({DEVIATION: replace(column, data=data)})
+    own = Groups(frame, groups.rows, groups.starts, machine, groups.table)
+    return quantile_at(own, Column(DEVIATION, FLOAT64), 0.5)
+
+
 # Distinct values counted: as bits of a table where they range narrowly, else sorted within their groups.
 
 
@@ -182,12 +210,11 @@ FEW_BITS = 1 << 23
 
 def count_distinct(groups: Groups, call: Call) -> Vector:
     """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
-    (x,) = call.args
-    if x.dtype == NULL:
+    if any(x.dtype == NULL for x in call.args):
         return Vector(call.dtype, groups.count, groups.machine.arrays.zeros(groups.count, "int64"))
     counts = None
-    if chosen("count_by_bits") and groups.frame.rows:
-        keys = Keys((groups.key(x),), groups.frame.rows)
+    if chosen("count_by_bits") and groups.frame.rows and len(call.args) == 1:
+        keys = Keys((groups.key(call.args[0]),), groups.frame.rows)
         counts = counted_by_bits(groups, keys, measured(keys, groups.machine))
     if counts is None:
         counts = counted_by_sorting(groups, call)
@@ -195,9 +222,11 @@ def count_distinct(groups: Groups, call: Call) -> Vector:
 
 
 def counted_by_sorting(groups: Groups, call: Call) -> Array:
-    """Return each group's number (int64) of distinct values: the places where they begin, sorted."""
-    (x,) = call.args
-    runs = Runs.of(groups, groups.valid(x), [groups.key(x)])
+    """Return each group's number (int64) of distinct values, or rows of values: where they begin, sorted."""
+    valid: Array | None = None
+    for x in call.args:
+        valid = both(valid, groups.valid(x), groups.machine)
+    runs = Runs.of(groups, valid, [groups.key(x) for x in call.args])
     codes = pick(runs.codes, numbers_where(runs.new, groups.machine), groups.machine)
     return group_sizes(codes, groups.count, groups.machine)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.columns.column import (
     Masked,
@@ -22,13 +23,16 @@ from gpuetl.engines.pandas.columns.column import (
 from gpuetl.engines.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, integer_limbs, nearest_floats, nearest_integers
 from gpuetl.engines.pandas.pandas_operation import run_operation
+from gpuetl.engines.pandas.relational.aggregate_lists import array_agg, of_distinct, string_agg
 from gpuetl.engines.pandas.relational.aggregate_moments import MOMENTS
 from gpuetl.engines.pandas.relational.aggregate_picks import (
     first_value,
     last_value,
+    mad,
     median,
     mode,
     quantile,
+    quantile_disc,
     value_of_greatest,
     value_of_least,
 )
@@ -105,11 +109,18 @@ def count_values(groups: Groups, values: Any) -> Any:
     return pa.array(np.bincount(groups.codes[valid], minlength=groups.count))
 
 
-def count_distinct(groups: Groups, values: Any) -> Any:
-    """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
-    valid = values.is_valid()
-    own, size = encode_column(values.filter(valid))
-    pairs = np.sort(groups.codes[valid.to_numpy(zero_copy_only=False)] * size + own)
+def count_distinct(groups: Groups, *columns: Any) -> Any:
+    """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0.  Of several columns, rows."""
+    valid = columns[0].is_valid()
+    for column in columns[1:]:
+        valid = pc.and_(valid, column.is_valid())
+    codes = groups.codes[valid.to_numpy(zero_copy_only=False)]
+    if len(columns) == 1:
+        own, size = encode_column(columns[0].filter(valid))
+    else:
+        keys = encode_keys([column.filter(valid) for column in columns], len(codes))
+        own, size = keys.codes, max(keys.count, 1)
+    pairs = np.sort(codes * size + own)
     new = np.append(np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])
     return pa.array(np.bincount(pairs[new] // size, minlength=groups.count))
 
@@ -192,8 +203,14 @@ AGGREGATES: dict[str, Handler] = {
     "bitwise_and": of_columns(bits(np.bitwise_and, -1)),
     "bitwise_or": of_columns(bits(np.bitwise_or, 0)),
     "bitwise_xor": of_columns(bits(np.bitwise_xor, 0)),
+    "array_agg": array_agg,
+    "array_agg_distinct": array_agg,
+    "string_agg": string_agg,
+    "string_agg_distinct": string_agg,
     "mode": mode,
     "median": median,
+    "mad": mad,
+    "quantile_disc": quantile_disc,
     "quantile": quantile,
     "first": first_value,
     "last": last_value,
@@ -202,3 +219,4 @@ AGGREGATES: dict[str, Handler] = {
     **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES, **MOMENTS}.items()},
     "sum": of_chunks(SUMS["sum"]),
 }
+AGGREGATES |= of_distinct(AGGREGATES)

@@ -162,3 +162,27 @@ def mode(rows: GroupedRows, call: Call) -> Any:
     digits = [frequent, ordinal(values.take(distinct.first_rows), SortKey("x"))]
     selected_rows = least_rows(owners, np.arange(distinct.count), digits)
     return take_or_null(values.take(distinct.first_rows), selected_rows.rows)
+
+
+def quantile_disc(rows: GroupedRows, call: Call) -> Any:
+    """The value at the quantile at a constant q: one of the values themselves."""
+    x, q = call.args
+    assert isinstance(q, Literal)
+    column = canonical(rows.column(x))
+    kept = np.flatnonzero(rows.valid(x))
+    order = kept[np.lexsort([ordinal(column, SortKey("x"))[kept], rows.groups.codes[kept]])]
+    sizes = np.bincount(rows.groups.codes[kept], minlength=rows.groups.count)
+    places = np.maximum(1, sizes - np.floor(sizes - sizes * float(q.value)).astype(np.int64)) - 1
+    starts, found = np.cumsum(sizes) - sizes, sizes > 0
+    picked = np.append(order, 0)[np.where(found, starts + places, -1)]
+    return take_or_null(column, Masked(picked, found))
+
+
+def mad(rows: GroupedRows, call: Call) -> Any:
+    """The median of the absolute deviations from the median."""
+    centers = to_masked(median(rows, call)).values
+    masked = to_masked(rows.column(call.args[0]))
+    with np.errstate(invalid="ignore"):
+        deviations = np.abs(masked.values - centers[rows.groups.codes])
+    column = from_masked(Masked(deviations, masked.valid), FLOAT64)
+    return from_masked(Ascending.of(rows.groups, column).quantile(0.5), FLOAT64)

@@ -80,6 +80,12 @@ class GroupedRows:
         orders = self.operation.orders
         return next(orders[name] for name, own in self.operation.calls.items() if own == call and name in orders)
 
+    def own_order_of(self, call: Call) -> tuple[SortKey, ...]:
+        """Return the order of rows that a call has; none where its values are in their own."""
+        orders = self.operation.orders
+        found = (orders[name] for name, own in self.operation.calls.items() if own == call and name in orders)
+        return next(found, ())
+
     def digits(self, key: SortKey) -> Ints:
         """Return integers in the order that a sort key asks for."""
         return self.once(key, lambda: ordinal(self.frame.column(key.column), key))

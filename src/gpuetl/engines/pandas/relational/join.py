@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,17 +123,24 @@ def check_unique(operation: Join, side: int, frame: pa.Table, codes: Ints, size:
 
 def check_size(operation: Join, left: pa.Table, right: pa.Table, rows: int, keys: KeyCodes | None = None) -> None:
     """Raise `EvaluationError` where a result of `rows` rows is more than a frame or this machine's memory holds."""
+    check_result(
+        operation, left, right, rows,
+        lambda: most_repeated(operation, left, keys) if keys else every_row(left, right),
+    )  # fmt: skip
+
+
+def check_result(operation: Join, left: pa.Table, right: pa.Table, rows: int, why: Callable[[], str]) -> None:
+    """Raise `EvaluationError` for a result that is too large, and say why, and what to do."""
     payload = right.select(operation.payload)
     size = rows * sum(frame.nbytes / max(1, frame.num_rows) for frame in (left, payload))
     memory = physical_memory()
     if rows <= MAX_ROWS and size <= memory:
         return
-    why = most_repeated(operation, left, keys) if keys else every_row(left, right)
     raise EvaluationError(
         coded(
             "GE2008",
             f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
-            f"and this machine has {memory / 1e9:,.1f} GB.  {why}",
+            f"and this machine has {memory / 1e9:,.1f} GB.  {why()}",
         )
     )
 

@@ -14,6 +14,25 @@ KERNEL measure_groups(int64_t groups, int64_t rows, const int32_t* codes, int64_
     FOR_EACH_ROW(group, groups)
         if (group < groups) sizes[group] = first_of(codes, rows, group + 1) - first_of(codes, rows, group);
 }
+// Where each group begins, by `step` items a row, with the end of all; and which have rows.
+KERNEL find_starts(int64_t groups, int64_t rows, int64_t step, const int32_t* codes, int32_t* starts, uint8_t* found) {
+    FOR_EACH_ROW(group, groups + 1) {
+        if (group > groups) continue;
+        const int64_t start = first_of(codes, rows, group);
+        starts[group] = int32_t(start * step);
+        if (group < groups) found[group] = start < rows && codes[start] == group;
+    }
+}
+// The numbers of strings side by side: of each value, and before it `separator`, or the string after that where the value
+// is the first of its group.
+KERNEL place_separators(int64_t values, int64_t separator, const int32_t* codes, const int32_t* rows, int32_t* numbers) {
+    FOR_EACH_ROW(value, values) {
+        if (value >= values) continue;
+        const bool first = value == 0 || codes[value] != codes[value - 1];
+        numbers[2 * value] = int32_t(separator + first);
+        numbers[2 * value + 1] = rows[value];
+    }
+}
 // Rows that are not of a run, so that runs of more rows come first in their order.
 KERNEL count_others(int64_t runs, int64_t rows, const int32_t* starts, uint32_t* others) {
     FOR_EACH_ROW(run, runs)
@@ -53,4 +72,20 @@ KERNEL find_quantiles(int64_t groups, int64_t rows, int64_t bits_of_q, const int
         missing += store_word(words, group, group < groups, size > 0);
     }
     add_nulls(nulls, missing);
+}
+
+// Where the quantile at the float64 of these bits lies among each group's values in order; -1 where it has none.
+KERNEL find_quantile_places(int64_t groups, int64_t rows, int64_t bits_of_q, const int32_t* codes, int64_t* places) {
+    const double q = double_of_bits(uint64_t(bits_of_q));
+    FOR_EACH_ROW(group, groups) {
+        if (group >= groups) continue;
+        const int64_t start = first_of(codes, rows, group), size = first_of(codes, rows, group + 1) - start;
+        const int64_t number = size - int64_t(floor(double(size) - double(size) * q));
+        places[group] = size ? start + (number > 1 ? number - 1 : 0) : -1;
+    }
+}
+// How far each row's value is from its group's.
+KERNEL find_deviations(int64_t rows, const int32_t* codes, const double* centers, const double* values, double* made) {
+    FOR_EACH_ROW(row, rows)
+        if (row < rows) made[row] = fabs(values[row] - centers[codes[row]]);
 }

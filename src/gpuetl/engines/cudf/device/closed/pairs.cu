@@ -95,3 +95,78 @@ KERNEL find_first_most(int64_t rows, const int32_t* codes, const int64_t* own, c
     FOR_EACH_ROW(row, rows) if (row < rows && repeats[row] == *most) found.add(uint64_t(INT64_GREATEST - row));
     found.store(first);
 }
+
+namespace pairing {
+
+// Whether a value comes before another; NaN is the greatest.
+template <class T> DEVICE bool before(T a, T b) { return a < b || (b != b && a == a); }
+
+// How many of `count` ordered values come before a value, or, with `equal`, do not come after it.
+template <class T> DEVICE int64_t rank(const T* ordered, int64_t count, T value, bool equal) {
+    int64_t least = 0, most = count;
+    while (least < most) {
+        const int64_t middle = least + (most - least) / 2;
+        const bool is_before = equal ? !before(value, ordered[middle]) : before(ordered[middle], value);
+        if (is_before) least = middle + 1;
+        else most = middle;
+    }
+    return least;
+}
+
+template <class T> struct End {
+    const T* values;
+    const uint32_t* bits;
+    bool is_inclusive;
+};
+
+// For each row the run of ordered values between a lower and an upper end, either of which may be missing.
+template <class T>
+DEVICE void find_runs(int64_t rows, End<T> lower, End<T> upper, int64_t count, const T* ordered, int64_t* starts,
+                      int64_t* sizes) {
+    FOR_EACH_ROW(row, rows) {
+        if (row >= rows) continue;
+        int64_t begin = 0, end = count;
+        if (lower.values)
+            begin = bit_is_set(lower.bits, row) ? rank(ordered, count, lower.values[row], !lower.is_inclusive) : count;
+        if (upper.values)
+            end = bit_is_set(upper.bits, row) ? rank(ordered, count, upper.values[row], upper.is_inclusive) : 0;
+        starts[row] = begin;
+        sizes[row] = end > begin ? end - begin : 0;
+    }
+}
+
+}  // namespace pairing
+
+#define FIND_RUNS(T)                                                                                                \
+    KERNEL find_runs_##T(int64_t rows, const T##_value* lower, const uint32_t* lower_bits, int64_t has_lower_equal, \
+                         const T##_value* upper, const uint32_t* upper_bits, int64_t has_upper_equal,               \
+                         int64_t count, const T##_value* ordered, int64_t* starts, int64_t* sizes) {                \
+        pairing::find_runs<T##_value>(rows, {lower, lower_bits, has_lower_equal != 0},                              \
+                                      {upper, upper_bits, has_upper_equal != 0}, count, ordered, starts, sizes);    \
+    }
+typedef int64_t int64_value;
+typedef double float64_value;
+FIND_RUNS(int64)
+FIND_RUNS(float64)
+
+// Some of the candidates for pairs, from number `first`: each row's are before its place in `ends`, and begin at its
+// place in `starts` among `others`.  Without `ends`, each row has all `others`, which are `width` rows.
+KERNEL pair_between(int64_t pairs, int64_t first, int64_t rows, int64_t width, const int64_t* ends,
+                    const int64_t* starts, const int32_t* others, int32_t* own, int32_t* other) {
+    FOR_EACH_ROW(at, pairs) {
+        if (at >= pairs) continue;
+        const int64_t pair = first + at;
+        if (!ends) {
+            own[at] = int32_t(pair / width), other[at] = int32_t(pair % width);
+            continue;
+        }
+        int64_t least = 0, most = rows - 1;
+        while (least < most) {
+            const int64_t middle = least + (most - least) / 2;
+            if (ends[middle] > pair) most = middle;
+            else least = middle + 1;
+        }
+        own[at] = int32_t(least);
+        other[at] = others[starts[least] + pair - (least ? ends[least - 1] : 0)];
+    }
+}

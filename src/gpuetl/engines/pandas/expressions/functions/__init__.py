@@ -9,6 +9,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     arithmetic,
     binary,
     calendar,
+    characters,
     formats,
     hashing,
     list_aggregates,
@@ -27,7 +28,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
-    **calendar.HANDLERS, **timestamps.HANDLERS,
+    **characters.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
     **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
     **hashing.HANDLERS,
