@@ -39,7 +39,8 @@ FOREIGN_WORDS = {
     "UNION": "Write a union step.", "JOIN": "Write a join step.", "DISTINCT": "Write a distinct step.",
     "WITHIN GROUP": "Write quantile(x, q) in an aggregate step.", "INSERT": "Write a sink.", "WITH": "Write a stage.",
     "XOR": "Write a <> b between conditions.", "DIV": "Write a // b.", "MOD": "Write a % b.",
-    "GLOB": "Write LIKE 'a%', or regexp_like(text, pattern).", "LAMBDA": "Write the expression alone.",
+    "GLOB": "Write LIKE 'a%', or regexp_like(text, pattern).",
+    "LAMBDA": "Write the expression alone; list_transform(x, lambda e: e + 1) takes a lambda.",
     "SYMMETRIC": "Write x BETWEEN least(a, b) AND greatest(a, b).", "COLLATE": "Texts are compared by code points.",
     "IGNORE": "Write first(x, true), or lag(x, ignore_nulls => true).",
     "SIMILAR TO": "Write regexp_like(text, pattern).", "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
@@ -163,8 +164,10 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
 
 
 def _is_colon(words_before: Sequence[Any]) -> bool:
-    """Return whether a colon stands there: of a field in the name of a type, or of a slice, `list[1:2]`."""
+    """Return whether a colon stands there: of a field in a type, of a slice, `list[1:2]`, or of a lambda."""
     names = [word.text.upper() for word in words_before]
+    if "LAMBDA" in names[1:]:
+        return True
     return any(pair == ("STRUCT", "<") for pair in pairwise(names)) or _is_slice(words_before)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.expressions import ir
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import (
@@ -23,11 +24,13 @@ from gpuetl.expressions.syntax import (
     Apply,
     CastTo,
     Constant,
+    Lambda,
     Name,
     Over,
     ParameterName,
     Selected,
     Syntax,
+    Variable,
 )
 from gpuetl.messages import cut
 from gpuetl.types.calendar_intervals import CalendarInterval
@@ -65,6 +68,10 @@ def _syntax_of(expr: Expr) -> Syntax:
             return _constant(expr)
         case Parameter():
             return ParameterName(expr.name)
+        case ir.Variable():
+            return Variable(expr.name)
+        case ir.Lambda():
+            return Lambda(tuple(variable.name for variable in expr.parameters), _syntax_of(expr.body))
         case Cast():
             operand = _syntax_of(expr.operand)
             return operand if expr.implicit else CastTo(operand, expr.dtype, expr.lenient)
@@ -120,6 +127,10 @@ def _text(node: Syntax) -> tuple[str, int]:
             return f"${node.name}", _ATOM
         case Constant():
             return constant_text(node.value), _ATOM
+        case Variable():
+            return quote_name(node.name), _ATOM
+        case Lambda():
+            return f"lambda {', '.join(map(quote_name, node.parameters))}: {_text(node.body)[0]}", 0
         case CastTo():
             verb = "TRY_CAST" if node.lenient else "CAST"
             return f"{verb}({_text(node.operand)[0]} AS {_cast_target(node)})", _ATOM
