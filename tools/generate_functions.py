@@ -28,8 +28,7 @@ CONSTANTS = {
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
-    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta",
-    "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "nulls": "str", "field": "str",
+    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
@@ -67,6 +66,7 @@ from __future__ import annotations
 METHODS_HEAD = (
     HEADER.format(what="The functions of the table as methods of an expression.")
     + '''
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -91,7 +91,7 @@ class Methods:
 FUNCTIONS_HEAD = (
     HEADER.format(what="The functions of the table as functions of expressions: `import gpuetl.functions as f`.")
     + '''
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct

@@ -11,7 +11,7 @@ from typing import Any
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Lambda, Name, Syntax, Variable
 from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import type_name
 
@@ -84,6 +84,10 @@ def _written(node: Syntax) -> str:
             return f"col({node.name!r})".replace("'", '"')
         case Constant():
             return f"lit({value_text(node.value)})"
+        case Variable():
+            return node.name
+        case Lambda():
+            return f"lambda {', '.join(node.parameters)}: {_written(node.body)}"
         case CastTo():
             return f'{_written(node.operand)}.{"try_" * node.lenient}cast("{type_name(node.dtype)}")'
         case Apply():

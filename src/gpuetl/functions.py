@@ -5,7 +5,7 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
@@ -29,26 +29,27 @@ __all__ = [
     "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
     "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or",
     "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
-    "list_distinct", "list_dot_product", "list_extract", "list_first", "list_get", "list_has_all", "list_has_any",
-    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
-    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_unique", "list_value",
-    "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date",
-    "make_time", "make_timestamp", "map_get", "map_keys", "map_values", "max", "max_by", "md5", "mean", "mean_distinct",
-    "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min",
-    "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
-    "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product",
-    "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
-    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_count", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
-    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
-    "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
-    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack",
-    "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date",
-    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex",
-    "unicode", "upper", "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg",
-    "width_bucket", "year", "yearweek",
+    "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
+    "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
+    "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum",
+    "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2",
+    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map_get", "map_keys", "map_values",
+    "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds",
+    "millennium", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month",
+    "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
+    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
+    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
+    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
+    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
+    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count", "rolling_max", "rolling_mean",
+    "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second",
+    "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness",
+    "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate",
+    "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket",
+    "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -2113,6 +2114,24 @@ def split(text: IntoExpression, separator: str | Expression) -> Expression:
     Example: `split(lit("a,b,c"), ",")` is `["a", "b", "c"]`.
     """
     return function_call("split", (text, separator))
+
+
+def list_transform(x: IntoExpression, function: Callable[..., IntoExpression] | Expression) -> Expression:
+    """`list_transform(x, lambda e.
+
+    E + 1)`: what a lambda gives of each element, and with `lambda e, i:` of its 1-based place too; it may read columns.
+
+    Example: `list_transform([1, 2, 3], lambda e: e.multiply(10))` is `[10, 20, 30]`.
+    """
+    return function_call("list_transform", (x, function))
+
+
+def list_filter(x: IntoExpression, function: Callable[..., IntoExpression] | Expression) -> Expression:
+    """The elements of which a lambda is true.
+
+    Example: `list_filter([1, 2, 3], lambda e: e.greater(1))` is `[2, 3]`.
+    """
+    return function_call("list_filter", (x, function))
 
 
 def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:

@@ -290,18 +290,24 @@ class TableSteps:
         return self.step(verbs.Limit(count, offset))  # type: ignore[arg-type]
 
     @overload
-    def sample(self, fraction: float | Expression, *, by: Names = (), seed: int = 0) -> Table: ...
+    def sample(
+        self, fraction: float | Expression, *, by: Names = (), stratify: Names = (), seed: int = 0
+    ) -> Table: ...  # fmt: skip
 
     @overload
-    def sample(self, *, rows: int | Expression, by: Names = (), seed: int = 0) -> Table: ...
+    def sample(self, *, rows: int | Expression, by: Names = (), stratify: Names = (), seed: int = 0) -> Table: ...
 
     def sample(
         self, fraction: float | Expression | None = None, *, rows: int | Expression | None = None, by: Names = (),
-        seed: int = 0,
+        stratify: Names = (), seed: int = 0,
     ) -> Table:  # fmt: skip
-        """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere."""
+        """Keep a fraction or a number of rows, by a seeded hash of the columns `by`: the same ones everywhere.
+
+        With `stratify` it is a fraction or a number of the rows of each group of these columns.
+        """
         names = names_of("sample: by", by)
-        return self.step(verbs.Sample(fraction, rows, names, seed))  # type: ignore[arg-type]
+        groups = names_of("sample: stratify", stratify)
+        return self.step(verbs.Sample(fraction, rows, names, groups, seed))  # type: ignore[arg-type]
 
     def fit(self, transforms: Transform | Sequence[Transform], *, save: str | os.PathLike[str] | None = None) -> Table:
         """Learn from the rows and transform them, by functions of `gpuetl.transforms`.

@@ -18,7 +18,11 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import literal_type
 
 EXPANDED = {f.name for f in FUNCTIONS.values() if f.expansion}  # they are computed by others
-EVALUATED_APART = {"case", "coalesce"} | EXPANDED  # the first two decide which rows their operands see
+EVALUATED_APART = {
+    "case",
+    "coalesce",
+    "list_transform",
+} | EXPANDED  # the first two decide which rows their operands see
 FOUR_ROWS = table(x=("int64", [1, 1, 2, None]))
 FOUR_HOURS = table(
     ts=("timestamp", [datetime(2013, 1, 1, h, m) for h, m in ((0, 0), (1, 0), (2, 30), (3, 0))]),

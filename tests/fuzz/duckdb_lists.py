@@ -64,6 +64,8 @@ def where_both(text: str) -> str:
 
 LISTS: dict[str, Text] = {
     "list_value": made,
+    "list_transform": "list_transform({0}, {1})",
+    "list_filter": "list_filter({0}, {1})",
     "range": ranged("range"),
     "generate_series": ranged("generate_series"),
     "list_position": typed("list_position({0}, {1})"),

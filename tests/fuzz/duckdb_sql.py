@@ -13,7 +13,7 @@ from fuzz.duckdb_text import canonical, literal_text, quoted
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import GAP, KEY, TIME
 from gpuetl.expressions.functions.aggregates import split_order
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, Variable
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
@@ -273,6 +273,18 @@ def column(expr: Column) -> str:
 def constant(expr: Literal) -> str:
     """A constant with its type."""
     return literal_text(expr)
+
+
+@text.register
+def variable(expr: Variable) -> str:
+    """A name."""
+    return quoted(expr.name)
+
+
+@text.register
+def function(expr: Lambda) -> str:
+    """A lambda, whose names are DuckDB's too."""
+    return f"lambda {', '.join(quoted(each.name) for each in expr.parameters)}: {text(expr.body)}"
 
 
 @text.register

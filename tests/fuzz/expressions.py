@@ -14,7 +14,7 @@ from fuzz.draws import Draws
 from fuzz.duckdb_casts import is_spelled
 from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
 from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
-from fuzz.signatures import Signature, constants, giving, signatures
+from fuzz.signatures import Signature, constants, giving, signatures, written
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.advice import mistakes_in
 from gpuetl.expressions.constants import converted
@@ -129,7 +129,7 @@ class Expressions:
         exact = exact or function.name not in VALUE_ONLY or not is_floating(way.gives)
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:
-                value: Syntax = Constant(self.draws.one_of(constants(function, slot)))
+                value: Syntax = written(self.draws.one_of(constants(function, slot)))
             else:
                 value = self.value(dtype, depth - 1, exact)
             if keywords or not (slot.repeats or function.arguments[place] == slot):

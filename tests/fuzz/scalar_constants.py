@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from gpuetl.expressions.syntax import Apply, Constant, Lambda, Variable
 from gpuetl.types.calendar_intervals import CalendarInterval
 
 PATTERNS = (
@@ -60,6 +61,12 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "ambiguous": CHOICES,
     "nonexistent": CHOICES,
     "field": ("x", "s"),
+    "list_transform.function": (
+        Lambda(("e",), Variable("e")), Lambda(("e", "i"), Apply("case", (Apply("greater", (Variable("i"), Constant(1))), Variable("e")))),
+    ),
+    "list_filter.function": (
+        Lambda(("e",), Apply("not", (Apply("is_null", (Variable("e"),)),))), Lambda(("e", "i"), Apply("greater", (Variable("i"), Constant(1)))),
+    ),
     "list_sort.order": ("asc", "desc", "DESC"),
     "list_sort.nulls": ("nulls first", "nulls last"),
     "bucket.n": (16, 1, 2, 1_000_003),

@@ -13,8 +13,9 @@ from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column
 from gpuetl.expressions.numbers import constant_literal
-from gpuetl.expressions.syntax import ASSOCIATIVE
+from gpuetl.expressions.syntax import ASSOCIATIVE, Constant, Syntax
 from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, can_be_key
+from gpuetl.types.nested_types import is_list
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -47,6 +48,11 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
 """Constants for parameters of these names; a function of its own can have others, as `function.parameter`."""
 ANY_CONSTANT: tuple[Any, ...] = (1, "a", 0.5, timedelta(hours=1), "day", 0, 2, "UTC", True)
 """For parameters that CONSTANTS does not name: those that the rule takes."""
+
+
+def written(value: Any) -> Syntax:
+    """Return a constant as it is written; a lambda is written already."""
+    return value if isinstance(value, Syntax) else Constant(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +127,10 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
 
 
 def _signature(function: Function, slots: tuple[Argument, ...], types: tuple[DataType | None, ...]) -> Signature | None:
+    if any(slot.name == "function" for slot in slots):  # of an element, which is a boolean or the element
+        element = types[0].value_type if types[0] and is_list(types[0]) else BOOL
+        given = [Column("x", types[0]), Column("x", BOOL if function.name == "list_filter" else element)]
+        return Signature(function, slots, types, function.rule(given)[1]) if types[0] and is_list(types[0]) else None
     tried = [
         [Column("x", dtype)] if dtype else [constant_literal(v) for v in constants(function, slot)[:9]]
         for slot, dtype in zip(slots, types, strict=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from fuzz.data import pool
 from fuzz.precision import Precision, precision_of
-from fuzz.signatures import Signature, constants, signatures
+from fuzz.signatures import Signature, constants, signatures, written
 from gpu_engine.host_machine import HostMachine
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
@@ -18,7 +18,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
+from gpuetl.expressions.syntax import Apply, CastTo, Name, Syntax
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.testing import Tolerance
 from gpuetl.types.data_types import STRING, DataType, can_cast
@@ -45,7 +45,7 @@ def typed_call(way: Signature, draws: random.Random, wild: bool = True) -> Itera
     for _ in range(3):
         arguments: list[Syntax] = []
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
-            arguments.append(Name(f"x{place}") if dtype else Constant(draws.choice(constants(way.function, slot))))
+            arguments.append(Name(f"x{place}") if dtype else written(draws.choice(constants(way.function, slot))))
         scope = Scope({name: column.type for name, column in columns.items()}, {}, ("scalar",))
         try:
             yield resolve(Apply(way.function.name, tuple(arguments), ()), scope), pa.table(columns)

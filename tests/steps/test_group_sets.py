@@ -1,10 +1,16 @@
 """aggregate with group_sets: groups by several sets of keys in one result, compared with DuckDB and by hand."""
 
+from datetime import timedelta
+from decimal import Decimal
+
 import duckdb
 import pyarrow as pa
 import pytest
 
 from gpuetl import count, expr
+from gpuetl.optimize import optimize
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nodes import Aggregate
 from tables import table
 
 TYPES = {"a": "string", "b": "int64", "x": "int64", "y": "float64"}
@@ -129,3 +135,39 @@ def test_results_are_those_of_duckdb(source, check, sets, calls):
 )  # fmt: skip
 def test_sets_that_do_not_fit_the_keys_are_refused(source, problem, options, message):
     assert problem(source(TABLE).aggregate(n=count(), **options)) == f"stage 'wrong_1', step 1: {message}"
+
+
+def test_sums_and_means_of_every_kind_of_number_are_merged(source, check):
+    """Decimals, durations, large integers and floats, whose groups of fewer keys come from those of more."""
+    types = {"k": "int64", "d": "decimal(20,2)", "t": "duration", "i": "int64", "f": "float32"}
+    large = 2**62
+    rows = [
+        (1, Decimal("1.25"), timedelta(seconds=1), large, 0.5),
+        (1, Decimal("2.25"), timedelta(seconds=4), large - 2, None),
+        (2, None, timedelta(seconds=1), -large, 1.5),
+        (2, None, None, None, None),
+    ]
+    columns = {name: expr(f"sum({name})") for name in "dt"} | {f"m{name}": expr(f"avg({name})") for name in "tif"}
+    out = {"k": "int64", "d": "decimal(38,2)", "t": "duration", "mt": "duration", "mi": "float64", "mf": "float64"}
+    seconds = [timedelta(seconds=n) for n in (5, 1, 6, 2)]
+    expected = [
+        (1, Decimal("3.50"), seconds[0], timedelta(seconds=2.5), float(large - 1), 0.5),
+        (2, None, seconds[1], seconds[1], float(-large), 1.5),
+        (None, Decimal("3.50"), seconds[2], seconds[3], float((large - 2) // 3), 1.0),
+    ]
+    check(source(table(types, *rows)).aggregate("k", group_sets="rollup", **columns), table(out, *expected))
+
+
+def test_rows_are_grouped_once_where_calls_can_be_merged(source):
+    rows = source(TABLE)
+    merged = rows.aggregate(["a", "b"], group_sets="cube", n=count(), m=expr("avg(x)"))
+    others = rows.aggregate(["a", "b"], group_sets="cube", n=count(), m=expr("median(x)"))
+    merged.stage("merged")
+    others.stage("others")
+    optimized = optimize(rows.pipeline.plan().keeping(["merged", "others"])).plan
+    counts = [
+        len({id(node) for node in walk_graph(optimized.kept[name]) if isinstance(node, Aggregate)
+             and not isinstance(node.source, Aggregate)})
+        for name in ("merged", "others")
+    ]  # fmt: skip
+    assert counts == [1, 4]

@@ -42,6 +42,13 @@ CASES = [
      [["a", None, None], None, [None] * 3, [None] * 3, ["b", "b", None]]),
     ("list_where(l, b)", "list<int64>", [[3, None], None, [], [], []]),
     ("flatten(ll)", "list<int64>", [[1, 2, None], None, [], [], [7, 8, 9]]),
+    ("list_transform(l, lambda e: e * 10 + k)", "list<int64>", [[31, 11, None, 31], None, [], [None], [48, 38]]),
+    ("list_transform(s, lambda e, i: e || CAST(i AS string))", "list<string>", [["b1", "a2", None], None, [], [None], ["1", "b2", "b3"]]),
+    ("list_filter(l, lambda e: e >= 3)", "list<int64>", [[3, 3], None, [], [], [5, 4]]),
+    ("list_transform(ll, lambda a: list_filter(a, lambda b: b > k))", "list<list<int64>>",
+     [[[], None, [2]], None, [], [None], [[], [7, 8, 9]]]),
+    ("CASE WHEN k <> -2 THEN list_transform(l, lambda e: e // (k + 2)) END", "list<int64>",
+     [[1, 0, None, 1], None, [], None, None]),
     ("range(k)", "list<int64>", [[0], [0, 1], [0, 1, 2], None, []]),
     ("generate_series(3, k, -2)", "list<int64>", [[3, 1], [3], [3], None, [3, 1, -1]]),
     ("list_position(l, k)", "int64", [2, None, None, 1, None]),
@@ -91,11 +98,15 @@ def test_lists_in_python(t, check):
         "joined": col("l").list_concat([0]),
         "total": col("l").list_sum(),
         "kept": col("s").list_intersect(["b"]),
+        "scaled": col("l").list_transform(lambda e, i: e * i + col("k")),
+        "large": col("l").list_filter(lambda e: e > 3),
     }
     wanted = table(
-        {"made": "list<int64>", "joined": "list<int64>", "total": "int64", "kept": "list<string>"},
-        ([1, 1], [3, 1, None, 3, 0], 7, ["b"]), ([1, 2], [0], None, None), ([1, 3], [0], None, []),
-        ([1, None], [None, 0], None, []), ([1, -2], [5, 4, 0], 9, ["b"]),
+        {"made": "list<int64>", "joined": "list<int64>", "total": "int64", "kept": "list<string>", "scaled": "list<int64>",
+         "large": "list<int64>"},
+        ([1, 1], [3, 1, None, 3, 0], 7, ["b"], [4, 3, None, 13], []),
+        ([1, 2], [0], None, None, None, None), ([1, 3], [0], None, [], [], []),
+        ([1, None], [None, 0], None, [], [None], []), ([1, -2], [5, 4, 0], 9, ["b"], [3, 6], [5, 4]),
     )  # fmt: skip
     check(t.select(**columns), wanted, ordered=True)
 
@@ -106,6 +117,7 @@ def test_lists_in_python(t, check):
         ("list_distance(l, [1])", "the lists have different lengths"),
         ("list_dot_product(l, l)", "a list has a null element"),
         ("range(k * 20000000)", "more than 16,777,216 numbers"),
+        ("list_transform(l, lambda e: e * 9223372036854775807)", "overflow of int64"),
         ("list_sum([k, 9223372036854775807])", "overflow of int64"),
     ],
 )

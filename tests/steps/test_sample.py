@@ -139,3 +139,38 @@ def test_an_unknown_column_is_reported(t, problem):
 def test_keys_are_checked(t, keys, message):
     with pytest.raises(InvalidPipeline, match=message):
         t.sample(**keys)
+
+
+GROUPS = table(
+    {"g": "string", "x": "int64"},
+    *((None if i % 10 == 0 else "ab"[i % 3 == 0], i) for i in range(50)),
+    ("c", 100),
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "counts"),
+    [
+        ({"rows": 4}, {"a": 4, "b": 4, None: 4, "c": 1}),
+        ({"rows": 0}, {}),
+        ({"fraction": 0.2}, {"a": 6, "b": 3, None: 1, "c": 1}),
+        ({"fraction": 1.0}, {"a": 30, "b": 15, None: 5, "c": 1}),
+        ({"fraction": 0.0}, {}),
+        ({"fraction": 0.7}, {"a": 21, "b": 11, None: 4, "c": 1}),
+    ],
+)
+def test_a_stratified_sample_has_rows_of_each_group(source, check, keys, counts):
+    sampled = source(GROUPS).sample(**keys, stratify="g", seed=3)
+    expected = table({"g": "string", "n": "int64"}, *counts.items())
+    check(sampled.aggregate("g", n=count()), expected)
+
+
+def test_a_stratified_sample_is_the_same_on_every_engine_and_in_larger_ones(pipeline):
+    t = write_source(pipeline, "grouped", GROUPS)
+    t.sample(rows=2, stratify="g").stage("small")
+    t.sample(rows=5, stratify="g").stage("large")
+    t.sample(0.3, stratify="g", by="x").stage("part")
+    found = assert_same(pipeline, keep=["small", "large", "part"])
+    rows = {name: {tuple(row.values()) for row in found[name].to_pylist()} for name in found}
+    assert rows["small"] < rows["large"]
+    assert len(rows["part"]) == 9 + 5 + 2 + 1

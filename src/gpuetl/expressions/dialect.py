@@ -63,6 +63,16 @@ class Language(Dialect):
             name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
         }
 
+        def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+            """Read `lambda x, i: body` as an argument; sqlglot has the form with an arrow alone."""
+            if not self._curr or self._curr.text.lower() != "lambda" or self._curr.token_type != TokenType.VAR:
+                return super()._parse_lambda(alias)
+            self._advance()
+            names = self._parse_csv(self._parse_id_var)
+            if not self._match(TokenType.COLON):
+                self.raise_error("Expecting :")
+            return self.expression(exp.Lambda(this=self._parse_disjunction(), expressions=names))
+
 
 def parse_tree(text: str) -> exp.Expr:
     """Parse one expression into sqlglot's tree.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import partial, reduce
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, Never, TypeAlias
 
 from gpuetl.errors import GpuetlError, InvalidExpression, InvalidType, MisusedExpression, UnknownMethod, suggestion
@@ -22,9 +23,11 @@ from gpuetl.expressions.syntax import (
     Apply,
     CastTo,
     Constant,
+    Lambda,
     Name,
     Over,
     Syntax,
+    Variable,
 )
 from gpuetl.messages import coded, cut, one_line
 from gpuetl.records import dataclass
@@ -290,9 +293,17 @@ def as_syntax(value: object) -> Syntax:
     if isinstance(value, NamedExpression):
         message = coded("GE1212", f"the name '{value.name}' cannot stand inside an expression")
         raise InvalidExpression(message, hint="Call alias last, or give the name as a keyword.")
+    if callable(value) and not isinstance(value, Expression):
+        return lambda_syntax(value)
     if isinstance(value, list | tuple):
         return Apply("list_value", tuple(map(as_syntax, value)))
     return value.syntax if isinstance(value, Expression) else Constant(value)
+
+
+def lambda_syntax(function: Callable[..., object]) -> Lambda:
+    """Return what a Python function of an element, and perhaps of its place, gives: its parameters are the names."""
+    names = tuple(signature(function).parameters)
+    return Lambda(names, as_syntax(function(*(Expression(Variable(name)) for name in names))))
 
 
 def as_option(name: str, value: object) -> Syntax:

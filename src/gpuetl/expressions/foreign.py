@@ -39,7 +39,8 @@ FOREIGN_WORDS = {
     "UNION": "Write a union step.", "JOIN": "Write a join step.", "DISTINCT": "Write a distinct step.",
     "WITHIN GROUP": "Write quantile(x, q) in an aggregate step.", "INSERT": "Write a sink.", "WITH": "Write a stage.",
     "XOR": "Write a <> b between conditions.", "DIV": "Write a // b.", "MOD": "Write a % b.",
-    "GLOB": "Write LIKE 'a%', or regexp_like(text, pattern).", "LAMBDA": "Write the expression alone.",
+    "GLOB": "Write LIKE 'a%', or regexp_like(text, pattern).",
+    "LAMBDA": "Write the expression alone; list_transform(x, lambda e: e + 1) takes a lambda.",
     "SYMMETRIC": "Write x BETWEEN least(a, b) AND greatest(a, b).", "COLLATE": "Texts are compared by code points.",
     "IGNORE": "Write first(x, true), or lag(x, ignore_nulls => true).",
     "SIMILAR TO": "Write regexp_like(text, pattern).", "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
@@ -141,8 +142,7 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     signs = [w.text for w in _touching(tokens, index)]
     if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in tokens[:index]):
         return None
-    before = tokens[index - 1] if index else None
-    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), before)), "")
+    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), tokens[:index])), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
@@ -164,8 +164,10 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
 
 
 def _is_colon(words_before: Sequence[Any]) -> bool:
-    """Return whether a colon stands there: of a field in the name of a type, or of a slice, `list[1:2]`."""
+    """Return whether a colon stands there: of a field in a type, of a slice, `list[1:2]`, or of a lambda."""
     names = [word.text.upper() for word in words_before]
+    if "LAMBDA" in names[1:]:
+        return True
     return any(pair == ("STRUCT", "<") for pair in pairwise(names)) or _is_slice(words_before)
 
 
@@ -192,10 +194,10 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
-def _is_foreign(sign: str, before: Any) -> bool:
+def _is_foreign(sign: str, before: Sequence[Any]) -> bool:
     """Return whether the language lacks a sign; `f(a => b)` names an argument, and `~x` turns bits over."""
     if sign == "~":
-        return before is not None and before.token_type in _OPERANDS
+        return bool(before) and before[-1].token_type in _OPERANDS
     return sign in SIGNS and sign != "=>"
 
 

@@ -1,6 +1,6 @@
 """Typed expressions: what plans hold, the optimizer rewrites and backends evaluate.
 
-Five kinds of node, all immutable and compared by value.  Every call's arguments already have the types that its
+Seven kinds of node, all immutable and compared by value.  Every call's arguments already have the types that its
 handler expects: `resolve` put the casts in.
 """
 
@@ -69,6 +69,27 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Variable:
+    """What a lambda calls an element, or its place: no column."""
+
+    name: str
+    dtype: DataType
+
+
+@dataclass(frozen=True)
+class Lambda:
+    """An expression of each element of a list, and perhaps of its place; of the type of its body."""
+
+    parameters: tuple[Variable, ...]
+    body: Expr
+
+    @property
+    def dtype(self) -> DataType:
+        """The type of what it gives of an element."""
+        return self.body.dtype
+
+
+@dataclass(frozen=True)
 class Cast:
     """A conversion; exact or an error, or null where `lenient`.  `implicit` ones were put in by the typing rules."""
 
@@ -91,7 +112,7 @@ class Call:
     dtype: DataType
 
 
-Expr: TypeAlias = Column | Literal | Parameter | Cast | Call
+Expr: TypeAlias = Column | Literal | Parameter | Variable | Lambda | Cast | Call
 
 
 ABSENT = Literal(None, NULL)
@@ -102,6 +123,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     """Return the direct operands of `expr`."""
     if isinstance(expr, Call):
         return expr.args
+    if isinstance(expr, Lambda):
+        return (expr.body,)
     return (expr.operand,) if isinstance(expr, Cast) else ()
 
 
@@ -118,6 +141,10 @@ def transform(expr: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
         args = tuple(transform(arg, rewrite) for arg in expr.args)
         if any(new is not old for new, old in zip(args, expr.args, strict=True)):
             expr = replace(expr, args=args)
+    elif isinstance(expr, Lambda):
+        body = transform(expr.body, rewrite)
+        if body is not expr.body:
+            expr = replace(expr, body=body)
     elif isinstance(expr, Cast):
         operand = transform(expr.operand, rewrite)
         if operand is not expr.operand:
@@ -133,6 +160,22 @@ def columns_of(*exprs: Expr) -> frozenset[str]:
 def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
     """Replace columns by the expressions that compute them; other columns stay."""
     return transform(expr, lambda node: columns.get(node.name, node) if isinstance(node, Column) else node)
+
+
+def over_elements(function: Lambda) -> Expr:
+    """Return a lambda's body over a frame of elements, in which a column has each variable: see `element_column`."""
+    names = {variable.name for variable in function.parameters}
+
+    def as_column(node: Expr) -> Expr:
+        known = isinstance(node, Variable) and node.name in names
+        return Column(element_column(node.name), node.dtype) if known else node  # type: ignore[union-attr]
+
+    return transform(function.body, as_column)
+
+
+def element_column(variable: str) -> str:
+    """Return the name of the column that has a lambda's variable."""
+    return f":{variable}"
 
 
 def branch_places(call: Call) -> list[int]:

@@ -5,6 +5,7 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -1868,6 +1869,23 @@ class Methods:
         Example: `lit("a,b,c").split(",")` is `["a", "b", "c"]`.
         """
         return self._call("split", (self, separator))
+
+    def list_transform(self, function: Callable[..., IntoExpression] | Expression) -> Expression:
+        """`list_transform(x, lambda e.
+
+        E + 1)`: what a lambda gives of each element, and with `lambda e, i:` of its 1-based place too; it may read
+        columns.
+
+        Example: `lit([1, 2, 3]).list_transform(lambda e: e.multiply(10))` is `[10, 20, 30]`.
+        """
+        return self._call("list_transform", (self, function))
+
+    def list_filter(self, function: Callable[..., IntoExpression] | Expression) -> Expression:
+        """The elements of which a lambda is true.
+
+        Example: `lit([1, 2, 3]).list_filter(lambda e: e.greater(1))` is `[2, 3]`.
+        """
+        return self._call("list_filter", (self, function))
 
     def list_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
         """`x[first:last]`.

@@ -28,10 +28,12 @@ from gpuetl.expressions.syntax import (
     Apply,
     CastTo,
     Constant,
+    Lambda,
     Name,
     ParameterName,
     Syntax,
     Unreadable,
+    Variable,
 )
 from gpuetl.messages import coded
 from gpuetl.types.decimal_types import Number
@@ -154,7 +156,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
-    exp.Bracket: ("this", "expressions"), exp.Array: ("expressions",),
+    exp.Bracket: ("this", "expressions"), exp.Lambda: ("this", "expressions"), exp.Array: ("expressions",),
     exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
@@ -197,6 +199,7 @@ class _Lowering:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.variables: list[str] = []
         self.errors: list[InvalidExpression] = []
 
     def lower(self, node: exp.Expr) -> Syntax:
@@ -311,6 +314,8 @@ class _Lowering:
             return self.field_of_column(node)
         if node.name.startswith("$") and not node.this.quoted:
             return self.parameter(node)
+        if node.name in self.variables:
+            return Variable(node.name, span=span_of(node))
         return Name(node.name, quoted=bool(node.this.quoted), span=span_of(node))
 
     def field_of_column(self, node: exp.Column) -> Syntax:
@@ -320,6 +325,8 @@ class _Lowering:
             shown = shortened(self.text, whole_span(self.text, span_of(node)))
             raise InvalidExpression(coded("GE1102", f"'{shown}': columns have plain names"), span_of(node), hint)
         syntax: Syntax = Name(names[0].name, quoted=bool(names[0].quoted), span=span_of(names[0]))
+        if names[0].name in self.variables:
+            syntax = Variable(names[0].name, span=span_of(names[0]))
         if names[0].name.startswith("$") and not names[0].quoted:
             syntax = ParameterName(names[0].name[1:], span=span_of(names[0]))
         for name in names[1:]:
@@ -340,6 +347,14 @@ class _Lowering:
         if len(index) != 1 or isinstance(index[0], exp.Slice):
             raise self.unsupported(node, HINTS[exp.Slice])
         return Apply(SUBSCRIPT, (self.lower(node.this), self.lower(index[0])), span=span_of(node))
+
+    def lambda_(self, node: exp.Lambda) -> Syntax:
+        """Lower `lambda x: x + 1`; a name within stands for the element, also where a column has it."""
+        names = [name.name for name in node.expressions]
+        self.variables += names
+        body = self.lower(node.this)
+        del self.variables[len(self.variables) - len(names) :]
+        return Lambda(tuple(names), body, span=span_of(node))
 
     def list_(self, node: exp.Array) -> Syntax:
         if any(isinstance(each, exp.Comprehension) for each in node.expressions):
@@ -527,5 +542,5 @@ class _Lowering:
         exp.Window: over, exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
-        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_,
+        exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_, exp.Lambda: lambda_,
     }  # fmt: skip

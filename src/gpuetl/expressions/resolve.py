@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint, suggestion
+from gpuetl.expressions import ir
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, unknown_function
+from gpuetl.expressions.functions import ALIASES, Function, Kind, TypeMismatch, find_function, unknown_function
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import (
@@ -31,6 +32,7 @@ from gpuetl.expressions.ir import (
     columns_of,
     substitute,
 )
+from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from gpuetl.expressions.months import MAKERS, Months, alone, months_of, moved
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
@@ -44,12 +46,14 @@ from gpuetl.expressions.syntax import (
     Apply,
     CastTo,
     Constant,
+    Lambda,
     Name,
     Over,
     ParameterName,
     Selected,
     Syntax,
     Unreadable,
+    Variable,
     operands,
 )
 from gpuetl.expressions.unparse import constant_text
@@ -107,7 +111,8 @@ class Scope:
 
     In an `open` scope any column may be named: the schema is unknown since an earlier step is wrong.
     `inside` is the aggregate or window function whose argument this is, `run_id` what `run_id()` gives, and `errors`
-    collects what is wrong; `hints` says whether an unknown column's error lists those that there are.
+    collects what is wrong; `hints` says whether an unknown column's error lists those that there are.  `variables` are
+    those of lambdas around the expression.
     """
 
     columns: Mapping[str, DataType]
@@ -117,6 +122,7 @@ class Scope:
     inside: Function | None = None
     run_id: str = "plan"
     hints: bool = True
+    variables: Mapping[str, ir.Variable] = field(default_factory=dict)
     errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
 
 
@@ -172,13 +178,23 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
             return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
         case Apply():
             return _apply(syntax, scope)
+        case Variable():
+            return scope.variables[syntax.name]
         case Unreadable():
             return WRONG
-        case Selected():
-            raise InvalidExpression(coded("GE1216", f"{syntax.text} cannot stand here"), syntax.span, SELECTOR_PLACES)
-        case Over():
-            raise InvalidExpression(coded("GE1213", "over cannot stand here"), syntax.span, OVER_PLACES)
+        case Selected() | Over() | Lambda():
+            raise _misplaced(syntax)
     raise TypeError(syntax)
+
+
+def _misplaced(syntax: Selected | Over | Lambda) -> InvalidExpression:
+    """Word what stands in other places only."""
+    if isinstance(syntax, Selected):
+        return InvalidExpression(coded("GE1216", f"{syntax.text} cannot stand here"), syntax.span, SELECTOR_PLACES)
+    if isinstance(syntax, Over):
+        return InvalidExpression(coded("GE1213", "over cannot stand here"), syntax.span, OVER_PLACES)
+    message = coded("GE1107", "a lambda cannot stand here")
+    return InvalidExpression(message, syntax.span, "It is an argument of list_transform and list_filter.")
 
 
 def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression:
@@ -271,7 +287,7 @@ def _constant(syntax: Constant) -> Expr:
 
 
 def _apply(syntax: Apply, scope: Scope) -> Expr:
-    if special := _SPECIAL.get(syntax.function):
+    if special := _SPECIAL.get(ALIASES.get(syntax.function, syntax.function)):
         return special(syntax, scope)
     return _function_call(syntax, scope)
 
@@ -292,7 +308,7 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     args = [_argument(function, place, argument, inner) for place, argument in enumerate(bound)]
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
-    return _typed_call(function, args, syntax, [partial(_sort_key, key, function, scope=inner) for key in order])
+    return _typed_call(function, args, syntax, order, inner)
 
 
 def _argument(function: Function, place: int, argument: Syntax | None, scope: Scope) -> Expr:
@@ -304,10 +320,8 @@ def _argument(function: Function, place: int, argument: Syntax | None, scope: Sc
     return ABSENT if argument is None else _resolve(argument, scope)
 
 
-def _typed_call(
-    function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Callable[[list[Expr]], Expr]] = ()
-) -> Expr:
-    """Return the call of a function with typed arguments, cast to what its rule takes; `order` makes its sort keys."""
+def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Syntax], inner: Scope) -> Expr:
+    """Return the call of a function with typed arguments, cast to what its rule takes."""
     _check_constants(function, args, syntax)
     _check_nested(function, args, syntax)
     if function.kind == "scalar" and (number := folded(function.name, args)):
@@ -321,7 +335,7 @@ def _typed_call(
         return part
     whole = [arg if is_ends(function, arg) else spelled_out(arg, syntax) for arg in args]
     operands = [coerce(arg, to) for arg, to in zip(whole, types, strict=True)]
-    return _made(function, [*operands, *(sort_key(operands) for sort_key in order)], dtype)
+    return _made(function, [*operands, *(_sort_key(key, function, operands, inner) for key in order)], dtype)
 
 
 def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
@@ -401,8 +415,10 @@ def _part_of_constant(
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse values that are not compared, which few functions take."""
-    taken = (arg for arg in args if not _is_interval(arg) and not is_ends(function, arg))
-    nested = next((arg for arg in taken if not can_be_key(arg.dtype)), None)
+    nested = next(
+        (arg for arg in args if not can_be_key(arg.dtype) and not is_ends(function, arg) and not _is_interval(arg)),
+        None,
+    )
     if not function.nested and nested is not None:
         message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
         raise InvalidExpression(message, syntax.span, _part_hint(nested))
@@ -494,7 +510,9 @@ def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, sc
         return WRONG
     function = find_function("add_months", SCALARS)
     assert function is not None
-    return _typed_call(function, [coerce(start, TIMESTAMP) if start.dtype == DATE else start, number], syntax)
+    return _typed_call(
+        function, [coerce(start, TIMESTAMP) if start.dtype == DATE else start, number], syntax, (), scope
+    )
 
 
 def _date_part(syntax: Apply, scope: Scope) -> Expr:
@@ -537,8 +555,22 @@ def _scalar(syntax: Apply, scope: Scope) -> Expr:
     raise InvalidExpression(message, syntax.span, "Write scalar(stage.column).")
 
 
+def _over_elements(syntax: Apply, scope: Scope) -> Expr:
+    """Type `list_transform(x, lambda e: …)`."""
+    function = find_function(syntax.function, SCALARS)
+    assert function is not None
+
+    def type_body(body: Syntax, variables: tuple[ir.Variable, ...]) -> Expr:
+        known = {**scope.variables, **{variable.name: variable for variable in variables}}
+        return _resolve(body, replace(scope, kinds=SCALARS, variables=known))
+
+    lists = _resolve(syntax.args[0], scope) if syntax.args else WRONG
+    return lambda_call(function, syntax, lists, tuple(scope.variables), type_body) or WRONG
+
+
 _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element,
+    **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone,
 }  # fmt: skip

@@ -75,6 +75,21 @@ class ParameterName(Syntax):
 
 
 @dataclass(frozen=True)
+class Variable(Syntax):
+    """What a lambda calls an element, or its place."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Lambda(Syntax):
+    """`lambda x: x + 1`: an expression of each element of a list, and perhaps of its place."""
+
+    parameters: tuple[str, ...]
+    body: Syntax
+
+
+@dataclass(frozen=True)
 class Unreadable(Syntax):
     """Text that is no expression, or a part of one: its error is reported where it was read."""
 
@@ -118,6 +133,8 @@ def operands(node: Syntax) -> list[Syntax]:
     """Return what a node is built on."""
     if isinstance(node, Apply):
         return [*node.args, *(value for _, value in node.keywords)]
+    if isinstance(node, Lambda):
+        return [node.body]
     return [node.operand] if isinstance(node, CastTo | Over) else []
 
 
@@ -128,6 +145,8 @@ def rebuilt(node: Syntax, change: Callable[[Syntax], Syntax | None]) -> Syntax:
     if isinstance(node, Apply):
         args = tuple(rebuilt(arg, change) for arg in node.args)
         return replace(node, args=args, keywords=tuple((key, rebuilt(value, change)) for key, value in node.keywords))
+    if isinstance(node, Lambda):
+        return replace(node, body=rebuilt(node.body, change))
     return replace(node, operand=rebuilt(node.operand, change)) if isinstance(node, CastTo | Over) else node
 
 

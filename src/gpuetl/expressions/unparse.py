@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.expressions import ir
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import (
@@ -23,11 +24,13 @@ from gpuetl.expressions.syntax import (
     Apply,
     CastTo,
     Constant,
+    Lambda,
     Name,
     Over,
     ParameterName,
     Selected,
     Syntax,
+    Variable,
 )
 from gpuetl.messages import cut
 from gpuetl.types.calendar_intervals import CalendarInterval
@@ -65,6 +68,10 @@ def _syntax_of(expr: Expr) -> Syntax:
             return _constant(expr)
         case Parameter():
             return ParameterName(expr.name)
+        case ir.Variable():
+            return Variable(expr.name)
+        case ir.Lambda():
+            return Lambda(tuple(variable.name for variable in expr.parameters), _syntax_of(expr.body))
         case Cast():
             operand = _syntax_of(expr.operand)
             return operand if expr.implicit else CastTo(operand, expr.dtype, expr.lenient)
@@ -92,10 +99,10 @@ def _written_call(call: Call) -> Apply | CastTo:
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
-    if call.function.name == "date_add":
-        return _moved(*args)
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
+    if call.function.name == "date_add":
+        return _moved(*args)
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
@@ -120,6 +127,10 @@ def _text(node: Syntax) -> tuple[str, int]:
             return f"${node.name}", _ATOM
         case Constant():
             return constant_text(node.value), _ATOM
+        case Variable():
+            return quote_name(node.name), _ATOM
+        case Lambda():
+            return f"lambda {', '.join(map(quote_name, node.parameters))}: {_text(node.body)[0]}", 0
         case CastTo():
             verb = "TRY_CAST" if node.lenient else "CAST"
             return f"{verb}({_text(node.operand)[0]} AS {_cast_target(node)})", _ATOM
@@ -241,7 +252,7 @@ def constant_text(value: Any) -> str:
         case datetime() | date() | time():
             return _temporal_text(value)
         case timedelta() | CalendarInterval():
-            return f"INTERVAL '{_interval(value)}'"
+            return f"INTERVAL '{_interval(value) if isinstance(value, timedelta) else value}'"
     return repr(value)
 
 
@@ -252,9 +263,7 @@ def _temporal_text(value: date | time) -> str:
     return f"{'TIME' if isinstance(value, time) else 'DATE'} '{value.isoformat()}'"
 
 
-def _interval(value: timedelta | CalendarInterval) -> str:
-    if isinstance(value, CalendarInterval):
-        return str(value)
+def _interval(value: timedelta) -> str:
     microseconds = value // timedelta(microseconds=1)
     for unit, length in (
         ("day", 86_400_000_000),

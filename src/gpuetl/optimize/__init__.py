@@ -16,6 +16,7 @@ from gpuetl.optimize.prune_fields import prune_fields
 from gpuetl.optimize.push_filters import push_filters
 from gpuetl.optimize.push_limits import push_limits
 from gpuetl.optimize.reduce_groups import reduce_groups
+from gpuetl.optimize.roll_up_groups import roll_up_groups
 from gpuetl.optimize.select_row_groups import select_row_groups
 from gpuetl.optimize.share_sorts import share_sorts
 from gpuetl.optimize.shorten_keys import shorten_keys
@@ -23,8 +24,8 @@ from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 
 PASSES: tuple[Callable[[Plan], Plan], ...] = (
-    fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, prune_fields, select_row_groups,
-    shorten_keys, share_sorts,
+    fold_expressions, roll_up_groups, push_filters, reduce_groups, push_limits, prune_columns, prune_fields,
+    select_row_groups, shorten_keys, share_sorts,
 )  # fmt: skip
 NAMES = tuple(rewrite.__name__ for rewrite in PASSES)
 

@@ -253,6 +253,7 @@ _SPLIT: dict[str, Callable[[_SplitCalls, _NamedCall], Expr]] = {
     "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
     "product": _itself, "bitwise_and": _itself, "bitwise_or": _itself, "bitwise_xor": _itself,
+    "wide_sum": _summed,  # of groups that others are made of
     "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,
     **dict.fromkeys(_FINISH, _moments), **dict.fromkeys(_FINISH_HIGH, _high_moments),
 }  # fmt: skip

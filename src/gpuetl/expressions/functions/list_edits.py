@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
 from gpuetl.expressions.functions.function import TypeMismatch, Typing
 from gpuetl.expressions.functions.lists import (
     ListFunction,
@@ -134,7 +136,33 @@ def distinct_count(call: Call) -> Expr:
     return list_call("list_length", (list_call("list_distinct", call.args, call.args[0].dtype),), INT64)
 
 
+def transformed(args: Sequence[Expr]) -> Typing:
+    """A list, and what a lambda gives of its elements."""
+    element_of(args[0])
+    return [args[0].dtype, args[1].dtype], pa.list_(args[1].dtype)
+
+
+def filtered(args: Sequence[Expr]) -> Typing:
+    """A list, and a lambda that gives booleans."""
+    element_of(args[0])
+    if args[1].dtype not in (BOOL, NULL):
+        raise TypeMismatch(coded("GE1117", f"takes a lambda that gives a boolean, got {type_name(args[1].dtype)}"))
+    return [args[0].dtype, args[1].dtype], args[0].dtype
+
+
+def filtered_list(call: Call) -> Expr:
+    """Return `list_filter` as the elements beside which its lambda is true."""
+    lists, function = call.args
+    mask = list_call("list_transform", (lists, function), pa.list_(function.dtype))
+    return list_call("list_where", (lists, mask), call.dtype)
+
+
 FUNCTIONS = (
+    ListFunction("list_transform", "x function!", transformed, "`list_transform(x, lambda e: e + 1)`: what a lambda gives of each element, "
+                 "and with `lambda e, i:` of its 1-based place too; it may read columns.",
+                 "list_transform([1, 2, 3], lambda e: e * 10)", [10, 20, 30], nulls="own"),
+    ListFunction("list_filter", "x function!", filtered, "The elements of which a lambda is true.", "list_filter([1, 2, 3], lambda e: e > 1)",
+                 [2, 3], nulls="own", expansion=filtered_list),
     ListFunction("list_slice", "x first last", bounded, "`x[first:last]`: the elements from the 1-based place first to last, both "
                  "included, from the end where negative; `x[2:]` and `x[:-2]` leave one out.",
                  "list_slice([1, 2, 3, 4], 2, -2)", [2, 3]),

@@ -139,6 +139,11 @@ STEP_EXAMPLES = {
         ("GE1882",),
         before="  train: {from: sales, steps: [fit: [min_max: amount]]}\n",
     ),
-    "sample": Example("- sample: {rows: 2, seed: 1}\n- sort: id\n", {"sales": SALES}, ("GE1209",)),
+    "sample": Example(
+        "- sample: {rows: 2, seed: 1}\n- sort: id\n",
+        {"sales": SALES},
+        ("GE1209",),
+        more={"One row of each region:": "- sample: {rows: 1, stratify: region}\n- sort: id\n"},
+    ),
 }  # fmt: skip
 """By verb."""

@@ -73,6 +73,7 @@ Expressions take nested values apart:
 | `struct_pack(a := x)`, `struct(x AS a)` | a new struct |
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
 | `[a, b, 3]` | a new list |
+| `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `m['key']` | the value of a map's key |
 """
 TYPES_END = """\

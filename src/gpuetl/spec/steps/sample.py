@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from itertools import count
 from typing import ClassVar
 
+from gpuetl.expressions.build import col
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Expr, Literal
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.resolve import formula
 from gpuetl.expressions.syntax import Apply, Constant, Name
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
@@ -18,9 +21,11 @@ from gpuetl.spec.forms import COUNT, FRACTION, INTEGER, NAMES
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, node_of
 from gpuetl.types.data_types import BOOL, INT64, can_be_key
-from gpuetl.types.schema import Schema
+from gpuetl.types.schema import Schema, free_name
 
 LEAST, HASHES = -(1 << 63), 1 << 64
+PARTS = 1_000_000_000
+"""A fraction of a group is this many parts of it, so that it is computed exactly."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,10 @@ class Sample(Step):
 
     `fraction: f` keeps the rows for which `hash(seed, by…)` is below -2^63 + f·2^64. `rows` keeps the rows with the
     smallest hashes.
+
+    `stratify` takes a sample of each group: `sample: {rows: 100, stratify: region}` keeps 100 rows of each region, or
+    all where it has fewer. With `fraction` each group keeps that share of its rows, rounded up, so no group is lost.
+    The fraction counts to nine decimals. A null is a group, too.
     """
 
     verb: ClassVar[str] = "sample"
@@ -42,6 +51,7 @@ class Sample(Step):
     fraction: float | None = key(FRACTION, None, doc="the share of rows to keep")
     rows: int | None = key(COUNT, None, doc="the number of rows to keep")
     by: tuple[str, ...] = key(NAMES, (), doc="columns whose equal rows stay together")
+    stratify: tuple[str, ...] = key(NAMES, (), doc="columns whose groups are sampled, each by itself")
     seed: int = key(INTEGER, 0, doc="another seed gives another sample")
 
     def build(self, context: Context, source: Node) -> Node:
@@ -53,6 +63,8 @@ class Sample(Step):
             )
             return source
         hashed = self.hashed(context, context.known(self.by, source.schema) or hashable(source.schema), source.schema)
+        if self.stratify:
+            return self.of_each(context, source, hashed)
         return self.share(context, source, hashed) if self.rows is None else self.first(context, source, hashed)
 
     def hashed(self, context: Context, names: Iterable[str], schema: Schema) -> Expr:
@@ -68,11 +80,40 @@ class Sample(Step):
         kept = Call(FUNCTIONS["scalar", "less"], (hashed, Literal(LEAST + below, INT64)), BOOL)
         return nodes.Filter(source=source, predicate=kept, origin=context.origin)
 
+    def of_each(self, context: Context, source: Node, hashed: Expr) -> Node:
+        """Keep the rows of the least hashes of each group: a number of them, or a share of its rows."""
+        schema, groups = source.schema, context.keys(self.stratify, source.schema)
+        if len(groups) < len(self.stratify):
+            return source
+        columns = self.order_columns(context, hashed, schema)
+        kept, origin = nodes.passing(schema), context.origin
+        place, total = free_name(":place", schema), free_name(":total", schema)
+        node: Node = nodes.Project(source=source, columns={**kept, **columns}, origin=origin)
+        number = {place: Call(FUNCTIONS["window", "row_number"], (), INT64)}
+        order = tuple(map(SortKey, columns))
+        node = nodes.Window(source=node, by=groups, order_by=order, calls=number, origin=origin)
+        if self.rows is None:
+            rows = {total: Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)}
+            node = nodes.GroupWindow(source=node, by=groups, calls=rows, origin=origin)
+            parts = Literal(round(Decimal(repr(self.fraction)) * PARTS), INT64)
+            predicate = formula(
+                (col("place") - 1) * PARTS < col("parts") * col("total"),
+                place=Column(place, INT64), parts=parts, total=Column(total, INT64),
+            )  # fmt: skip
+        else:
+            predicate = formula(col("place") <= col("n"), place=Column(place, INT64), n=Literal(self.rows, INT64))
+        node = nodes.Filter(source=node, predicate=predicate, origin=origin)
+        return nodes.Project(source=node, columns=kept, origin=origin)
+
+    def order_columns(self, context: Context, hashed: Expr, schema: Schema) -> dict[str, Expr]:
+        """Return the hashes by which rows are ordered; those of equal ones are told apart by a hash of all columns."""
+        hashes = dict.fromkeys([hashed, self.hashed(context, hashable(schema), schema)])
+        names = (name for i in count() if (name := f":hash{i}") not in schema)
+        return dict(zip(names, hashes, strict=False))
+
     def first(self, context: Context, source: Node, hashed: Expr) -> Node:
         """Keep the rows of the least hashes; those of equal ones by a hash of all columns."""
-        hashes = dict.fromkeys([hashed, self.hashed(context, hashable(source.schema), source.schema)])
-        names = (name for i in count() if (name := f":hash{i}") not in source.schema)
-        columns, kept = dict(zip(names, hashes, strict=False)), nodes.passing(source.schema)
+        columns, kept = self.order_columns(context, hashed, source.schema), nodes.passing(source.schema)
         node: Node = nodes.Project(source=source, columns={**kept, **columns}, origin=context.origin)
         node = nodes.Sort(source=node, by=tuple(map(SortKey, columns)), origin=context.origin)
         node = nodes.Limit(source=node, count=self.rows or 0, origin=context.origin)

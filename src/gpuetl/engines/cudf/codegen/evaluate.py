@@ -15,6 +15,7 @@ from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, buffers_of, in_k
 from gpuetl.engines.cudf.codegen.emit import ALWAYS, arguments
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.engines.cudf.codegen.list_columns import list_column
+from gpuetl.engines.cudf.codegen.list_lambdas import lambda_of, transformed_lists
 from gpuetl.engines.cudf.codegen.list_writers import list_writer, written_lists
 from gpuetl.engines.cudf.codegen.row_kernels import (
     RowKernel,
@@ -56,7 +57,7 @@ from gpuetl.engines.no_result import (
     NoResult,
     not_valid,
 )
-from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, children, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, Lambda, Literal, can_fail, children, columns_of
 from gpuetl.messages import recoded
 from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import STRING, type_name
@@ -166,6 +167,8 @@ def check_constants(exprs: Mapping[str, Expr], machine: Machine) -> None:
 
 def constant_parts(expr: Expr) -> Iterator[Expr]:
     """Yield the largest parts that read no column; of CASE and coalesce only in the first, which every row reaches."""
+    if isinstance(expr, Lambda):  # it has no result of its own
+        return
     if not columns_of(expr):
         yield expr
         return
@@ -210,7 +213,9 @@ def computed(exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machi
 
 
 def from_library(expr: Any, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
-    """Let libcudf compute a call."""
+    """Compute a call for whole columns."""
+    if lambda_of(expr):
+        return transformed_lists(expr, input_columns, rows, machine, evaluate)
     function = DEVICE_FUNCTIONS[expr.function.name]
     assert isinstance(expr, Call)
     assert isinstance(function, Library)

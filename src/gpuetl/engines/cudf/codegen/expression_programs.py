@@ -15,6 +15,7 @@ from gpuetl.engines.cudf.codegen.coded_strings import (
 from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
 from gpuetl.engines.cudf.codegen.list_columns import PARTS, TEXTS, listed_columns, numbered, source_of
+from gpuetl.engines.cudf.codegen.list_lambdas import kinds_of_elements, lambda_of
 from gpuetl.engines.cudf.codegen.list_writers import kind_of_written, list_kernel, list_writer
 from gpuetl.engines.cudf.codegen.nested_columns import kind_of
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
@@ -22,7 +23,7 @@ from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.cudf.gpu_operation import Needed
 from gpuetl.engines.cudf.machine import KernelSource
-from gpuetl.expressions.ir import Call, Column, Expr, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, columns_of, over_elements
 from gpuetl.types.data_types import STRING
 from gpuetl.types.nested_types import is_nested
 
@@ -54,7 +55,7 @@ def computed(exprs: Mapping[str, Expr], input_columns: Columns, rows: float) -> 
             needed = column_function_program(expr, input_columns)
         elif is_nested(expr.dtype):
             written = list_writer(expr) is not None
-            needed = written_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
+            needed = list_program(expr, input_columns) if written else list_column(expr, input_columns, rows)
         elif has_bytes(expr.dtype) and expr.dtype != STRING:
             needed = string_program(expr, input_columns)
         elif expr.dtype != STRING:
@@ -103,14 +104,24 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
 def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program of a function of whole columns: only lists that are made of texts have one."""
     assert isinstance(expr, Call)
+    if lambda_of(expr):
+        return lambda_programs(expr, input_columns)
     return (
-        list_program(expr, input_columns)
+        parts_program(expr, input_columns)
         if expr.function.name in PARTS
         else Needed([], {"": kind_of(expr, input_columns)})
     )
 
 
-def written_program(expr: Expr, input_columns: Columns) -> Needed:
+def lambda_programs(expr: Call, input_columns: Columns) -> Needed:
+    """List the programs of a lambda over elements."""
+    function = lambda_of(expr)
+    assert function is not None
+    needed = evaluated({"": over_elements(function)}, Kinds(kinds_of_elements(expr, input_columns)))
+    return Needed(needed.sources, {"": Kind.of(expr.dtype)})
+
+
+def list_program(expr: Expr, input_columns: Columns) -> Needed:
     """List the program that writes lists."""
     assert isinstance(expr, Call)
     columns = columns_read([expr], columns_of_kinds(input_columns))
@@ -118,7 +129,7 @@ def written_program(expr: Expr, input_columns: Columns) -> Needed:
     return Needed([KernelSource(source)], {"": kind_of_written(expr, input_columns)})
 
 
-def list_program(expr: Call, input_columns: Columns) -> Needed:
+def parts_program(expr: Call, input_columns: Columns) -> Needed:
     """List the program that makes lists of texts."""
     texts = dict(zip("ab", expr.args[: TEXTS.get(expr.function.name, 1)], strict=False))
     columns = columns_of_kinds(

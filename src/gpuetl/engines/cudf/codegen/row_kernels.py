@@ -16,7 +16,7 @@ from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, HEADERS, Lib
 from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, children, transform, walk
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, can_fail, children, transform, walk
 from gpuetl.records import dataclass
 from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import BOOL, STRING, DataType
@@ -266,6 +266,10 @@ class Preparation:
             return replace(expr, operand=self.part(expr.operand, guard))
         if not isinstance(expr, Call):
             return expr
+        last = expr.args[-1] if expr.args else None
+        if guard != TRUE and isinstance(last, Lambda) and can_fail(last):
+            lists = case(guard, expr.args[0], dtype=expr.args[0].dtype)  # elements of other rows are not computed
+            return replace(expr, args=(self.column(lists, TRUE), last))
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
 
@@ -284,7 +288,7 @@ class Preparation:
 
     def column(self, expr: Expr, guard: Expr) -> Expr:
         """Return the column that holds the expression's values, at least where `guard` is true."""
-        if isinstance(expr, Column | Literal):
+        if isinstance(expr, Column | Literal | Lambda):
             return expr
         guarded = expr if guard == TRUE or not can_fail(expr) else case(guard, expr, dtype=expr.dtype)
         if guarded not in self.prepared_columns:

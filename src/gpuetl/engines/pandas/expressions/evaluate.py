@@ -13,11 +13,23 @@ import pyarrow.compute as pc
 from gpuetl.engines.no_result import OVERFLOW, NoResult
 from gpuetl.engines.pandas.columns.column import Column as Values
 from gpuetl.engines.pandas.columns.column import Masked, repeated, take_or_null, whole
+from gpuetl.engines.pandas.columns.lists import Elements, lists_of
 from gpuetl.engines.pandas.expressions.casts import cast_value
 from gpuetl.engines.pandas.expressions.functions import SCALARS
 from gpuetl.engines.pandas.expressions.text_sizes import check_sizes
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expressions.ir import (
+    Call,
+    Cast,
+    Column,
+    Expr,
+    Lambda,
+    Literal,
+    can_fail,
+    columns_of,
+    element_column,
+    over_elements,
+)
 from gpuetl.expressions.syntax import STRUCT
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
@@ -73,6 +85,8 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
         return lazy(expr, frame)
     if expr.function.expansion:
         return evaluate(expr.function.expansion(expr), frame)
+    if expr.function.name == "list_transform":
+        return transformed_lists(expr, frame)
     if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
         return pa.scalar(None, expr.dtype)
 
@@ -84,6 +98,27 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
     values = [evaluate(argument, frame) for argument in expr.args]
     check_sizes(expr, values)
     return checked(handler, values, expr)
+
+
+def transformed_lists(expr: Call, frame: pa.Table) -> Any:
+    """Compute a lambda over the elements of lists, beside the columns of their rows that it reads."""
+    value, function = evaluate(expr.args[0], frame), expr.args[1]
+    assert isinstance(function, Lambda)
+    read = sorted(columns_of(function.body))
+    alone = isinstance(value, pa.Scalar) and not read
+    lists = whole(repeated(value, 1 if alone else frame.num_rows) if isinstance(value, pa.Scalar) else value)
+    elements = Elements.of(lists)
+    rows = pa.array(elements.rows)
+    places = np.arange(len(rows)) - elements.parts.starts[elements.rows] + 1
+    columns = {name: frame.column(name).take(rows) for name in read}
+    for variable, values in zip(function.parameters, (elements.values, pa.array(places)), strict=False):
+        columns[element_column(variable.name)] = values
+    try:
+        found = whole(evaluate_column(over_elements(function), pa.table(columns)))
+    except NoResult as error:
+        raise error.in_row(None if error.row is None or alone else int(elements.rows[error.row])) from None
+    result = lists_of(found, elements.parts.lengths, elements.valid)
+    return result[0] if alone else result
 
 
 def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:

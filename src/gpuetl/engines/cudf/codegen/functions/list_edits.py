@@ -53,6 +53,7 @@ def ranged(name: str) -> ListDevice:
 HEADER = "list_edits.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "list_value": Library(deferred("value_column")),
+    "list_transform": Library(deferred("value_column")),
     "list_sort": Library(deferred("sorted_column")),
     "list_distinct": Library(deferred("distinct_column")),
     "list_concat": ListDevice(joined, result_form="text", elements="all"),
@@ -65,3 +66,4 @@ FUNCTIONS: dict[str, Device | Library] = {
     "range": ranged("range"),
     "generate_series": ranged("generate_series"),
 }
+"""`list_transform` is computed over elements: `codegen/list_lambdas.py`."""

@@ -72,6 +72,12 @@ KERNEL element_rows(int64_t elements, int64_t rows, const int32_t* offsets, int3
         if (element < elements) numbers[element] = int32_t(lists::row_at(offsets + 1, rows, element));
 }
 
+// The place from 1 of each element in its list.
+KERNEL element_places(int64_t elements, const int32_t* numbers, const int32_t* offsets, int64_t* places) {
+    FOR_EACH_ROW(element, elements)
+        if (element < elements) places[element] = element - (offsets[numbers[element]] - offsets[0]) + 1;
+}
+
 // Marks of the elements that come first among equal ones; their places; and the offsets of lists of them.
 KERNEL mark_first_values(int64_t elements, const int32_t* order, const uint8_t* new_value, const uint32_t* words, int64_t* kept) {
     FOR_EACH_ROW(at, elements) {

@@ -28,9 +28,8 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 )
 
 SCALARS: dict[str, Callable[..., Any]] = {
-    **arithmetic.HANDLERS, **integers.HANDLERS,
-    **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
-    **characters.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
+    **arithmetic.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS,
+    **regex.HANDLERS, **characters.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
     **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
     **hashing.HANDLERS,

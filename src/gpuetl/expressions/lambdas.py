@@ -1,0 +1,67 @@
+"""Lambdas over the elements of lists: `list_transform(x, lambda e: e + 1)`, typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.advice import mismatch
+from gpuetl.expressions.functions import Function, TypeMismatch
+from gpuetl.expressions.ir import Call, Expr, Variable
+from gpuetl.expressions.ir import Lambda as TypedLambda
+from gpuetl.expressions.nested_constants import spelled_out
+from gpuetl.expressions.syntax import Apply, Lambda, Syntax
+from gpuetl.messages import coded
+from gpuetl.types.data_types import INT64, UNKNOWN, type_name
+from gpuetl.types.nested_types import is_list
+
+LAMBDA_FUNCTIONS = ("list_transform", "list_filter")
+TypeBody = Callable[[Syntax, tuple[Variable, ...]], Expr]
+
+
+def lambda_call(
+    function: Function, syntax: Apply, lists: Expr, known: tuple[str, ...], type_body: TypeBody
+) -> Expr | None:
+    """Return a call with a lambda over the elements of `lists`; None where a part of it is wrong.
+
+    `known` are the names of the variables of lambdas around it; `type_body` types a lambda's body.
+
+    Raises
+    ------
+    InvalidExpression
+        For arguments that are no list and lambda, a name that is taken, and a body of another type.
+    """
+    if len(syntax.args) != 2 or syntax.keywords or not isinstance(syntax.args[1], Lambda):
+        shown = "e + 1" if function.name == "list_transform" else "e > 1"
+        message = coded("GE1104", f"{function.name} takes a list and a lambda")
+        raise InvalidExpression(message, syntax.span, f"Write {function.name}(x, lambda e: {shown}).")
+    written = syntax.args[1]
+    if lists.dtype == UNKNOWN:
+        return None
+    if not is_list(lists.dtype):
+        message = coded("GE1103", f"{function.name} takes a list, got {type_name(lists.dtype)}")
+        raise InvalidExpression(message, syntax.span)
+    variables = variables_of(written, lists, known)
+    body = type_body(written.body, variables)
+    if body.dtype == UNKNOWN:
+        return None
+    try:
+        _, dtype = function.rule([lists, body])
+    except TypeMismatch as error:
+        raise InvalidExpression(mismatch(function, str(error)), written.span or syntax.span, error.hint) from None
+    typed = TypedLambda(variables, spelled_out(body, syntax))
+    return Call(function, (spelled_out(lists, syntax), typed), dtype)
+
+
+def variables_of(written: Lambda, lists: Expr, known: tuple[str, ...]) -> tuple[Variable, ...]:
+    """Return what a lambda calls an element, and its place."""
+    names = written.parameters
+    taken = next((name for at, name in enumerate(names) if name in (*known, *names[:at])), None)
+    if taken:
+        message = coded("GE1104", f"two variables of lambdas are named '{taken}'")
+        raise InvalidExpression(message, written.span, "Rename one.")
+    if len(names) not in (1, 2):
+        message = coded("GE1104", f"a lambda takes an element, and perhaps its place, got {len(names)} names")
+        raise InvalidExpression(message, written.span, "Write lambda e: e + 1, or lambda e, i: e + i.")
+    types = (lists.dtype.value_type, INT64)
+    return tuple(Variable(name, dtype) for name, dtype in zip(names, types, strict=False))
