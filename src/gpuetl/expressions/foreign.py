@@ -142,7 +142,8 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     signs = [w.text for w in _touching(tokens, index)]
     if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in tokens[:index]):
         return None
-    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), tokens[:index])), "")
+    ends_operand = index > 0 and tokens[index - 1].token_type in _OPERANDS
+    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), ends_operand)), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
@@ -194,17 +195,15 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
-def _is_foreign(sign: str, before: Sequence[Any]) -> bool:
+def _is_foreign(sign: str, ends_operand: bool) -> bool:
     """Return whether the language lacks a sign; `f(a => b)` names an argument, and `~x` turns bits over."""
-    if sign == "~":
-        return bool(before) and before[-1].token_type in _OPERANDS
-    return sign in SIGNS and sign != "=>"
+    return ends_operand if sign == "~" else sign in SIGNS and sign != "=>"
 
 
 def _touching(tokens: Sequence[Any], index: int) -> Iterator[Any]:
     """Yield the word, and up to two signs that follow it without a space."""
     yield tokens[index]
-    for before, word in zip(tokens[index:], tokens[index + 1 : index + 3], strict=False):
+    for before, word in zip(tokens[index : index + 2], tokens[index + 1 : index + 3], strict=False):
         if word.start != before.end + 1 or word.text[:1].isalnum() or word.text[:1] in "('\"$_":
             return
         yield word
