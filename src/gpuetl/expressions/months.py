@@ -20,6 +20,8 @@ MAKERS = {
 }
 """DuckDB's functions that make an interval of a number, with their months."""
 MICROSECOND, DAY = timedelta(microseconds=1), 86_400_000_000
+MOST_LEVELS = 16
+"""How deep an interval of months may nest.  Every sum and product is looked at, and chains of them can be long."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,28 @@ class Months:
         return Months(-self.interval, self.count)
 
 
-def months_of(node: Syntax) -> Months | None:
+def is_plain_sum(node: Apply) -> bool:
+    """Return whether a sum or a difference has no interval of months."""
+    return node.function in ("add", "subtract") and moved(node) is None and months_of(node) is None
+
+
+def months_of(node: Syntax, levels: int = MOST_LEVELS) -> Months | None:
     """Return the interval of months that an expression is, such as `n * INTERVAL '1 month'`; None for any other."""
     if isinstance(node, Constant):
         return Months(node.value) if isinstance(node.value, CalendarInterval) else None
-    if not isinstance(node, Apply):
+    if not isinstance(node, Apply) or not levels:
         return None
     if node.function in MAKERS and len(node.args) == 1 and not node.keywords:
         return _times(Months(CalendarInterval(MAKERS[node.function])), node.args[0])
-    if node.function == "negate" and (months := months_of(node.args[0])):
+    if node.function == "negate" and (months := months_of(node.args[0], levels - 1)):
         return months.negated()
     if node.function in ("multiply", "add", "subtract") and len(node.args) == 2:
-        return _product(*node.args) if node.function == "multiply" else _sum(node)
+        return _product(*node.args, levels - 1) if node.function == "multiply" else _sum(node, levels - 1)
     return None
 
 
-def _product(left: Syntax, right: Syntax) -> Months | None:
-    one, other = months_of(left), months_of(right)
+def _product(left: Syntax, right: Syntax, levels: int) -> Months | None:
+    one, other = months_of(left, levels), months_of(right, levels)
     if (one is None) == (other is None):
         return None
     return _times(one, right) if one else _times(other, left)
@@ -64,20 +71,21 @@ def _times(months: Months | None, count: Syntax) -> Months | None:
     return Months(months.interval, count)
 
 
-def _sum(node: Apply) -> Months | None:
+def _sum(node: Apply, levels: int) -> Months | None:
     """Return the sum or the difference of two constants, one of them with months."""
-    one, other = (_constant(arg) for arg in node.args)
+    other = _constant(node.args[1], levels)
+    one = _constant(node.args[0], levels) if other is not None else None
     if one is None or other is None or not (one.months or other.months):
         return None
     return Months(one.plus(other if node.function == "add" else -other))
 
 
-def _constant(node: Syntax) -> CalendarInterval | None:
+def _constant(node: Syntax, levels: int) -> CalendarInterval | None:
     if isinstance(node, Constant) and isinstance(node.value, timedelta):
         micros = node.value // MICROSECOND
         days = abs(micros) // DAY * (1 if micros > 0 else -1)
         return CalendarInterval(0, days, micros - days * DAY)
-    months = months_of(node)
+    months = months_of(node, levels)
     return months.interval if months and months.count is None else None
 
 

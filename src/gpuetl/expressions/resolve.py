@@ -33,7 +33,7 @@ from gpuetl.expressions.ir import (
     substitute,
 )
 from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
-from gpuetl.expressions.months import MAKERS, Months, alone, months_of, moved
+from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
@@ -177,7 +177,7 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
             operand = _resolve(syntax.operand, scope)
             return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
         case Apply():
-            return _apply(syntax, scope)
+            return (_special_of(syntax) or _function_call)(syntax, scope)
         case Variable():
             return scope.variables[syntax.name]
         case Unreadable():
@@ -286,10 +286,10 @@ def _constant(syntax: Constant) -> Expr:
         raise InvalidExpression(str(error), syntax.span) from None
 
 
-def _apply(syntax: Apply, scope: Scope) -> Expr:
-    if special := _SPECIAL.get(ALIASES.get(syntax.function, syntax.function)):
-        return special(syntax, scope)
-    return _function_call(syntax, scope)
+def _special_of(syntax: Apply) -> Callable[[Apply, Scope], Expr] | None:
+    """Return what types a call in a way of its own; None for most."""
+    special = _SPECIAL.get(ALIASES.get(syntax.function, syntax.function))
+    return None if special is _moved and is_plain_sum(syntax) else special
 
 
 def _function_call(syntax: Apply, scope: Scope) -> Expr:
@@ -305,19 +305,22 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     except InvalidExpression as error:
         scope.errors.append(error)
         return _wrong_call(syntax, inner)
-    args = [_argument(function, place, argument, inner) for place, argument in enumerate(bound)]
+    args: list[Expr] = []
+    for place, argument in enumerate(bound):  # no call in between: expressions may be as deep as Python's stack
+        interval = _interval_argument(function, place, argument)
+        args.append(interval or (ABSENT if argument is None else _resolve(argument, inner)))
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
     return _typed_call(function, args, syntax, order, inner)
 
 
-def _argument(function: Function, place: int, argument: Syntax | None, scope: Scope) -> Expr:
-    """Type an argument; an interval of months stands where a function takes a constant one."""
+def _interval_argument(function: Function, place: int, argument: Syntax | None) -> Expr | None:
+    """Return an interval of months where a function takes a constant one; None for any other argument."""
     if isinstance(argument, Constant) and isinstance(argument.value, CalendarInterval):
         slot = function.arguments[min(place, len(function.arguments) - 1)]
         if slot.constant and slot.name in ("interval", "width"):
             return constant_literal(argument.value)
-    return ABSENT if argument is None else _resolve(argument, scope)
+    return None
 
 
 def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Syntax], inner: Scope) -> Expr:
