@@ -80,7 +80,7 @@ LISTS: dict[str, Text] = {
     "list_distinct": distinct(),
     "list_unique": typed("list_unique({0})"),
     "list_intersect": where_both(distinct(" AND list_contains({1}, v)")),
-    "list_select": "list_transform({1}, lambda i: CASE WHEN i <> 0 AND {0} IS NOT NULL THEN ({0})[i] END)",
+    "list_select": "CASE WHEN {0} IS NOT NULL THEN list_transform({1}, lambda i: CASE WHEN i <> 0 THEN ({0})[i] END) END",
     "list_where": where_both("list_filter({0}, lambda v, i: coalesce(({1})[i], false))"),
     "flatten": "flatten({0})",
     "list_sum": typed("list_sum({0})"),

@@ -115,7 +115,11 @@ STEPS: dict[str, tuple[int, Step]] = {
     "pivot": (2, pivoted), "unpivot": (2, unpivoted),
 }  # fmt: skip
 """How often a step is drawn, and how; a new step of the language is one entry here."""
-NOT_FUZZED = {"kernel": "its twin is any Python: tests/steps/test_kernel.py"}
+NOT_FUZZED = {
+    "kernel": "its twin is any Python: tests/steps/test_kernel.py",
+    "fit": "it is made of other steps: tests/steps/test_fit.py",
+    "apply": "it is made of other steps: tests/steps/test_fit.py",
+}
 """Steps that are never drawn, why, and the test that compares them."""
 VERBS = tuple(verb for verb, (weight, _) in STEPS.items() for _ in range(weight))
 
