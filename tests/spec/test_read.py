@@ -52,7 +52,7 @@ sinks:
     assert [problem.split("\n")[0] for problem in problems_after_head(body)] == [
         "daily.yaml:13:9: stage 'clean', step 1: unknown step 'fliter'",
         "daily.yaml:15:11: stage 'late': unknown source or stage 'claen'",
-        "daily.yaml:21:17: stage 'kept', step 1: gpuetl does not support 'amount > > 3'",
+        "daily.yaml:21:26: stage 'kept', step 1: unexpected '>'",
         "daily.yaml:22:16: stage 'kept', step 2: unknown key 'wiht'",
         "daily.yaml:24:41: sink 'out': mode: takes one of error, overwrite, append, replace_partitions, upsert, got 'overwritten'",
     ]
@@ -95,8 +95,8 @@ def test_one_mistake_is_reported_once_whatever_follows(steps):
         ("drop: 3", "takes a name, got a number '3'", ""),
         ("rename: {}", "takes a map with at least one entry", ""),
         ("select: []", "keeps no column", "Keep at least one column."),
-        ("join: {with: txns, on: []}", "on: takes a column, a list of columns, or a map of left columns to right ones, got none", ""),
-        ("join: {with: txns, on: {}}", "on: takes a column, a list of columns, or a map of left columns to right ones, got none", ""),
+        ("join: {with: txns, on: []}", "on: takes a column, a list of columns, a map of left columns to right ones, or equalities such as `lower(name) = code`, got none", ""),
+        ("join: {with: txns, on: {}}", "on: takes a column, a list of columns, a map of left columns to right ones, or equalities such as `lower(name) = code`, got none", ""),
         ("distinct: {on: [], keep: first}", "on: takes a name or a list of names, got none", ""),
         ("sort: [amount descending]", "takes a column, then asc or desc, got 'amount descending'", "Write desc, not descending."),
         ("rename: {amuont: x}", "unknown column 'amuont'", "Did you mean 'amount'?"),
@@ -107,7 +107,7 @@ def test_one_mistake_is_reported_once_whatever_follows(steps):
         ("join: {on: user_id}", "the key 'with' is missing", "It takes a name."),
         ("join: {with: txns, on: user_id, how: crss}", "how: takes one of inner, left, right, full, semi, anti, cross, got 'crss'", "Did you mean 'cross'?"),
         ("join: {with: txns, on: user_id, how: cross}", "how: cross pairs every row with every row, and takes no 'on'", "Leave it out, or choose how: inner."),
-        ("join: {with: txns, how: semi}", "the key 'on' is missing", "It takes a column, a list of columns, or a map of left columns to right ones.  Only how: cross goes without."),
+        ("join: {with: txns, how: semi}", "the key 'on' is missing", "It takes a column, a list of columns, a map of left columns to right ones, or equalities such as `lower(name) = code`.  Only how: cross, or a condition, goes without."),
         ("join: {with: txns, how: cross, suffix: _r, nulls_equal: true}", "how: cross pairs every row with every row: there are no keys for nulls_equal", "Leave it out."),
         ("join: {with: txns, how: cross, suffix: _r, validate: one_to_one}", "how: cross pairs every row with every row: there is nothing to validate", "Leave validate out."),
         ("join: {with: txns, on: user_id, how: anti, validate: many_to_one}", "how: anti gives a left row at most once, whatever repeats: there is nothing to validate", "Leave validate out."),
