@@ -11,6 +11,7 @@ from render_gpu import (
     asof_section,
     cluster_section,
     codecs_section,
+    criteo_section,
     csv_readers_section,
     gpu_section,
     kernel_section,
@@ -84,8 +85,9 @@ def page() -> str:
     upserts = [one for engine in ("cudf", "pandas") for one in measured(f"upsert-{engine}")]
     gpu, first_runs = results["gpu"], results["first-runs"]
     asof = [one for rows in ("100m", "10m") for one in measured(f"asof-{rows}")]
+    criteo = [*measured("criteo-10m")]
     states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
-    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof)]
+    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof, *criteo)]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -93,6 +95,7 @@ def page() -> str:
         *gpu_section(gpu, again),
         *codecs_section({codec: results[f"pipeline-{codec}"] for codec in CODECS}),
         *asof_section(asof),
+        *criteo_section(criteo),
         *csv_readers_section(results["csv"]),
         *first_runs_section(first_runs, gpu["jobs"]),
         *flights_section(first_runs),
