@@ -89,10 +89,11 @@ class Categorify(ColumnsTransform):
 
     def vocabulary(self, context: Context, values: Node) -> Node:
         """Return the values that get a number, with their counts and numbers."""
-        there = Filter(formula(col(VALUE).is_not_null())).build(context, values)
-        counted = aggregated(context, there, (VALUE,), {COUNTED: f.count()})
+        counted = aggregated(context, values, (VALUE,), {COUNTED: f.count()})
+        kept = col(VALUE).is_not_null()  # after counting: a filter of all rows would copy them
         if self.min_count > 1:
-            counted = Filter(formula(col(COUNTED) >= self.min_count)).build(context, counted)
+            kept = kept & (col(COUNTED) >= self.min_count)
+        counted = Filter(formula(kept)).build(context, counted)
         rank = formulas({ID: f.row_number()})
         order = Order(COUNTED, descending=True), Order(VALUE)
         numbered = Window(rank, (), order).build(context, counted)
