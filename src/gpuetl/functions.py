@@ -3336,7 +3336,7 @@ def bfill(x: Expression) -> Expression:
 def diff(x: Expression, offset: int | Expression | None = None) -> Expression:
     """x minus the x of `offset` (1) rows before.
 
-    Of times, a duration.
+    Of timestamps, a duration, and of dates, days.
 
     A window function: for `window`, and `over` of groups in order.
 

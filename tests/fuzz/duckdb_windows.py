@@ -10,11 +10,10 @@ from typing import Any
 
 from fuzz.duckdb_aggregates import considered, exact_mean
 from fuzz.duckdb_text import Text, constant_of
-from fuzz.duckdb_times import DAY
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.functions.frames import frame_of, units_of
 from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import DATE, TIMESTAMP, is_floating
+from gpuetl.types.data_types import TIMESTAMP, is_floating
 
 TIME, GAP, KEY = '":time"', '":gap"', '":key"'
 """The time by which rows are ordered, in microseconds, what has passed since the row before, and the number."""
@@ -76,8 +75,7 @@ def edge(function: str, place: int) -> Text:
 
 def diff(call: Call, x: str, offset: str = "1") -> str:
     """Checked."""
-    difference = f"({x} - lag({x}, {offset}) OVER w)"
-    return f"({difference} * {DAY})" if call.args[0].dtype == DATE else difference
+    return f"({x} - lag({x}, {offset}) OVER w)"
 
 
 def session_id(call: Call, gap: str) -> str:

@@ -350,15 +350,14 @@ def test_ignore_nulls_and_tiles_may_be_parameters(source, check, pipeline):
     ],
     ids=["timestamp", "zoned", "date"],
 )
-def test_the_difference_of_times_is_a_duration(source, check, dtype, times, call):
+def test_the_difference_of_times_is_a_duration_and_of_dates_days(source, check, dtype, times, call):
     """As that of a column and its lag."""
-    if dtype != "date":
-        between = [timedelta(days=1, hours=1, microseconds=1), None]
-    else:
-        between = [times[2] - times[0], timedelta(days=2)]
+    days = [(times[2] - times[0]).days, 2]
+    between = days if dtype == "date" else [timedelta(days=1, hours=1, microseconds=1), None]
     t = source(table({"t": "int64", "x": dtype}, *enumerate(times)))
     steps = t.window((), "t", y=expr(call)).select("y")
-    check(steps, table({"y": "duration"}, *((each,) for each in (None, None, *between))), ordered=True)
+    result = "int64" if dtype == "date" else "duration"
+    check(steps, table({"y": result}, *((each,) for each in (None, None, *between))), ordered=True)
 
 
 @pytest.mark.parametrize("call", ["cum_prod(x)", "cum_sum(x)", "rolling_sum(x, 2)", "lag(x) + x", "diff(-x)"])

@@ -2935,7 +2935,7 @@ class Methods:
     def diff(self, offset: int | Expression | None = None) -> Expression:
         """x minus the x of `offset` (1) rows before.
 
-        Of times, a duration.
+        Of timestamps, a duration, and of dates, days.
 
         A window function: for `window`, and `over` of groups in order.
 

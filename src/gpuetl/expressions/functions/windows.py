@@ -36,6 +36,7 @@ from gpuetl.expressions.ir import ABSENT, Call, Cast, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BOOL,
+    DATE,
     DURATION,
     FLOAT64,
     INT64,
@@ -64,9 +65,10 @@ def shift_type(args: Sequence[Expr]) -> Typing:
 
 
 def difference_type(args: Sequence[Expr]) -> Typing:
-    """Numbers, durations, or times, whose difference is a duration; and a number of rows."""
+    """Numbers, durations, timestamps, whose difference is a duration, or dates: days; and a number of rows."""
     shift_type(args)
-    types, result = ([args[0].dtype], DURATION) if is_temporal(args[0].dtype) else total_type_of(args[:1])
+    of_times = [args[0].dtype], INT64 if args[0].dtype == DATE else DURATION
+    types, result = of_times if is_temporal(args[0].dtype) else total_type_of(args[:1])
     if is_decimal(types[0]):
         result = sum_type(types[0], types[0])
     return [*types, INT64][: len(args)], result
@@ -207,7 +209,7 @@ FUNCTIONS = (
            "nth_value(x, 2)", [2, 2, 2, 2]),
     Window("ffill", "x", argument_type, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
     Window("bfill", "x", argument_type, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
-    Window("diff", "x offset?!", difference_type, "x minus the x of `offset` (1) rows before; of times, a duration.", "diff(x)", [None, 1, None, None],
+    Window("diff", "x offset?!", difference_type, "x minus the x of `offset` (1) rows before; of timestamps, a duration, and of dates, days.", "diff(x)", [None, 1, None, None],
            can_fail=True),
     Window("pct_change", "x offset?!", change_type, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
            "pct_change(x)", [None, 1.0, None, None]),

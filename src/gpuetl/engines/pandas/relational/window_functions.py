@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuetl.engines.no_result import DAY
-from gpuetl.engines.pandas.columns.column import INT64_MAX, Masked, greatest_of, least_of
+from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
 from gpuetl.engines.pandas.expressions.means import nearest_floats, nearest_integers
 from gpuetl.engines.pandas.relational.segmented_scans import integer_frame_sums
 from gpuetl.engines.pandas.relational.window_frames import (
@@ -120,11 +119,9 @@ def running_max(rows: WindowRows, x: Masked) -> Masked:
 
 @np.errstate(over="ignore", invalid="ignore")
 def difference(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
-    """Return `x` less the `x` of `offset` rows before in the segment; null where either is.  Of days, microseconds."""
-    if x.values.dtype == np.int32:
-        days = difference(rows, Masked(x.values.astype(np.int64), x.valid), offset)
-        refuse_overflow(days.valid & (np.abs(days.values) > INT64_MAX // DAY), "diff")
-        return Masked(days.values * DAY, days.valid)
+    """Return `x` less the `x` of `offset` rows before in the segment; null where either is."""
+    if x.values.dtype == np.int32:  # dates
+        return difference(rows, Masked(x.values.astype(np.int64), x.valid), offset)
     values = summable(x, "diff")
     earlier = previous_value(rows, Masked(values, x.valid), offset)
     valid = x.valid & earlier.valid
