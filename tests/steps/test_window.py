@@ -384,7 +384,7 @@ def test_a_sum_whose_parts_overflow_is_an_error_only_where_a_row_shows_it(source
             "needs order_by to begin with an ascending date or timestamp",
         ),
         ({"order_by": "t", "y": "session_id(gap => interval '1 day')"}, "not t (int64)"),
-        ({"order_by": "t", "y": "sum(x)"}, "sum is an aggregate function and cannot stand here"),
+        ({"order_by": "t", "y": "sum(x)"}, "order_by does nothing here: sum is over the whole group"),
         ({"order_by": "t", "y": "rolling_sum(x, 0)"}, "takes a frame of 1 row or more, got 0"),
         ({"order_by": "t", "y": "lag(x, t)"}, "lag takes a constant or a $parameter as offset"),
         ({"order_by": "z", "y": "lag(x)"}, "unknown column 'z'"),
