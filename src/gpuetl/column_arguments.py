@@ -136,7 +136,7 @@ def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
             name, expression = named(within, one)
             new = {name: formula(expression)}
         else:
-            new = plain_keys(names_of(within, one))
+            new = plain_keys(names_of(within, [one]))  # a list in a list is refused
         for name, key in new.items():
             if name in found:
                 raise InvalidPipeline.because(coded("GE1008", f"'{name}' is named twice"), "", within)
