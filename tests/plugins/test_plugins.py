@@ -188,7 +188,7 @@ def test_a_wrong_word_lists_those_of_plugins(site, folder):
     (folder / "pipeline.yaml").write_text(text.replace("- top:", "- topp:"))
     found = gpuetl("validate", "pipeline.yaml", sites=[site], cwd=folder).stderr
     assert "unknown step 'topp'" in found
-    assert "sample, top. Did you mean 'top'?" in found
+    assert "fit, apply, top. Did you mean 'top'?" in found
 
 
 # Packages that are wrong.
