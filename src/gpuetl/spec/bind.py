@@ -32,7 +32,7 @@ from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.files.based import base_of, joined
-from gpuetl.spec.fit_artefacts import FitArtefacts, saved_targets
+from gpuetl.spec.fit_artefacts import FitArtefacts
 from gpuetl.spec.forms import InferredSchema
 from gpuetl.spec.incremental import bound_incremental
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
@@ -681,7 +681,7 @@ class _Binder:
             if (path := self.path("sink", name, sink.path))
         ]
         texts = {name: sink.path for name, sink in self.spec.sinks.items()} | self.fits.saved
-        targets += (target for target, _ in saved_targets(self.fits))
+        targets += (sink.target for sink in self.fits.sinks.values())
         sources = [
             Dataset(name, source.format, where)
             for name, source in (self.spec.sources.items() if targets else ())

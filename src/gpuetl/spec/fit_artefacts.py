@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -174,9 +174,3 @@ def file_name(number: int, verb: str, name: str, others: Any) -> str:
     names = (f"{number:02}-{verb}-{plain}{again}.parquet" for again in ("", *(f"-{i}" for i in range(2, 10_000))))
     taken = frozenset(others)
     return next(one for one in names if one not in taken)
-
-
-def saved_targets(artefacts: FitArtefacts) -> Iterator[tuple[Target, Text]]:
-    """Yield the targets of artefacts with the texts of their paths."""
-    for name, sink in artefacts.sinks.items():
-        yield sink.target, artefacts.saved[name]

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import gpuetl.functions as f
 from gpuetl.expressions.build import col, when
+from gpuetl.expressions.expression import Expression
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
@@ -29,6 +30,7 @@ from gpuetl.spec.steps.fit.transform import (
     selected,
 )
 from gpuetl.spec.steps.join import Join
+from gpuetl.spec.steps.sample import hashable
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import Text
 from gpuetl.types.data_types import BOOL, UNKNOWN, can_be_key, is_number, type_name
@@ -57,11 +59,6 @@ class TargetEncode(ColumnsTransform):
     fold_by: tuple[str, ...] = key(NAMES, (), doc="the columns whose hash chooses the fold")
     seed: int = key(INTEGER, 0, doc="another seed splits in another way")
 
-    @property
-    def read_columns(self) -> tuple[str, ...]:
-        """The categories; the target is there when it is fitted alone."""
-        return super().read_columns
-
     def known(self, context: Context, source: Node) -> dict[str, str]:
         """Return the outputs whose columns can be compared; problems for the others."""
         found = super().known(context, source)
@@ -88,10 +85,14 @@ class TargetEncode(ColumnsTransform):
             return False
         return self.folds != 1
 
+    def fold(self, context: Context, source: Node) -> Expression:
+        """Return the number of a row's fold."""
+        names = context.known(self.fold_by, source.schema) or hashable(source.schema)
+        return f.bucket(f.hash(self.seed, *map(col, names)), self.folds or 1)
+
     def targets(self, context: Context, source: Node, columns: dict[str, str]) -> Node:
         """Return categories by short names, the fold and the target as float64."""
-        names = [*(context.known(self.fold_by, source.schema) or hashable(source))]
-        fold = f.bucket(f.hash(self.seed, *map(col, names)), self.folds or 1)
+        fold = self.fold(context, source)
         kept = {old: col(old) for old in dict.fromkeys(columns.values())}
         target = col(str(self.target))
         number = when(target, 1.0).otherwise(when(target.is_null(), None).otherwise(0.0))
@@ -118,8 +119,7 @@ class TargetEncode(ColumnsTransform):
         if not self.folds:
             return self.applied(context, source, statistics)
         columns = self.known(context, source)
-        names = [*(context.known(self.fold_by, source.schema) or hashable(source))]
-        fold = f.bucket(f.hash(self.seed, *map(col, names)), self.folds)
+        fold = self.fold(context, source)
         node = computed(context, source, {f":{FOLD}": fold})
         for old in dict.fromkeys(columns.values()):
             folds, mean = statistics[old], statistics[NUMBERS]
@@ -175,8 +175,3 @@ def with_mean(context: Context, table: Node, mean: Node) -> Node:
     """Return the rows with the mean of all targets beside them."""
     row = renamed(context, mean, {MEAN: f":{MEAN}"})
     return Join(Text(NUMBERS), None, "cross").build(reading(context, {NUMBERS: row}), table)
-
-
-def hashable(source: Node) -> list[str]:
-    """Return the columns whose values are compared, in the order of their names."""
-    return sorted(name for name, dtype in source.schema.items() if can_be_key(dtype))

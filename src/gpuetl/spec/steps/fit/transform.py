@@ -14,13 +14,13 @@ from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key, write_keys
-from gpuetl.spec.forms import SOME_NAMES, read_mapping, read_name, read_names
+from gpuetl.spec.forms import read_mapping, read_name, read_names
 from gpuetl.spec.group_forms import plain_keys
 from gpuetl.spec.steps.aggregate import Aggregate
 from gpuetl.spec.steps.columns import Drop, Select, WithColumns
 from gpuetl.spec.steps.join import Join
 from gpuetl.spec.steps.step import Context
-from gpuetl.spec.values import Formula, Text, node_of
+from gpuetl.spec.values import Formula, Text
 from gpuetl.types.data_types import UNKNOWN, is_number, type_name
 from gpuetl.types.decimal_types import is_decimal
 
@@ -208,17 +208,3 @@ def renamed(context: Context, source: Node, names: Mapping[str, str]) -> Node:
 def dropped(context: Context, source: Node, names: Iterable[str]) -> Node:
     """Leave columns out."""
     return Drop(tuple(names)).build(context, source)
-
-
-def place_in(transform: Transform) -> object:
-    """Return where a transform stands, if it was read from a file."""
-    for name in getattr(transform, "columns", ()):
-        if node_of(name):
-            return name
-    return None
-
-
-__all__ = [
-    "NUMBERS", "OUTPUTS", "SOME_NAMES", "ColumnsTransform", "NumberTransform", "Statistics", "Transform", "aggregated",
-    "computed", "dropped", "formula", "formulas", "number_name", "place_in", "reading", "renamed", "selected",
-]  # fmt: skip
