@@ -51,7 +51,14 @@ PICKS: dict[str, Handler] = {
     "string_agg": string_agg,
     "string_agg_distinct": string_agg,
 }
-PICKS |= {name: lambda groups, call, operation, own=own: own(groups, call) for name, own in SKETCHES.items()}
+
+
+def of_call(handler: Callable[[Groups, Call], Vector]) -> Handler:
+    """Return the handler of a function that needs nothing of the operation."""
+    return lambda groups, call, operation: handler(groups, call)
+
+
+PICKS |= {name: of_call(own) for name, own in SKETCHES.items()}
 
 
 def one_call(groups: Groups, call: Call, operation: Aggregate) -> Vector:
