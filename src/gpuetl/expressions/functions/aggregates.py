@@ -164,6 +164,8 @@ FILTERED = {
     "array_agg_distinct": "only",
     "first": "only",
     "last": "only",
+    "rolling_first": "only",
+    "rolling_last": "only",
     "min_by": "y",
     "max_by": "y",
 }
