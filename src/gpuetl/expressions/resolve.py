@@ -19,6 +19,7 @@ from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import ALIASES, Function, Kind, TypeMismatch, find_function, unknown_function
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
+from gpuetl.expressions.functions.timestamps import unit_named
 from gpuetl.expressions.ir import (
     ABSENT,
     Call,
@@ -521,7 +522,7 @@ def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, sc
 def _date_part(syntax: Apply, scope: Scope) -> Expr:
     """Type `date_part('year', x)`, which is extract(year FROM x)."""
     name = syntax.args[0].value if len(syntax.args) == 2 and isinstance(syntax.args[0], Constant) else None
-    part = EXTRACT_PARTS.get(str(name).upper())
+    part = EXTRACT_PARTS.get((unit_named(name) or str(name)).upper())
     if part is None or syntax.keywords:
         message = coded("GE1106", f"date_part takes the name of a part and a date or timestamp, got {name!r}")
         have = ", ".join(sorted(known.lower() for known in EXTRACT_PARTS))
