@@ -96,7 +96,9 @@ class Builder:
     def extended(self, relation: Relation, table: Table) -> Relation:
         """Return the relation after one more step, or as it was where that is wrong."""
         problems = Problems()
-        context = Context(Origin("stage", "result", len(table.steps)), problems, {}, self.nodes.__getitem__, Path(), fits=self.fits)
+        context = Context(
+            Origin("stage", "result", len(table.steps)), problems, {}, self.nodes.__getitem__, Path(), fits=self.fits
+        )
         node = build_step(table.steps[-1], context, relation.node)
         if problems.found:
             self.refused.append(str(problems.found[0]))

@@ -270,7 +270,7 @@ def test_every_type_of_key_is_numbered(pipeline, answer, source):
     for name, values in zip(names, columns[1:], strict=True):
         keys = [None if v is None else ("nan" if v != v else v + 0 if isinstance(v, float) else v) for v in values]
         counts = Counter(key for key in keys if key is not None)
-        order = sorted(counts, key=lambda key: (-counts[key], key == "nan", 0 if key == "nan" else key))  # noqa: B023
+        order = sorted(counts, key=lambda key: (-counts[key], key == "nan", 0 if key == "nan" else key))
         ids = {None: 0, **{key: place for place, key in enumerate(order, 2)}}
         assert found[name] == [ids[key] for key in keys], types[name]
         first = order[:1] if counts[order[0]] >= 15 else []

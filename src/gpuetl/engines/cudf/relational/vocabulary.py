@@ -28,6 +28,10 @@ from gpuetl.types.data_types import INT64
 PROGRAM = "vocabulary"
 MOST_ROWS = 1 << 29
 """A table has twice as many slots at least, and places in it have 31 bits."""
+SMALL_TABLES = 1 << 17, 1 << 21
+"""Slots of 16 bytes: 2 MiB and 32 MiB."""
+MOST_PROBES = 64
+"""A small table in which a value needs more is given up."""
 
 
 @run_operation.register
@@ -39,7 +43,7 @@ def number_by_frequency(operation: Vocabulary, machine: Machine, frame: Frame) -
             frame = run_operation(step, machine, frame)
         return frame
     key = Key(key_of(column, SortKey(operation.column), machine).column, flagged=False)
-    rows, counts = counted(Keys((key,), frame.rows), slots_of(column), operation.min_count, machine)
+    rows, counts = counted(Keys((key,), frame.rows), values_of(column), operation.min_count, machine)
     (value,) = take({VALUE: column}, rows, machine, missing=False).values()
     own = Vector(INT64, len(rows), counts)
     by = Keys((Key(own, False, descending=True), Key(key_of(value, SortKey(VALUE), machine).column, False)), len(rows))
@@ -58,27 +62,37 @@ def is_counted(kind: Kind) -> bool:
     return not (is_long or pa.types.is_null(kind.dtype))
 
 
-def slots_of(column: Vector) -> int:
-    """Return how many slots a table of the values of a column needs: twice as many as there may be values."""
-    values = column.rows if column.dictionary is None else min(column.rows, column.dictionary.rows)
-    return 1 << max(6, (2 * values - 1).bit_length())
+def values_of(column: Vector) -> int:
+    """Return how many values a column may have."""
+    return column.rows if column.dictionary is None else min(column.rows, column.dictionary.rows)
 
 
-def counted(keys: Keys, size: int, least: int, machine: Machine) -> tuple[Array, Array]:
+def counted(keys: Keys, values: int, least: int, machine: Machine) -> tuple[Array, Array]:
     """Return a row (int32) of each value that `least` rows or more have, and how many have it (int64).
 
-    The host waits for how many values these are.
+    The host waits for how many values these are.  Tables that fit a GPU's cache are tried before one of twice as many
+    slots as there may be `values`: a full one shows after few rows.
     """
-    arrays, module = machine.arrays, machine.closed(PROGRAM)
-    slots = filled(2 * (size + 1), -1, "int64", machine)
-    launch_components(
-        PROGRAM, "count_values", 1, keys.rows, [size, slots], keys.struct(keys.described(machine), machine), machine
-    )
+    last = 1 << max(6, (2 * values - 1).bit_length())
+    for size in (size for size in SMALL_TABLES if size < last):
+        rows, counts, is_full = counted_in(keys, size, MOST_PROBES, least, machine)
+        if not is_full:
+            return rows, counts
+    return counted_in(keys, last, last, least, machine)[:2]
+
+
+def counted_in(keys: Keys, size: int, probes: int, least: int, machine: Machine) -> tuple[Array, Array, bool]:
+    """Return the same by a table of so many slots, and whether a value needed more probes, so that they do not count."""
+    arrays = machine.arrays
+    slots, state = filled(2 * (size + 1), -1, "int64", machine), arrays.zeros(2, "uint64")
+    struct = keys.struct(keys.described(machine), machine)
+    launch_components(PROGRAM, "count_values", 1, keys.rows, [size, probes, slots, state[1:]], struct, machine)
     most = min(size + 1, keys.rows // least)
-    rows, counts, found = arrays.empty(most, "int32"), arrays.empty(most, "int64"), arrays.zeros(1, "uint64")
-    machine.launch(module, "keep_values", size + 1, [size + 1, least, slots, rows, counts, found])
-    count = int(found[0])
-    return rows[:count], counts[:count]
+    rows, counts = arrays.empty(most, "int32"), arrays.empty(most, "int64")
+    arguments = [size + 1, least, slots, rows, counts, state, state[1:]]
+    machine.launch(machine.closed(PROGRAM), "keep_values", size + 1, arguments)
+    count, full = state.tolist()
+    return rows[:count], counts[:count], bool(full)
 
 
 def ids(operation: Vocabulary, rows: int, machine: Machine) -> Vector:

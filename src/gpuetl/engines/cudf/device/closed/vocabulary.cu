@@ -61,24 +61,28 @@ DEVICE bool count(Slot* slots, uint32_t mask, uint32_t probes, uint64_t value, i
 // Each block counts the values that it meets first in shared memory, which the frequent ones are among.  Additions to one
 // place in device memory come one by one.
 #ifdef GPUETL_HOST
-DEVICE void count_values(int64_t rows, int64_t size, Slot* slots, const Keys<1>& keys) {
+DEVICE void count_values(int64_t rows, int64_t size, uint32_t probes, Slot* slots, uint64_t* full,
+                         const Keys<1>& keys) {
     const uint32_t mask = uint32_t(size - 1);
-    for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t row = 0; row < rows && !*full; ++row) {
         Components<1> components[1];
         const int32_t own[1] = {int32_t(row)};
         load_components<true>(keys, own, components);
-        if (components[0].all_known()) count(slots, mask, mask + 1, components[0].of[0], int32_t(row), 1);
+        if (components[0].all_known() && !count(slots, mask, probes, components[0].of[0], int32_t(row), 1))
+            *full = 1;
     }
 }
 #else
 constexpr uint32_t OWN = 1 << 10, PROBES = 4;  // of a block: 16 KiB
 
-DEVICE void count_values(int64_t rows, int64_t size, Slot* slots, const Keys<1>& keys) {
+DEVICE void count_values(int64_t rows, int64_t size, uint32_t probes, Slot* slots, uint64_t* full,
+                         const Keys<1>& keys) {
     __shared__ Slot own[OWN + 1];
     const uint32_t mask = uint32_t(size - 1);
     for (uint32_t place = threadIdx.x; place <= OWN; place += blockDim.x) own[place] = {FREE, -1, ~0u};
     __syncthreads();
     FOR_EACH_WARP(round, (rows + ROWS * LANES - 1) / (ROWS * LANES)) {
+        if (*(volatile uint64_t*)full) break;
         const int64_t start = round * (ROWS * LANES);
         Components<1> components[ROWS];
         load_round<true>(keys, start, rows, components);
@@ -87,25 +91,32 @@ DEVICE void count_values(int64_t rows, int64_t size, Slot* slots, const Keys<1>&
             const int64_t row = row_of(start, i);
             if (row >= rows || !components[i].all_known()) continue;
             const uint64_t value = components[i].of[0];
-            if (!count(own, OWN - 1, PROBES, value, int32_t(row), 1)) count(slots, mask, mask + 1, value, int32_t(row), 1);
+            if (count(own, OWN - 1, PROBES, value, int32_t(row), 1)) continue;
+            if (!count(slots, mask, probes, value, int32_t(row), 1)) *full = 1;
         }
     }
     __syncthreads();
-    for (uint32_t place = threadIdx.x; place <= OWN; place += blockDim.x)
-        if (own[place].count()) count(slots, mask, mask + 1, own[place].value, own[place].row, own[place].count());
+    for (uint32_t place = threadIdx.x; place <= OWN && !*(volatile uint64_t*)full; place += blockDim.x) {
+        const Slot& one = own[place];
+        if (one.count() && !count(slots, mask, probes, one.value, one.row, one.count())) *full = 1;
+    }
 }
 #endif
 
 }  // namespace vocabulary
 
-// Rows without a null.  There are `size` slots, a power of two, and one more.
-KERNEL count_values_1(int64_t rows, int64_t size, vocabulary::Slot* slots, const Keys<1> keys) {
-    vocabulary::count_values(rows, size, slots, keys);
+// Rows without a null.  There are `size` slots, a power of two, and one more.  Where a value needs more than `probes`, the
+// table is too small, and `full` is set.
+KERNEL count_values_1(int64_t rows, int64_t size, int64_t probes, vocabulary::Slot* slots, uint64_t* full,
+                      const Keys<1> keys) {
+    vocabulary::count_values(rows, size, uint32_t(probes), slots, full, keys);
 }
 
-// A row of each value that `least` rows or more have, and how many have it, in any order.  `found` begins as 0.
+// A row of each value that `least` rows or more have, and how many have it, in any order.  `found` begins as 0.  Of a
+// table that is full nothing is kept.
 KERNEL keep_values(int64_t size, int64_t least, const vocabulary::Slot* slots, int32_t* rows, int64_t* counts,
-                   uint64_t* found) {
+                   uint64_t* found, const uint64_t* full) {
+    if (*full) return;
     FOR_EACH_ROW(place, size) {
         const uint32_t count = place < size ? slots[place].count() : 0;
         const bool kept = count && count >= least;
