@@ -82,7 +82,7 @@ def counted(keys: Keys, values: int, least: int, machine: Machine) -> tuple[Arra
 
 
 def counted_in(keys: Keys, size: int, probes: int, least: int, machine: Machine) -> tuple[Array, Array, bool]:
-    """Return the same by a table of so many slots, and whether a value needed more probes, so that they do not count."""
+    """Return the same by one table, and whether it is too small: a value needed more probes, and nothing is kept."""
     arrays = machine.arrays
     slots, state = filled(2 * (size + 1), -1, "int64", machine), arrays.zeros(2, "uint64")
     struct = keys.struct(keys.described(machine), machine)
