@@ -236,6 +236,8 @@ def type_text(to: exp.DataType) -> str:
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"
+    if to.this == exp.DataType.Type.ARRAY and to.expressions and not zone:
+        return f"list<{_child_text(to.expressions[0])}>"
     return "" if parameters else str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
 
 

@@ -210,6 +210,8 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
     """Return the cast that the user wrote; types between which there is none are an error."""
     if is_list(syntax.dtype) and operand.dtype == pa.list_(NULL) and isinstance(operand, Call) and not operand.args:
         return Call(operand.function, (), syntax.dtype)
+    if is_list(operand.dtype) and is_list(syntax.dtype) and operand.dtype != syntax.dtype:
+        return _cast_elements(operand, syntax)
     if not can_cast(operand.dtype, syntax.dtype):
         message = coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}")
         raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))
@@ -217,6 +219,18 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
         assert operand.number is not None
         operand = coerce(operand, constant_decimal(operand.number))
     return Cast(operand, syntax.dtype, syntax.lenient)
+
+
+def _cast_elements(operand: Expr, syntax: CastTo) -> Call:
+    """Return a list with each element cast: `list_transform(x, lambda e: CAST(e AS type))`."""
+    depth, inner = 0, syntax.dtype
+    while is_list(inner):
+        depth, inner = depth + 1, inner.value_type
+    element = ir.Variable("element" if depth == 1 else f"element{depth}", operand.dtype.value_type)
+    body = cast_to(element, replace(syntax, dtype=syntax.dtype.value_type))
+    function = find_function("list_transform", SCALARS)
+    assert function is not None
+    return Call(function, (spelled_out(operand, syntax), ir.Lambda((element,), body)), syntax.dtype)
 
 
 def coerce(expr: Expr, dtype: DataType) -> Expr:

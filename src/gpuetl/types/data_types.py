@@ -79,7 +79,8 @@ _ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]", re.IGNORECASE)
 def parse_type(text: str) -> DataType:
     """Return the Arrow type that `text` names, in files, in Python and in CAST; raise `ValueError` where it is none.
 
-    Upper case is lower case, but for a zone.  `decimal` alone is decimal(18,3), and decimal(p) is decimal(p,0).
+    Upper case is lower case, but for a zone.  `decimal` alone is decimal(18,3), decimal(p) is decimal(p,0), and `int[]`
+    is list<int>.
     """
     name = text.strip()
     plain = " ".join(name.lower().split())
@@ -97,6 +98,8 @@ def parse_type(text: str) -> DataType:
         return pa.timestamp("us", tz=hit[1])
     if (hit := _FIXED_BINARY.fullmatch(plain)) and 1 <= int(hit[1]) <= MOST_FIXED_BYTES:
         return pa.binary(int(hit[1]))
+    if name.endswith("[]"):
+        return pa.list_(parse_type(name.removesuffix("[]")))
     if (hit := _NESTED.fullmatch(name)) and (nested := _nested_type(hit[1].lower(), hit[2])):
         return nested
     raise ValueError(coded("GE1025", f"unknown type '{text}'"))
