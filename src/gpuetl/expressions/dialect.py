@@ -213,8 +213,10 @@ def _refuse_bombs(text: str) -> list[Any]:
 
 
 _CLOSING = {
-    TokenType.R_PAREN: TokenType.L_PAREN, TokenType.R_BRACKET: TokenType.L_BRACKET, TokenType.R_BRACE: TokenType.L_BRACE,
-}  # fmt: skip
+    TokenType.R_PAREN: TokenType.L_PAREN,
+    TokenType.R_BRACKET: TokenType.L_BRACKET,
+    TokenType.R_BRACE: TokenType.L_BRACE,
+}
 
 
 def _refuse_intervals(words: list[Any]) -> None:

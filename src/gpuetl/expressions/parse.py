@@ -409,11 +409,8 @@ class _Lowering:
     def call(self, node: exp.Anonymous) -> Syntax:
         span = Span(node.meta["start"], node.meta["end"] + 1) if "start" in node.meta else None
         name = str(node.this).lower()
-        if name in (STRUCT, "struct"):
+        if name in (STRUCT, "struct", *CHANGED_STRUCTS):
             return self.struct(node, span)
-        if name in CHANGED_STRUCTS and node.expressions:
-            first, *fields = node.expressions
-            return Apply(name, (self.lower(first),), tuple(map(self.named_field, fields)), span=span)
         keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
         positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
         order = positional[-1].expressions if positional and isinstance(positional[-1], exp.Order) else []
@@ -469,9 +466,15 @@ class _Lowering:
         return replace(call, keywords=(*call.keywords, *map(self.sort_key, order)))
 
     def struct(self, node: exp.Anonymous | exp.Struct, span: Span | None = None) -> Syntax:
-        """Lower `struct_pack(a := x)`, `{'a': x}`, and `struct(a, x AS b)`, where a column's own name is its field's."""
-        fields = list(map(self.named_field, node.expressions))
-        return Apply(STRUCT, (), tuple(fields), span=span or span_of(node))
+        """Lower `struct_pack(a := x)`, `{'a': x}`, and `struct(a, x AS b)`, where the name of `a` is its field's.
+
+        The first argument of `struct_insert` and `struct_update` is a struct.
+        """
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else STRUCT
+        structs = node.expressions[: name in CHANGED_STRUCTS]
+        fields = map(self.named_field, node.expressions[len(structs) :])
+        name = name if name in CHANGED_STRUCTS else STRUCT
+        return Apply(name, tuple(map(self.lower, structs)), tuple(fields), span=span or span_of(node))
 
     def named_field(self, node: exp.Expr) -> tuple[str, Syntax]:
         if isinstance(node, exp.PropertyEQ | exp.Kwarg):

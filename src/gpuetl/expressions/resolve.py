@@ -16,7 +16,15 @@ from gpuetl.expressions import ir
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.functions import ALIASES, FUNCTIONS, Function, Kind, TypeMismatch, find_function, unknown_function
+from gpuetl.expressions.functions import (
+    ALIASES,
+    FUNCTIONS,
+    Function,
+    Kind,
+    TypeMismatch,
+    find_function,
+    unknown_function,
+)
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import (
@@ -178,12 +186,8 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
             if syntax.name not in scope.parameters:
                 raise _unknown_parameter(syntax, scope)
             return _declared(scope.parameters[syntax.name])
-        case CastTo() if is_map(syntax.dtype) and syntax.operand == EMPTY_MAP:
-            lists = (Call(FUNCTIONS["scalar", "list_value"], (), pa.list_(t)) for t in children_of(syntax.dtype))
-            return Call(FUNCTIONS["scalar", "map"], tuple(lists), syntax.dtype)
         case CastTo():
-            operand = _resolve(syntax.operand, scope)
-            return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
+            return _cast(syntax, scope)
         case Apply():
             return (_special_of(syntax) or _function_call)(syntax, scope)
         case Variable():
@@ -193,6 +197,14 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
         case Selected() | Over() | Lambda():
             raise _misplaced(syntax)
     raise TypeError(syntax)
+
+
+def _cast(syntax: CastTo, scope: Scope) -> Expr:
+    if is_map(syntax.dtype) and syntax.operand == EMPTY_MAP:
+        lists = (Call(FUNCTIONS["scalar", "list_value"], (), pa.list_(dtype)) for dtype in children_of(syntax.dtype))
+        return Call(FUNCTIONS["scalar", "map"], tuple(lists), syntax.dtype)
+    operand = _resolve(syntax.operand, scope)
+    return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
 
 
 def _misplaced(syntax: Selected | Over | Lambda) -> InvalidExpression:

@@ -122,12 +122,16 @@ def unpacked(args: Sequence[Expr]) -> Typing:
 
 def appended_value(call: Call) -> Expr:
     """Return `list_append` as lists that are joined."""
-    return scalar_call("list_concat", (call.args[0], scalar_call("list_value", (call.args[1],), call.dtype)), call.dtype)
+    return scalar_call(
+        "list_concat", (call.args[0], scalar_call("list_value", (call.args[1],), call.dtype)), call.dtype
+    )
 
 
 def prepended_value(call: Call) -> Expr:
     """Return `list_prepend` as lists that are joined."""
-    return scalar_call("list_concat", (scalar_call("list_value", (call.args[0],), call.dtype), call.args[1]), call.dtype)
+    return scalar_call(
+        "list_concat", (scalar_call("list_value", (call.args[0],), call.dtype), call.args[1]), call.dtype
+    )
 
 
 def distinct_count(call: Call) -> Expr:

@@ -60,7 +60,9 @@ def made(args: Sequence[Expr]) -> Typing:
 def compared_key(key: DataType) -> DataType:
     """Return the type of keys, which are compared."""
     if key == NULL:
-        raise TypeMismatch("takes keys of a type, got null", "Write CAST(MAP {} AS map<string, int64>) for an empty map.")
+        raise TypeMismatch(
+            "takes keys of a type, got null", "Write CAST(MAP {} AS map<string, int64>) for an empty map."
+        )
     if not can_be_key(key):
         raise TypeMismatch(f"compares keys, and values of {type_name(key)} are not compared")
     return key

@@ -37,9 +37,9 @@ def list_writer(expr: Expr) -> ListDevice | None:
 def list_kernel(columns: ColumnKinds, output: Call) -> RowKernel:
     """Return the kernels `measure`, which gives each list's size and validity, and `write`, which gives what it has.
 
-    Parameters of both: the rows, `faults`, `nulls` (a count, and the elements of all lists), the constants, `b0` … and the
-    columns' buffers.  `b0` … say where the elements of each argument begin among those of all arguments.  `measure` then
-    gets sizes, after a first 0, and validity words.  `write` gets offsets, and places (int32) or whole numbers (int64).
+    Both have the parameters rows, `faults`, `nulls` (a count, and the elements of all lists), constants, `b0` … and the
+    columns' buffers.  `b0` … say where the elements of each argument begin among those of all arguments.  `measure`
+    also has sizes, after a first 0, and validity words.  `write` has offsets, and places (int32) or numbers (int64).
     """
     device = list_writer(output)
     assert device is not None

@@ -11,7 +11,6 @@ from gpuetl.engines.cudf.codegen.functions.nested import deferred
 from gpuetl.expressions.ir import Call, Cast
 from gpuetl.records import dataclass
 
-
 Elements = Choice["first", "inner", "all", "numbers", "pairs"]
 
 
@@ -24,8 +23,8 @@ class ListDevice(Device):
     elements
         What is written: places among the elements of the `first` argument, of those of its lists (`inner`), or of
         `all` arguments below each other, whose texts then know where each one's begin (`b0`, `b1` …); `numbers`,
-        which are the elements; or `pairs` of places of a map's keys and values.  The arguments of these are lists of keys
-        and lists of values by turns.
+        which are the elements; or `pairs` of places of a map's keys and values.  The arguments of these are lists of
+        keys and lists of values by turns.
     """
 
     elements: Elements = "first"

@@ -94,7 +94,9 @@ def made(dtype: pa.DataType, keys: Any, values: Any) -> Any:
 
 def _made(dtype: pa.DataType, keys: Any, values: Any) -> Any:
     valid = flags(pc.and_(keys.is_valid(), values.is_valid()))
-    keys, values = (Elements.of(pc.if_else(pa.array(valid), lists, pa.scalar(None, lists.type))) for lists in (keys, values))
+    keys, values = (
+        Elements.of(pc.if_else(pa.array(valid), lists, pa.scalar(None, lists.type))) for lists in (keys, values)
+    )
     if (keys.parts.lengths != values.parts.lengths).any():
         raise EvaluationError(LENGTHS_DIFFER)
     if keys.values.null_count:
