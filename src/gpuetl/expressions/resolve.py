@@ -482,7 +482,7 @@ def _changed_struct(syntax: Apply, scope: Scope) -> Expr:
 def _element(syntax: Apply, scope: Scope) -> Expr:
     """Type `x[k]`: an element of a list, a value of a map, a field of a struct, or a character of a text."""
     operand = _resolve(syntax.args[0], replace(scope, errors=[]))
-    return _typed(part_of(*syntax.args, operand.dtype, syntax), scope)
+    return _typed(part_of(syntax.args[0], syntax.args[1], operand.dtype, syntax), scope)
 
 
 def _slice(syntax: Apply, scope: Scope) -> Expr:

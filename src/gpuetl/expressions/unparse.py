@@ -101,7 +101,11 @@ def _written_call(call: Call) -> Apply | CastTo:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
     if call.function.name in CHANGED_STRUCTS:
-        named_values = ((str(name.value), value) for name, value in zip(args[1::2], args[2::2], strict=True))
+        named_values = (
+            (str(name.value), value)
+            for name, value in zip(args[1::2], args[2::2], strict=True)
+            if isinstance(name, Constant)
+        )
         return Apply(call.function.name, args[:1], tuple(named_values))
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
