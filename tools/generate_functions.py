@@ -28,7 +28,7 @@ CONSTANTS = {
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
-    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
+    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
@@ -66,7 +66,7 @@ from __future__ import annotations
 METHODS_HEAD = (
     HEADER.format(what="The functions of the table as methods of an expression.")
     + '''
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
