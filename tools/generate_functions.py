@@ -91,7 +91,7 @@ class Methods:
 FUNCTIONS_HEAD = (
     HEADER.format(what="The functions of the table as functions of expressions: `import gpuetl.functions as f`.")
     + '''
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct

@@ -41,15 +41,15 @@ __all__ = [
     "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
     "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
     "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count", "rolling_max", "rolling_mean",
-    "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second",
-    "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness",
-    "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
-    "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum",
-    "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate",
-    "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
-    "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket",
-    "year", "yearweek",
+    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop",
+    "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_min", "rolling_std",
+    "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id",
+    "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt",
+    "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos",
+    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim", "trunc", "try_add",
+    "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -3502,6 +3502,62 @@ def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The sample covariance (ddof 1) of the frame's pairs without a null.
+
+    Null of fewer than 2.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_covar_samp(col("x"), lit(3).multiply(col("x")), 2)` is `[None, 1.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_covar_samp", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_covar_pop(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The covariance (ddof 0) of the frame's pairs without a null.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_covar_pop(col("x"), lit(3).multiply(col("x")), 2)` is `[0.0, 0.75, 0.0, 0.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_covar_pop", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_corr(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """Pearson's correlation of the frame's pairs without a null.
+
+    NaN where x or y is constant, null of fewer than 2 pairs.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_corr(col("x"), col("x").negate(), 2)` is `[None, -1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_corr", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_first(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the frame's first row, or of those where `only` is true, which FILTER sets.
+
+    Nulls are kept unless `ignore_nulls`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_first(col("x"), 2)` is `[1, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_first", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+
+
+def rolling_last(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the frame's last row, as in rolling_first.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_last(col("x"), 2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_last", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
 def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
