@@ -51,6 +51,8 @@ SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "moments": "x = 1, 1, 2, null, in the order of x",
     "collecting": "x = 1, 1, 2, null, in the order of x",
+    "sketches": "x = 1, 1, 2, null, in the order of x",
+    "distributions": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
     "maps": "a map m of 1 for 'a' and 2 for 'b'",
 }

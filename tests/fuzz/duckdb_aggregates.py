@@ -243,7 +243,6 @@ AGGREGATES: dict[str, Text] = {
     "arg_max_null": extreme_by("DESC"),
     "histogram": lambda call, x: f"CAST(histogram({canonical(x, call.args[0].dtype)}) AS {sql_type(call.dtype)})",
     "values_by_frequency": by_frequency,
-    "approx_top_k": lambda call, x, k: f"({by_frequency(call, x)})[:{k}]",
     "entropy": lambda call, x: f"entropy({canonical(x, call.args[0].dtype)})",
     "count_if": "count(CASE WHEN {0} THEN 1 END)",
     "any": "bool_or({0})",

@@ -63,8 +63,18 @@ ACCUMULATING = frozenset((
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 COLLECTING = frozenset(
-    ("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "approx_count_distinct", "histogram", "values_by_frequency",
-     "approx_top_k", "entropy")
+    (
+        "array_agg",
+        "array_agg_distinct",
+        "sum_distinct",
+        "mean_distinct",
+        "count_distinct",
+        "approx_count_distinct",
+        "histogram",
+        "values_by_frequency",
+        "approx_top_k",
+        "entropy",
+    )
 )
 """Functions that order values, or tell them apart."""
 MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))

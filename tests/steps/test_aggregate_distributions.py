@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from gpuetl import InvalidPipeline, expr
+from gpuetl import expr
 from gpuetl.testing import Tolerance, assert_tables_equal
 from tables import INF, NAN, table, write_source
 
@@ -88,7 +88,13 @@ def test_a_null_x_is_skipped_or_kept(source, check):
 
 @pytest.mark.parametrize("rows", [[], [(None, None, None, None)]])
 def test_no_values_without_keys(source, check, rows):
-    calls = {"h": "histogram(n)", "e": "entropy(s)", "k": "approx_top_k(x, 3)", "l": "min(n, 3)", "q": "quantile(x, [0.5])"}
+    calls = {
+        "h": "histogram(n)",
+        "e": "entropy(s)",
+        "k": "approx_top_k(x, 3)",
+        "l": "min(n, 3)",
+        "q": "quantile(x, [0.5])",
+    }
     types = {"h": "map<int64, int64>", "e": "float64", "k": "list<float64>", "l": "list<int64>", "q": "list<float64>"}
     check(source(table(TYPES, *rows)).aggregate(**exprs(calls)), table(types, (None, 0.0, None, None, None)))
 
@@ -132,19 +138,18 @@ def test_what_duckdb_gives_for_random_rows(source, answer):
         assert dict(zip(got["k"].to_pylist(), got[name].to_pylist(), strict=True)) == pairs
 
 
-def test_errors_of_lists_of_values(pipeline):
-    t = source_of(pipeline)
-    for text, message in [
-        ("max(i, j)", "max takes a constant or a $parameter as n"), ("min(i, 0)", "min takes a number of values from 1"),
-        ("approx_top_k(i, 0)", "approx_top_k takes a number of values from 1"), ("quantile(i, [])", "quantile takes at least one q"),
-        ("quantile(i, [0.5, 2])", "quantile takes q from 0 to 1"), ("histogram(NULL)", "histogram takes values, got null"),
-        ("fsum(i)", "unknown function 'fsum'"),
-    ]:  # fmt: skip
-        with pytest.raises(InvalidPipeline) as caught:
-            t.aggregate(y=expr(text)).stage("y")
-        assert message in str(caught.value)
-        assert text != "max(i, j)" or "Write greatest(a, b)" in str(caught.value)
+ERRORS = [
+    ("max(i, j)", "max takes a constant or a $parameter as n\nWrite greatest(a, b)"),
+    ("min(i, 0)", "min takes a number of values from 1"),
+    ("approx_top_k(i, 0)", "approx_top_k takes a number of values from 1"),
+    ("quantile(i, [])", "quantile takes at least one q"),
+    ("quantile(i, [0.5, 2])", "quantile takes q from 0 to 1"),
+    ("histogram(NULL)", "histogram takes values, got null"),
+    ("fsum(i)", "unknown function 'fsum'"),
+]
 
 
-def source_of(pipeline):
-    return write_source(pipeline, "t", table({"i": "int64", "j": "int64"}, (1, 2)))
+@pytest.mark.parametrize(("text", "message"), ERRORS)
+def test_errors(pipeline, problem, text, message):
+    rows = write_source(pipeline, "t", table({"i": "int64", "j": "int64"}, (1, 2)))
+    assert message in problem(rows.aggregate(y=expr(text)))

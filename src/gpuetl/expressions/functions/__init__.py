@@ -102,7 +102,12 @@ ALIASES = {
     "datesub": "date_sub", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
     "to_seconds": "seconds", "to_milliseconds": "milliseconds", "to_microseconds": "microseconds",
 }  # fmt: skip
-OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor", **distributions.COUNTED}
+OVERLOADS = {
+    ("bit_and", 1): "bitwise_and",
+    ("bit_or", 1): "bitwise_or",
+    ("bit_xor", 1): "bitwise_xor",
+    **distributions.COUNTED,
+}
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
@@ -156,7 +161,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **distributions.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

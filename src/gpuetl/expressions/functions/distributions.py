@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, anything, check_between
-from gpuetl.expressions.functions.lists import list_call
-from gpuetl.expressions.ir import Call, Expr, Literal
-from gpuetl.types.data_types import FLOAT64, INT64, NULL, DataType
+from gpuetl.expressions.ir import Expr
+from gpuetl.types.data_types import FLOAT64, INT64, NULL
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 MOST_VALUES = (1 << 31) - 1
@@ -23,6 +22,11 @@ def counted(args: Sequence[Expr]) -> Typing:
     return [args[0].dtype], pa.map_(args[0].dtype, INT64)
 
 
+def values(args: Sequence[Expr]) -> Typing:
+    """Any type that is compared, as elements of a list."""
+    return [args[0].dtype], pa.list_(args[0].dtype)
+
+
 def some_of(parameters: int) -> Rule:
     """Return the rule of so many parameters of any type, and of how many values to list."""
 
@@ -33,18 +37,6 @@ def some_of(parameters: int) -> Rule:
     return rule
 
 
-def first_values(call: Call, dtype: DataType) -> Expr:
-    """Return the first values of each list that a call gives, as many as its last argument says."""
-    *args, count = call.args
-    lists = Call(BY_FREQUENCY, tuple(args), dtype)
-    return list_call("list_slice", (lists, Literal(1, INT64), count), dtype)
-
-
-def most_frequent(call: Call) -> Expr:
-    """Return `approx_top_k` as the first values of all, the most frequent first."""
-    return first_values(call, call.dtype)
-
-
 KNOWN, BOTH_KNOWN = "FILTER (WHERE x IS NOT NULL)", "FILTER (WHERE x IS NOT NULL AND y IS NOT NULL)"
 
 FUNCTIONS = (
@@ -52,8 +44,10 @@ FUNCTIONS = (
               "map_values(histogram(x))", [2, 1]),
     Aggregate("entropy", "x", anything(FLOAT64), "The entropy of the distinct values in bits: the sum of p·log2(1 / p); 0 of no values.",
               "entropy(x)", 0.9182958340544896),
-    Aggregate("approx_top_k", "x k!", some_of(1), "A list of the k most frequent values, exact; of values that tie the least first; null of "
-              "no values.", "approx_top_k(x, 1)", [1], rewrite=most_frequent),
+    Aggregate("approx_top_k", "x k!", some_of(1), "A list of the k most frequent values, exact, in the order of `values_by_frequency`.",
+              "approx_top_k(x, 1)", [1], definition="list_slice(values_by_frequency(x), 1, k)"),
+    Aggregate("values_by_frequency", "x", values, "A list of the distinct values, the most frequent first, of those that tie the least; "
+              "null of no values.", "values_by_frequency(x)", [1, 2]),
     Aggregate("min_n", "x n!", some_of(1), "`min(x, n)`: a list of the n least values, ascending; null of no values.", "min(x, 2)",
               [1, 1], definition=f"list_slice(array_agg(x ORDER BY x) {KNOWN}, 1, n)"),
     Aggregate("max_n", "x n!", some_of(1), "`max(x, n)`: a list of the n greatest values, descending; null of no values.", "max(x, 2)",
@@ -66,10 +60,6 @@ FUNCTIONS = (
 )  # fmt: skip
 """The examples are over x = 1, 1, 2, null, in the order of x."""
 
-BY_FREQUENCY = Aggregate("values_by_frequency", "x", anything(), "The distinct values, the most frequent first.", "", None)
-"""Not for users: what `approx_top_k` begins with."""
-
-INTERNAL = {BY_FREQUENCY.name: BY_FREQUENCY}
 COUNTED: dict[tuple[str, int], str] = {
     **{(name, 2): f"{name}_n" for name in ("min", "max")},
     **{(alias, 3): f"{alias.replace('arg', '').strip('_')}_by_n" if alias.startswith("arg") else f"{alias}_n"

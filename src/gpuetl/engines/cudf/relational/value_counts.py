@@ -104,7 +104,9 @@ def entropy(groups: Groups, call: Call) -> Vector:
     machine.launch(program, "find_starts", groups.count + 1, [groups.count, count, 1, counted.codes, starts, found])
     machine.launch(program, "entropy_terms", count, [count, counted.codes, starts, counted.places, terms])
     term = Column(TERM, FLOAT64)
-    own = Groups(Frame({TERM: Vector(FLOAT64, count, terms)}, count), None, converted(starts, "int64", machine), machine)
+    own = Groups(
+        Frame({TERM: Vector(FLOAT64, count, terms)}, count), None, converted(starts, "int64", machine), machine
+    )
     (sums,) = reduced(own, {"": Call(FUNCTIONS["aggregate", "sum"], (term,), FLOAT64)}).values()
     data = arrays.empty(groups.count, "float64")
     machine.launch(program, "choose_found", groups.count, [groups.count, found, sums.data, data])
