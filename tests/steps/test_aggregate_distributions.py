@@ -94,9 +94,11 @@ def test_no_values_without_keys(source, check, rows):
         "k": "approx_top_k(x, 3)",
         "l": "min(n, 3)",
         "q": "quantile(x, [0.5])",
+        "c": "min('a', 3)",
     }
     types = {"h": "map<int64, int64>", "e": "float64", "k": "list<float64>", "l": "list<int64>", "q": "list<float64>"}
-    check(source(table(TYPES, *rows)).aggregate(**exprs(calls)), table(types, (None, 0.0, None, None, None)))
+    expected = table({**types, "c": "list<string>"}, (None, 0.0, None, None, None, ["a"] if rows else None))
+    check(source(table(TYPES, *rows)).aggregate(**exprs(calls)), expected)
 
 
 DUCKDB = {
