@@ -72,6 +72,10 @@ RARE = frozenset((
 """Functions that fail for most values, or that overflow what follows: drawn once where others are drawn twice."""
 
 
+OF_JSON = frozenset(name for _, name in FUNCTIONS if "json" in name) - {"json_valid", "try_from_json"}
+"""Functions that fail for other text: most often they get only what is JSON."""
+
+
 @dataclass(frozen=True)
 class Leaf:
     """What an expression begins with: a column, or a call of an aggregate or window function."""
@@ -132,6 +136,8 @@ class Expressions:
                 value: Syntax = written(self.draws.one_of(constants(function, slot)))
             else:
                 value = self.value(dtype, depth - 1, exact)
+                if slot.name == "text" and function.name in OF_JSON and not self.draws.chance(10):
+                    value = Apply("case", (Apply("json_valid", (value,)), value))
             if keywords or not (slot.repeats or function.arguments[place] == slot):
                 keywords.append((slot.name, value))
             else:

@@ -75,6 +75,8 @@ Expressions take nested values apart:
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `m['key']` | the value of a map's key |
+| `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes |
+| `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |
 """
 TYPES_END = """\
 The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of

@@ -42,8 +42,10 @@ from gpuetl.engines.no_result import (
     LONG_STRINGS,
     NEVER_SHOWN,
     NO_CODE_POINT,
+    NOT_A_JSON_NUMBER,
     NOT_BASE64,
     NOT_HEX,
+    NOT_JSON,
     NOT_UTF8,
     NULL_ELEMENT,
     OF_ANOTHER_FORM,
@@ -100,6 +102,8 @@ REASONS = (
     LONG_STRINGS,
     OTHER_LENGTH,
     EMPTY_STRING,
+    NOT_JSON,
+    NOT_A_JSON_NUMBER,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -25,8 +25,10 @@ from gpuetl.types.nested_types import is_nested
 # Lists of strings made of a text: one kernel counts the parts, one writes them.
 
 
+JSON_PARTS = {"elements": "json::ARRAY, false", "values": "json::OBJECT, false", "keys": "json::OBJECT, true"}
 PARTS: dict[str, Callable[[Call, Sequence[str]], str]] = {
     "split": lambda call, texts: f"SplitParts{{{', '.join(texts)}}}",
+    "json_parts": lambda call, texts: f"json::ListedParts<{JSON_PARTS[call.args[1].value]}>({texts[0]})",
     "regexp_extract_all": lambda call, texts: regex.all_matches(call, texts[0]),
     "regexp_split_to_array": lambda call, texts: regex.parts_between(call, texts[0]),
 }
