@@ -377,7 +377,7 @@ class _Lowering:
         if (beside and not (isinstance(parent, exp.DPipe) and node is parent.this)) or reads_on:
             message = coded("GE1101", "languages differ on what is computed first here")
             hint = f"Write ({shortened(self.text, span)}) in brackets."
-            raise InvalidExpression(message, whole_span(self.text, span_of(parent)), hint)
+            raise InvalidExpression(message, whole_span(self.text, span_of(parent or node)), hint)
         name = "json_extract_string" if isinstance(node, exp.JSONExtractScalar) else "json_extract"
         return Apply(name, (self.lower(node.this), self.lower(node.expression)), span=span_of(node))
 

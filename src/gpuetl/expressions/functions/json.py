@@ -220,17 +220,17 @@ def nested_json(value: Expr, depth: int) -> Expr:
             member = made("struct_extract", (value, Literal(field.name, STRING)), field.type)
             parts += [f"{',' if place else ''}{quoted(field.name)}:", member]
         return case(present(value), join(["{", *parts, "}"], depth))
-    variables = (Variable(f"json:{depth}", dtype.value_type if is_list(dtype) else dtype.key_type),)
+    first = Variable(f"json:{depth}", dtype.value_type if is_list(dtype) else dtype.key_type)
     if is_list(dtype):
-        text, source, brackets = join([variables[0]], depth + 1), value, "[]"
+        texts, brackets = made("list_transform", (value, Lambda((first,), join([first], depth + 1))), STRINGS), "[]"
     else:
         source = made("map_keys", (value,), pa.list_(dtype.key_type))
         values = made("map_values", (value,), pa.list_(dtype.item_type))
-        variables = (*variables, Variable(f"json:place{depth}", INT64))
-        key = variables[0] if dtype.key_type == STRING else Cast(variables[0], STRING)
-        item = made("list_extract", (values, variables[1]), dtype.item_type)
+        index = Variable(f"json:place{depth}", INT64)
+        key = first if dtype.key_type == STRING else Cast(first, STRING)
+        item = made("list_extract", (values, index), dtype.item_type)
         text, brackets = join([key, ":", item], depth + 1), "{}"
-    texts = made("list_transform", (source, Lambda(variables, text)), STRINGS)
+        texts = made("list_transform", (source, Lambda((first, index), text)), STRINGS)
     joined = made("array_to_string", (texts, Literal(",", STRING)), STRING)
     return case(
         present(value), made("json_join", (Literal(f"{brackets[0]}{TEXT}{brackets[1]}", STRING), joined), STRING)

@@ -268,10 +268,15 @@ def to_json(value: Any) -> Any:
     return to_text(value) if is_decimal(value.type) else by_row(value_text, STRING)(value)
 
 
+def text_or_null(text: str | None) -> str:
+    """Return JSON, and null where there is none."""
+    return "null" if text is None else text
+
+
 def joined(form: Any, *values: Any) -> Any:
     """Text with values as JSON in the places of its marks."""
     pieces = re.split(f"([{VALUE}{TEXT}])", form.as_py())
-    writers = [value_text if mark == VALUE else lambda text: "null" if text is None else text for mark in pieces[1::2]]
+    writers = [value_text if mark == VALUE else text_or_null for mark in pieces[1::2]]
     rows = next((len(value) for value in values if not isinstance(value, pa.Scalar)), None)
     columns = [
         forever(value.as_py(), 1 if rows is None else rows) if isinstance(value, pa.Scalar) else value.to_pylist()
