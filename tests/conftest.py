@@ -104,7 +104,7 @@ def parameters_of(item: pytest.Item) -> Mapping[str, Any]:
 
 LEFT_OUT: pytest.StashKey[Counter[str]] = pytest.StashKey()
 ONE_WAY: pytest.StashKey[list[int]] = pytest.StashKey()
-"""How many tests in tiny partitions did not also run their plan as it is written, by process."""
+"""How many tests did not also run their plan as it is written, by process."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -132,7 +132,7 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     """Say how many tests were left out, and why."""
     counts, one_way = config.stash[LEFT_OUT], config.stash[ONE_WAY]
     if any(one_way):
-        terminalreporter.section(f"{sum(one_way):,} tests in tiny partitions did not run their plan as it is written")
+        terminalreporter.section(f"{sum(one_way):,} tests did not also run their plan as it is written")
     if counts:
         terminalreporter.section(f"{counts.total():,} tests were left out")
         for why, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
@@ -166,6 +166,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.full(reason="single rows in a second layout of tiny partitions"))
     elif engine == ON_CPU and in_tiny_partitions and not in_cluster_layout:
         item.add_marker(pytest.mark.full(reason="kernels on the CPU in a second layout of tiny partitions"))
+    elif in_tiny_partitions and not in_cluster_layout and "join" not in item.path.name:
+        item.add_marker(
+            pytest.mark.full(reason="a second layout of tiny partitions, with broadcasts, where nothing is joined")
+        )
 
 
 @contextmanager
@@ -291,10 +295,13 @@ def answer(engine: str, layout: RunOptions) -> Answer:
 
 @pytest.fixture
 def ways(engine: str, layout: RunOptions, pytestconfig: pytest.Config) -> tuple[bool, ...]:
-    """Whether to optimize: both ways, but on a cluster, where it makes no difference, and without --full in partitions."""
+    """Whether to optimize: both ways, but not on a cluster, where it makes no difference.
+
+    Without --full, only pandas runs both, and only in one partition.
+    """
     if is_clustered(engine):
         return (True,)
-    if pytestconfig.getoption("full") or layout == LAYOUTS["one partition"]:
+    if pytestconfig.getoption("full") or (engine == "pandas" and layout == LAYOUTS["one partition"]):
         return (True, False)
     pytestconfig.stash[ONE_WAY].append(1)
     return (True,)

@@ -120,6 +120,12 @@ def names_of(within: str, *names: Names) -> tuple[Text, ...]:
     return read
 
 
+def groups_of(within: str, *groups: IntoOrder) -> tuple[Text, ...]:
+    """Return what makes the groups of windows: names of columns, and expressions."""
+    texts = [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(groups)]
+    return names_of(within, texts)
+
+
 def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
     """Return the keys of groups: names, expressions that have one, and maps of names to expressions.
 

@@ -14,10 +14,10 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
-    "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
-    "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr",
-    "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
+    "approx_quantile", "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone",
+    "at_time_zone", "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or",
+    "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century",
+    "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
     "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
     "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
@@ -41,15 +41,15 @@ __all__ = [
     "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
     "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
     "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_count", "rolling_max", "rolling_mean",
-    "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second",
-    "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness",
-    "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
-    "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum",
-    "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate",
-    "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
-    "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket",
-    "year", "yearweek",
+    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop",
+    "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_min", "rolling_std",
+    "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id",
+    "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt",
+    "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos",
+    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim", "trunc", "try_add",
+    "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -2951,18 +2951,6 @@ def mad(x: Expression) -> Expression:
     return function_call("mad", (x,))
 
 
-def approx_count_distinct(x: Expression) -> Expression:
-    """`count(DISTINCT x)`, exactly.
-
-    No result depends on an estimate.
-
-    An aggregate: for `aggregate`, `agg`, and `over` of groups.
-
-    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
-    """
-    return function_call("approx_count_distinct", (x,))
-
-
 def sem(x: Expression) -> Expression:
     """The standard error of the mean, as DuckDB has it.
 
@@ -3091,6 +3079,29 @@ def regr_r2(y: Expression, x: Expression) -> Expression:
     Example: `regr_r2(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("regr_r2", (y, x))
+
+
+def approx_count_distinct(x: Expression) -> Expression:
+    """About how many distinct values there are that are not null.
+
+    HyperLogLog with 4,096 registers, a standard error of 1.6 %. The same on every engine, for every order and split of
+    the rows.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_count_distinct(col("x"))` is `2`.
+    """
+    return function_call("approx_count_distinct", (x,))
+
+
+def approx_quantile(x: Expression, q: float | Expression) -> Expression:
+    """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_quantile(col("x"), 0.75)` is `1.5`.
+    """
+    return function_call("approx_quantile", (x, q))
 
 
 def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
@@ -3491,6 +3502,62 @@ def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The sample covariance (ddof 1) of the frame's pairs without a null.
+
+    Null of fewer than 2.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_covar_samp(col("x"), lit(3).multiply(col("x")), 2)` is `[None, 1.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_covar_samp", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_covar_pop(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The covariance (ddof 0) of the frame's pairs without a null.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_covar_pop(col("x"), lit(3).multiply(col("x")), 2)` is `[0.0, 0.75, 0.0, 0.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_covar_pop", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_corr(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """Pearson's correlation of the frame's pairs without a null.
+
+    NaN where x or y is constant, null of fewer than 2 pairs.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_corr(col("x"), col("x").negate(), 2)` is `[None, -1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_corr", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_first(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the frame's first row, or of those where `only` is true, which FILTER sets.
+
+    Nulls are kept unless `ignore_nulls`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_first(col("x"), 2)` is `[1, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_first", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+
+
+def rolling_last(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the frame's last row, as in rolling_first.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_last(col("x"), 2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_last", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
 def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:

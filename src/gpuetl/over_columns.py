@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gpuetl.column_arguments import names_of, order_of
+from gpuetl.column_arguments import groups_of, order_of
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.aggregates import ORDERED
@@ -80,7 +80,7 @@ def window_step(
     """Add a window step."""
     by, order = spec
     formulas = {name: Formula(syntax) for name, syntax in columns.items()}
-    return table.step(kind(formulas, names_of("over: by", by), order_of("over", order)))
+    return table.step(kind(formulas, groups_of("over: by", by), order_of("over", order)))
 
 
 def spec_of(over: Over) -> Spec:

@@ -17,6 +17,7 @@ from gpuetl.column_arguments import (
     formula,
     formulas,
     group_keys_of,
+    groups_of,
     named_formulas,
     names_of,
     order_of,
@@ -221,7 +222,7 @@ class TableSteps:
         return GroupBy(self._table, group_keys_of("group_by", *by))
 
     def window(
-        self, by: Names = (), order_by: Names = (), *, state: Literal["none", "keep"] | Expression = "none",
+        self, by: IntoOrder = (), order_by: IntoOrder = (), *, state: Literal["none", "keep"] | Expression = "none",
         late_rows: Literal["error", "drop"] | Expression = "error", forget: timedelta | Expression | None = None,
         **columns: Expression,
     ) -> Table:  # fmt: skip
@@ -241,7 +242,7 @@ class TableSteps:
         elif forget is not None:
             options["forget"] = formula(forget)
         found = calls("window", columns)
-        return self.step(verbs.Window(found, names_of("window: by", by), order_of("window", order_by), **options))
+        return self.step(verbs.Window(found, groups_of("window: by", by), order_of("window", order_by), **options))
 
     def pivot(
         self, names: str, values: Expression | Mapping[str, Expression], columns: Sequence[Scalar] | Expression, *,

@@ -122,7 +122,10 @@ def test_another_parameter_or_pipeline_runs_again(daily):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full(reason="the same with another signal"))],
+)
 def test_an_interrupt_ends_the_runs_and_the_same_command_goes_on(daily, number):
     file = daily()
     command = [

@@ -93,7 +93,17 @@ def left_over(folder: Path) -> list[Path]:
     return [path for path in (folder / "out").rglob(".*") if path.name != ".gpuetl"]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+OTHER_SIGNALS = pytest.mark.full(reason="the same with another signal")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=OTHER_SIGNALS),
+        pytest.param(signal.SIGHUP, 129, marks=OTHER_SIGNALS),
+    ],
+)
 def test_a_second_signal_ends_a_run_that_does_not_react_to_the_first(folder, number, code):
     (folder / "twin.py").write_text(STUCK)
     process = started(folder, "-m", "gpuetl", *RUN)
@@ -223,7 +233,7 @@ def test_a_child_of_a_twin_does_not_signal_its_parent(folder):
     assert process.returncode == 0, errors
 
 
-@pytest.mark.slow
+@pytest.mark.full(reason="a second signal to a run on a cluster")
 def test_on_a_cluster_of_the_run_no_process_stays(folder):
     """Its workers end when the driver does."""
     (folder / "twin.py").write_text(STUCK.replace("reached", str(folder / "reached")))  # workers are in another folder

@@ -85,6 +85,8 @@ def test_other_names_are_refused(name):
     [
         ("decimal", "decimal(18,3)"), ("NUMERIC", "decimal(18,3)"), ("decimal(5)", "decimal(5,0)"), ("Decimal( 5 , 2 )", "decimal(5,2)"), ("numeric (5)", "decimal(5,0)"),
         ("int", "int32"), ("INTEGER", "int32"), ("Int64", "int64"), ("INT8", "int8"), ("bigint", "int64"), ("double", "float64"), ("Double  Precision", "float64"),
+        ("UTINYINT", "uint8"), ("usmallint", "uint16"), ("uinteger", "uint32"), ("ubigint", "uint64"), ("signed", "int32"), ("char", "string"), ("nvarchar", "string"),
+        ("datetime", "timestamp"), ("timestamp_us", "timestamp"), ("guid", "uuid"), ("logical", "bool"),
         ("float", "float32"), ("text", "string"), ("VARCHAR", "string"), ("BOOLEAN", "bool"), ("interval", "duration"), ("list<decimal>", "list<decimal(18,3)>"), ("LIST<INT>", "list<int32>"),
         ("timestamp with time zone", "timestamp[UTC]"), ("timestamptz", "timestamp[UTC]"), ("TIMESTAMP[Europe/Berlin]", "timestamp[Europe/Berlin]"), ("TimeStamp[-03:30]", "timestamp[-03:30]"),
     ],

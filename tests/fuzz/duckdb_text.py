@@ -32,7 +32,15 @@ CREATE MACRO power_of_all(s) AS
     power(-1.0, len(list_filter(s, lambda v: v < 0))) * exp(list_sum(list_transform(s, lambda v: ln(abs(v)))));
 CREATE MACRO product_of(s) AS
     CASE WHEN list_contains(s, 0.0) THEN list_sum(list_transform(s, lambda v: v * 0)) ELSE power_of_all(s) END;
+CREATE MACRO of_8_bits(v, unit) AS round(v / unit) * unit;
+CREATE MACRO rounded(v) AS CASE WHEN v = 0 OR NOT isfinite(v) THEN v ELSE of_8_bits(v, pow(2, floor(log2(abs(v))) - 7)) END;
 CREATE MACRO mad_about(s, center) AS median_of(list_sort(list_transform(s, lambda v: abs(v - center))));
+CREATE MACRO co_moment_of(p) AS list_sum(list_transform(p, lambda v:
+    (v.a - list_avg(list_transform(p, lambda w: w.a))) * (v.b - list_avg(list_transform(p, lambda w: w.b)))));
+CREATE MACRO spread_of(p, f) AS sqrt(co_moment_of(list_transform(p, lambda v: CASE WHEN f THEN struct_pack(a := v.a, b := v.a)
+    ELSE struct_pack(a := v.b, b := v.b) END)));
+CREATE MACRO correlation_of(p) AS CASE WHEN spread_of(p, true) = 0 OR spread_of(p, false) = 0 THEN CAST('nan' AS DOUBLE)
+    ELSE co_moment_of(p) / (spread_of(p, true) * spread_of(p, false)) END;
 CREATE MACRO mad_of(s) AS mad_about(s, median_of(s));
 CREATE MACRO value_at(s, q) AS s[greatest(1, CAST(len(s) - floor(len(s) - len(s) * q) AS BIGINT))];
 CREATE MACRO power_sum(s, mean, p) AS list_sum(list_transform(s, lambda v: power(v - mean, p)));

@@ -95,6 +95,32 @@ def framed(of_list: str, least: int = 1) -> Callable[..., str]:
     return text
 
 
+def paired(of_pairs: str, least: int) -> Callable[..., str]:
+    """A function of the list of pairs in the frame, null where it has fewer than `least`, NaN where one is not finite."""
+
+    def text(call: Call, x: str, y: str, *options: str) -> str:
+        frame = f"coalesce({frame_list(call, f'struct_pack(a := {x}, b := {y})')}, [])"
+        pairs = f"list_filter({frame}, lambda v: v.a IS NOT NULL AND v.b IS NOT NULL)"
+        finite = f"list_filter({pairs}, lambda v: isfinite(v.a) AND isfinite(v.b))"
+        result = f"CASE WHEN len({pairs}) > len({finite}) THEN CAST('nan' AS DOUBLE) ELSE {of_pairs.format(finite)} END"
+        return f"(CASE WHEN len({pairs}) >= {least} THEN {result} END)"
+
+    return text
+
+
+def frame_edge(place: int) -> Callable[..., str]:
+    """The value of the frame's first or last row, or of those that are considered."""
+
+    def text(call: Call, x: str, *options: str) -> str:
+        own = "TRUE" if len(options) < 7 else f"coalesce({options[6]}, FALSE)"
+        if given(call, 6):
+            own = f"({own} AND {x} IS NOT NULL)"
+        frame = f"coalesce({frame_list(call, f'struct_pack(a := {x}, o := {own})')}, [])"
+        return f"(list_filter({frame}, lambda v: v.o)[{place}].a)"
+
+    return text
+
+
 def rolling_mean(call: Call, x: str, *options: str) -> str:
     """As the aggregate."""
     of_list = "list_avg({0})" if is_floating(call.args[0].dtype) else exact_mean(call, "{0}")
@@ -165,5 +191,10 @@ WINDOWS: dict[str, Text] = {
     "rolling_max": framed("list_max({0})"),
     "rolling_count": framed("len({0})", least=0),
     "rolling_std": framed(spread("list_stddev_samp"), least=2),
+    "rolling_covar_samp": paired("co_moment_of({0}) / (len({0}) - 1)", least=2),
+    "rolling_covar_pop": paired("co_moment_of({0}) / len({0})", least=1),
+    "rolling_corr": paired("correlation_of({0})", least=2),
+    "rolling_first": frame_edge(1),
+    "rolling_last": frame_edge(-1),
     "rolling_var": framed(spread("list_var_samp"), least=2),
 }

@@ -26,28 +26,45 @@ class Precision(enum.IntEnum):
 EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
-    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "quantile_disc", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
+    "rolling_min", "rolling_max", "rolling_first", "rolling_last", "round", "epoch", "diff", "mode", "quantile_disc", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
     "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "quantile_disc", "min_by", "max_by", "clip",
+    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "rolling_first", "rolling_last", "mode", "quantile_disc", "min_by", "max_by", "clip",
     "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
-VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "first", "last", "ffill", "bfill"))
+VALUE_ONLY = frozenset(
+    (
+        "negate",
+        "abs",
+        "coalesce",
+        "case",
+        "lag",
+        "lead",
+        "first",
+        "last",
+        "rolling_first",
+        "rolling_last",
+        "ffill",
+        "bfill",
+    )
+)
 """Functions that look at no digit of a number: rounded ones stay rounded."""
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
-    "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "mad", "cum_prod",
+    "rolling_var", "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "approx_quantile", "median", "mad", "cum_prod",
     "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
     "list_cosine_similarity", "list_cosine_distance",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
-COLLECTING = frozenset(("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct"))
+COLLECTING = frozenset(
+    ("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "approx_count_distinct")
+)
 """Functions that order values, or tell them apart."""
 MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))
 """Functions that are exact of integers and decimals."""

@@ -82,7 +82,7 @@ def test_a_function_of_a_chain_is_shown(tmp_path):
         ),
         (
             't = t.with_columns(b=col("a").sum().over("c"))\nt.stage("s")\npipeline.plan()',
-            "script.py:{first}: stage 't_1', step 1: unknown column 'c'\n    t = t.with_columns(b=col(\"a\").sum().over(\"c\"))\n"
+            "script.py:{first}: stage 's', step 1: unknown column 'c'\n    t = t.with_columns(b=col(\"a\").sum().over(\"c\"))\n"
             "Columns: a.",
         ),
         (

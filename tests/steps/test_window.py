@@ -1,5 +1,6 @@
 """window: values from the other rows of a group, in order."""
 
+import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -8,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpuetl as ge
-from gpuetl import Pipeline, RunFailed, col, expr
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, col, expr, row_number
 from gpuetl.testing import Tolerance, assert_same
 from tables import INT64_MAX, NAN, table, write_source
 
@@ -413,3 +414,51 @@ def test_every_layout_gives_the_same_windows(tmp_path, rows):
     t = write_source(pipeline, "t", table({**TYPES, "row": "int64"}, *rows))
     t.window("k", ["t", "row"], **exprs(CALLS)).stage("s")
     assert_same(pipeline, tolerance=Tolerance(1e-9, 1e-6))
+
+
+KEYS_BY_HAND = [
+    ("a", 1, 5, 1, 8),
+    ("A", 2, -7, 2, 8),
+    ("b", 3, 1, 1, 3),
+    ("B", 4, 2, 2, 3),
+    (None, 5, 9, 1, 9),
+    ("a", 6, 10, 3, 8),
+]
+
+
+def test_groups_and_orders_by_expressions(source, check):
+    """Names in groups by lower case, in the order of the size of x; a null is a group of its own."""
+    t = source(table({"k": "string", "i": "int64", "x": "int64"}, *(row[:3] for row in KEYS_BY_HAND)))
+    found = t.window("lower(k)", "abs(x)", n=expr("row_number()"), total=expr("sum(x)"))
+    check(found, table({"k": "string", "i": "int64", "x": "int64", "n": "int64", "total": "int64"}, *KEYS_BY_HAND))
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda t: t.window(by=[col("k").lower()], order_by=[col("x").abs(), "i"], n=expr("row_number()")),
+        lambda t: t.with_columns(n=row_number().over(col("k").lower(), order_by=col("x").abs())),
+        lambda t: t.with_columns(n=row_number().over("lower(k)", order_by=["abs(x)"])),
+    ],
+)
+def test_groups_and_orders_by_expressions_in_python(source, pipeline, of):
+    t = source(table({"k": "string", "i": "int64", "x": "int64"}, *(row[:3] for row in KEYS_BY_HAND)))
+    of(t).stage("result")
+    found = pipeline.run(engine="pandas", keep=["result"])["result"].to_arrow().sort_by("i")
+    assert found.column_names == ["k", "i", "x", "n"]
+    assert found["n"].to_pylist() == [1, 2, 1, 2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("by", "order_by", "options", "shown"),
+    [
+        ("lower(z)", "t", {}, "unknown column 'z'"),
+        ("1 + 1", "t", {}, "a key reads a column, and 1 + 1 reads none"),
+        ("k", "abs(z)", {}, "unknown column 'z'"),
+        ("k % 2", "t", {"state": "keep"}, "state: keep takes columns in by and order_by, not expressions"),
+    ],
+)
+def test_keys_that_do_not_fit(t, pipeline, by, order_by, options, shown):
+    t.window(by, order_by, **options, n=expr("row_number()")).stage("s")
+    with pytest.raises(InvalidPipeline, match=re.escape(shown)):
+        pipeline.plan()

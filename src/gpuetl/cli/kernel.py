@@ -1,4 +1,4 @@
-"""`gpuetl kernel`: kernels checked against their twins, and compiled before a run."""
+"""`gpuetl kernel`: kernels checked against their twins, timed, and compiled before a run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave, pipeline_file
+from gpuetl.cli.kernel_bench import add_bench
 from gpuetl.cli.output import raw_stream
 from gpuetl.cli.scan_progress import CLEAR_LINE, scan_progress
 from gpuetl.exit_codes import ExitCode
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from gpuetl.engines.cudf.programs.plan_programs import Program
     from gpuetl.kernels.check.outcome import KernelCheck
     from gpuetl.places.paths import FilePath
+    from gpuetl.plan.plan import Plan
 
 
 # `gpuetl kernel build`: kernels compiled before a run, for images and machines that have no GPU.
@@ -183,10 +185,11 @@ TIMEOUT_S = 60.0
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    text = "Compile kernels before a run, or check a pipeline's CUDA kernels against their NumPy twins"
+    text = "Compile kernels before a run, check a pipeline's CUDA kernels against their NumPy twins, or time them"
     group = commands.add_parser("kernel", description=f"{text}.", help=text, allow_abbrev=False)
     those = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_build(those)
+    add_bench(those)
     command = add_command(those, check)
     command.add_argument("--stage", metavar="STAGE", help="check the kernels of this stage alone")
     command.add_argument("--rtol", type=float, default=1e-12, help="what floats may differ by, relative to the twin's")
@@ -217,20 +220,14 @@ def check(
     take --kernel-timeout seconds.  Floats may differ
     by --rtol, --atol, and what inputs 64 units in the last place away would explain.
     """
-    from gpuetl.errors import InvalidPipeline, have_hint
-    from gpuetl.kernels.check.kernel_check import check_kernel, kernels_of, needs_gpu
+    from gpuetl.kernels.check.kernel_check import check_kernel, needs_gpu
     from gpuetl.lost_device import is_lost
     from gpuetl.pipeline import load
     from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
     from gpuetl.verify.tolerance import Tolerance
 
     plan = load(file, root, profile=profile).plan(dict(params))
-    if stage is not None and stage not in plan.stages:
-        raise InvalidPipeline.because(
-            coded("GE1020", f"unknown stage '{stage}'"), have_hint(stage, plan.stages, noun="Stages")
-        )
-    roots = {id(node): node for node in (*plan.stages.values(), *plan.roots)}.values()
-    kernels = [kernel for kernel in kernels_of(roots) if stage is None or kernel.origin.name == stage]
+    kernels = chosen_kernels(plan, stage)
     machine = the_machine() if any(map(needs_gpu, kernels)) else None
     tolerance, usable = Tolerance(rtol, atol), takewhile(lambda _: not is_lost(), kernels)
     with kernel_options(KernelOptions(kernel_timeout)):
@@ -245,16 +242,27 @@ def check(
         leave("", ExitCode.DIFFERENT)
 
 
-def the_machine() -> Any:
+def chosen_kernels(plan: Plan, stage: str | None) -> list[Any]:
+    """Return the kernels of a plan, or those of a stage; raise `InvalidPipeline` for a stage that is not there."""
+    from gpuetl.errors import InvalidPipeline, have_hint
+    from gpuetl.kernels.check.kernel_check import kernels_of
+
+    if stage is not None and stage not in plan.stages:
+        raise InvalidPipeline.because(
+            coded("GE1020", f"unknown stage '{stage}'"), have_hint(stage, plan.stages, noun="Stages")
+        )
+    roots = {id(node): node for node in (*plan.stages.values(), *plan.roots)}.values()
+    return [kernel for kernel in kernels_of(roots) if stage is None or kernel.origin.name == stage]
+
+
+def the_machine(command: str = "kernel check") -> Any:
     """Return the GPU; raise `EngineUnavailable` where there is none, or not what it takes to use it."""
     from gpuetl.engines.registry import look_for_gpu
     from gpuetl.errors import EngineUnavailable
 
     if problem := (found := look_for_gpu()).problem:
         raise EngineUnavailable(
-            coded(
-                "GE3001", f"kernel check runs kernels on an NVIDIA GPU: {problem}.  {found.fix}, or see `gpuetl doctor`"
-            )
+            coded("GE3001", f"{command} runs kernels on an NVIDIA GPU: {problem}.  {found.fix}, or see `gpuetl doctor`")
         )
     from gpuetl.engines.cudf.runtime.gpu_machine import machine
 

@@ -5,13 +5,13 @@ from gpuetl.error_codes.page import ErrorPage
 PAGES = (
     ErrorPage(
         code="GE1820",
-        title="a sort key reads no column",
-        cause="A sort key is an expression without a column, such as the place of a column in SQL's ORDER BY 1.  All rows "
+        title="a key reads no column",
+        cause="A key of a sort or of a window is an expression without a column, such as the place of a column in SQL's ORDER BY 1.  All rows "
         "would be equal in it.",
         fix="Name the column, or write an expression of columns.",
         example="- sort: 1 desc",
         message="""\
-example.yaml:9:15: stage 'result', step 1: a sort key reads a column, and 1 reads none  [GE1820]
+example.yaml:9:15: stage 'result', step 1: a key reads a column, and 1 reads none  [GE1820]
     - sort: 1 desc
             ^^^^^^
 Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.""",

@@ -236,4 +236,17 @@ haversine.cu:7: error: identifier "radian" is undefined
         kind="command",
         untested="needs a CUDA compiler",
     ),
+    ErrorPage(
+        code="GE1900",
+        title="no row to time a kernel with",
+        cause="gpuetl kernel bench repeats the rows that reach a kernel in the pipeline.  There is none: the source is "
+        "empty, or a step before removes all rows.",
+        fix="Give the sources some rows.  A few are enough.",
+        example="gpuetl kernel bench daily.yaml",
+        message="""\
+daily.yaml:12:9: stage 'priced', step 1: no row reaches kernel 'tariff', so there is nothing to time  [GE1900]
+Give the pipeline's sources some rows: `gpuetl kernel bench` repeats them.""",
+        kind="command",
+        untested="needs a GPU",
+    ),
 )

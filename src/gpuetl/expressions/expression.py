@@ -104,11 +104,12 @@ class Expression(Methods):
         """Name a column where a step takes expressions by place: `with_columns((col("a") + 1).alias("b"))`."""
         return NamedExpression(name, self)
 
-    def over(self, *by: Names, order_by: Names = ()) -> Expression:
+    def over(self, *by: Names | Expression, order_by: Names | Expression = ()) -> Expression:
         """Compute aggregates or window functions over the rows with the same values of `by`, for each of the rows.
 
         `col("x").sum().over("k")` is the group's sum in each row, and `row_number().over("k", order_by="ts desc")` the
-        place of each row.  It stands in `with_columns`, `select` and `filter`.
+        place of each row.  Groups and orders are columns or expressions: `.over(col("ts").month())`.  It stands in
+        `with_columns`, `select` and `filter`.
         """
         return Expression(Over(self.syntax, _flat_names(by), _flat_names((order_by,))))
 
@@ -408,5 +409,9 @@ def method_hint(name: str) -> str:
     return INSTEAD.get(name) or suggestion(name, known) or "docs/functions.md lists the functions."
 
 
-def _flat_names(names: tuple[Names, ...]) -> tuple[str, ...]:
-    return tuple(name for one in names for name in ((one,) if isinstance(one, str) else one))
+def _flat_names(names: tuple[Names | Expression, ...]) -> tuple[str, ...]:
+    """Return names of columns, and expressions as SQL."""
+    from gpuetl.expressions.unparse import to_sql
+
+    each = (name for one in names for name in ((one,) if isinstance(one, str | Expression) else one))
+    return tuple(to_sql(name.syntax) if isinstance(name, Expression) else name for name in each)

@@ -2644,17 +2644,6 @@ class Methods:
         """
         return self._call("mad", (self,))
 
-    def approx_count_distinct(self) -> Expression:
-        """`count(DISTINCT x)`, exactly.
-
-        No result depends on an estimate.
-
-        An aggregate: for `aggregate`, `agg`, and `over` of groups.
-
-        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
-        """
-        return self._call("approx_count_distinct", (self,))
-
     def sem(self) -> Expression:
         """The standard error of the mean, as DuckDB has it.
 
@@ -2772,6 +2761,27 @@ class Methods:
         Example: `col("x").regr_r2(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("regr_r2", (self, x))
+
+    def approx_count_distinct(self) -> Expression:
+        """About how many distinct values there are that are not null.
+
+        HyperLogLog with 4,096 registers, a standard error of 1.6 %. The same on every engine, for every order and split
+        of the rows.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_count_distinct()` is `2`.
+        """
+        return self._call("approx_count_distinct", (self,))
+
+    def approx_quantile(self, q: float | Expression) -> Expression:
+        """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_quantile(0.75)` is `1.5`.
+        """
+        return self._call("approx_quantile", (self, q))
 
     def array_agg(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
         """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.
@@ -3076,6 +3086,57 @@ class Methods:
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_covar_samp(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The sample covariance (ddof 1) of the frame's pairs without a null.
+
+        Null of fewer than 2.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_covar_samp(lit(3).multiply(col("x")), 2)` is `[None, 1.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_covar_samp", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_covar_pop(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The covariance (ddof 0) of the frame's pairs without a null.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_covar_pop(lit(3).multiply(col("x")), 2)` is `[0.0, 0.75, 0.0, 0.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_covar_pop", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_corr(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """Pearson's correlation of the frame's pairs without a null.
+
+        NaN where x or y is constant, null of fewer than 2 pairs.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_corr(col("x").negate(), 2)` is `[None, -1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_corr", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_first(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+        """x of the frame's first row, or of those where `only` is true, which FILTER sets.
+
+        Nulls are kept unless `ignore_nulls`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_first(2)` is `[1, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_first", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+
+    def rolling_last(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+        """x of the frame's last row, as in rolling_first.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_last(2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_last", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
     def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from math import exp, inf, prod
 
+from gpuetl.expressions.functions.sketches import STATE_BYTES
 from gpuetl.expressions.ir import Column, Expr, columns_of
 from gpuetl.io.data_file import RowGroup
 from gpuetl.physical.column_statistics import (
@@ -97,8 +98,15 @@ def _output_widths(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
                 )
                 break
         else:
-            computed[name] = Width(dtype, type_bytes(dtype))
+            computed[name] = Width(dtype, _state_bytes(operation, name) or type_bytes(dtype))
     return computed
+
+
+def _state_bytes(operation: Node, name: str) -> float:
+    """Return the bytes of the state of an estimate over all rows of a partition; 0 of other columns."""
+    if not isinstance(operation, Aggregate) or operation.by or name not in operation.calls:
+        return 0
+    return STATE_BYTES.get(operation.calls[name].function.name, 0)
 
 
 def _computed(expr: Expr, widths: Widths) -> Width:

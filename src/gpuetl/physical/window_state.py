@@ -235,7 +235,8 @@ HANDLERS: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
     "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _mean_from_two, "decayed_sum": _decayed, "first": _first,
     "rolling_sum": _summed,
     **dict.fromkeys(
-        ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var"), _framed
+        ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var",
+         "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "rolling_first", "rolling_last"), _framed
     ),
 }  # fmt: skip
 """What each function needs of earlier partitions.

@@ -99,7 +99,8 @@ SCALAR_JOIN = Work(0, 8)
 SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join, AsofJoin)
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {
-    "median", "quantile", "mode", "count_distinct", "quantile_disc", "mad", "array_agg", "array_agg_distinct",
+    "median", "quantile", "mode", "count_distinct", "approx_count_distinct", "approx_quantile", "quantile_disc", "mad",
+    "array_agg", "array_agg_distinct",
     "string_agg", "string_agg_distinct", *OF_DISTINCT,
 }  # fmt: skip
 """Aggregates that sort values, also of a single group."""

@@ -64,8 +64,8 @@ class Check:
 # A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for.
 
 
-NOT_DIGESTED = ("mark", "file_suffix", "twin", "kind")
-"""Fields that are left out of digests: what follows from others, and the text of a file that is named by its path."""
+NOT_DIGESTED = ("mark", "file_suffix", "twin", "kind", "flops_per_row")
+"""Fields that are left out of digests: what follows from others, files that are named by their path, and remarks."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,10 +55,12 @@ NAMED: dict[str, DataType] = {
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
     "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
+    "signed": "int32", "utinyint": "uint8", "usmallint": "uint16", "uinteger": "uint32", "ubigint": "uint64", "logical": "bool",
     "real": "float32", "float": "float32", "float4": "float32",
     "double": "float64", "double precision": "float64", "float8": "float64",
     "text": "string", "str": "string", "varchar": "string", "char varying": "string", "character varying": "string",
-    "varchar2": "string", "longvarchar": "string", "clob": "string",
+    "varchar2": "string", "longvarchar": "string", "clob": "string", "char": "string", "bpchar": "string", "nvarchar": "string", "nvarchar2": "string", "character": "string",
+    "datetime": "timestamp", "timestamp_us": "timestamp", "guid": "uuid",
     "timestampntz": "timestamp", "timestamp_ntz": "timestamp", "timestamp without time zone": "timestamp",
     "blob": "binary", "bytea": "binary", "varbinary": "binary", "bytes": "binary", "time without time zone": "time",
     "timestamptz": "timestamp[UTC]", "timestamp with time zone": "timestamp[UTC]", "interval": "duration",

@@ -49,6 +49,7 @@ class KernelContract:
     The C parameters come in the order inputs (`const T*`), outputs (`U*`), args (by value), for groups
     `const int* offsets` and `int n_groups`, then `long long n_rows`; with masks, validity words follow each array.
     `twin` is the text of the twin's file when the pipeline was planned: all partitions are computed by one text.
+    `flops_per_row` is the arithmetic that the user declares for `gpuetl kernel bench`, 0 where there is no such key.
     """
 
     cuda: FilePath
@@ -56,6 +57,7 @@ class KernelContract:
     reference: FilePath
     function: str
     twin: bytes | None = field(default=None, repr=False, compare=False)
+    flops_per_row: int = field(default=0, compare=False)
 
     @cached_property
     def source(self) -> str:

@@ -40,6 +40,8 @@ class KernelCode:
         The fields of a scan's state.
     twin
         The text of the twin's file when the pipeline was planned: all partitions are computed by one text.
+    flops_per_row
+        The arithmetic that the user declares for `gpuetl kernel bench`; 0 where there is no such key.
     """
 
     snippets: Mapping[str, str]
@@ -47,6 +49,7 @@ class KernelCode:
     function: str
     state: Mapping[str, DataType] = field(default_factory=dict)
     twin: bytes | None = field(default=None, repr=False, compare=False)
+    flops_per_row: int = field(default=0, compare=False)
 
     @property
     def entry(self) -> str:

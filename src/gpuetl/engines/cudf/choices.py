@@ -18,6 +18,7 @@ CHOICES = {
     "group_by_counts": "Groups of keys with up to some million values are found by counts; no rows are compared.",
     "reduce_by_records": "Columns that are read in the order of groups are first packed row by row.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
+    "sketch_in_table": "States of estimates are made in a table of all groups, where it is small; nothing is sorted.",
     "join_by_table": "Join keys with a narrow range are looked up in a table by key.",
     "join_by_hash": "Join keys with a wide range are looked up by their hash; nothing is sorted.",
     "string_codes": "Columns with few distinct strings are stored as dictionary codes.",

@@ -24,6 +24,7 @@ from gpuetl.expressions.functions import (
     mathematics,
     moments,
     regex,
+    sketches,
     strings,
     structs,
     timestamps,
@@ -55,6 +56,7 @@ MODULES = (
     hashing,
     aggregates,
     moments,
+    sketches,
     collecting,
     windows,
 )
@@ -87,10 +89,10 @@ ALIASES = {
     "array_cosine_distance": "list_cosine_distance", "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
-    "first_value": "first", "last_value": "last",
+    "first_value": "first", "last_value": "last", "rolling_cov": "rolling_covar_samp", "rolling_covar": "rolling_covar_samp",
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
-    "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_quantile": "quantile", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
-    "percentile_disc": "quantile_disc", "approx_percentile": "quantile", "skew": "skewness",
+    "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
+    "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
     "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
     "xor": "bit_xor", "round_even": "round", "greatest_common_divisor": "gcd", "least_common_multiple": "lcm",
     "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex", "next_after": "nextafter",
@@ -149,7 +151,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

@@ -1,12 +1,15 @@
-"""The frames of rolling functions: which rows around each row they take.
+"""The frames of rolling functions: the rows around each row that they read.
 
-    rolling_sum(x, 3)                                       the row and the 2 before it
-    rolling_sum(x, 3, centered => true)                     the row, the one before and the one after it
-    rolling_sum(x, rows => [-2, NULL])                      from 2 rows before to the end of the group
-    rolling_sum(x, INTERVAL '1 hour')                       the rows up to this one, back to 1 hour before
-    rolling_sum(x, range => [-5, 5])                        the rows whose key of order_by is at most 5 away
+A number of rows ends at the row itself: `rolling_sum(x, 3)` adds up the row and the 2 rows before it. So does an
+interval: `rolling_sum(x, INTERVAL '1 hour')` goes back to 1 hour before.
 
-A call that an engine sees has `frame`, `rows` or `range`: `plain_frame` takes the other options away.
+`centered` puts the row in the middle: `rolling_sum(x, 3, centered => true)` adds up the row, the one before it and the
+one after it.
+
+`rows` and `range` have two ends. `rows => [-2, NULL]` begins 2 rows before and ends with the group.
+`range => [-5, 5]` takes the rows whose key of `order_by` is at most 5 away.
+
+Engines see calls with `frame`, `rows` or `range` only. `plain_frame` replaces the other options.
 """
 
 from __future__ import annotations
@@ -96,9 +99,10 @@ def is_given(argument: Expr) -> bool:
 
 
 def framed(result: Rule, values: int = 1) -> Rule:
-    """So many values typed by `result`, and a frame."""
+    """Type a number of values by `result`, with what comes after the frame, and the frame between them."""
 
     def rule(args: Sequence[Expr]) -> Typing:
+        more = args[values + len(OPTIONS) :]
         options = dict(zip(OPTIONS, args[values:], strict=False))
         given = [name for name in OPTIONS[:3] if is_given(options.get(name, ABSENT))]
         if len(given) != 1:
@@ -107,8 +111,8 @@ def framed(result: Rule, values: int = 1) -> Rule:
         types = {name: arg.dtype for name, arg in options.items()}
         types[given[0]] = CHECKS[given[0]](options[given[0]])
         check_options(options, given[0])
-        taken, dtype = result(args[:values])
-        return [*taken, *types.values()], dtype
+        taken, dtype = result([*args[:values], *more])
+        return [*taken[:values], *types.values(), *taken[values:]], dtype
 
     return rule
 
@@ -182,7 +186,8 @@ def check_options(options: dict[str, Expr], given: str) -> None:
 
 def plain_frame(call: Call) -> Expr:
     """Return a call without `centered` and `min_periods`: its rows as two ends, and null where values are too few."""
-    values = call.args[: call.function.arguments.index(slot_of(call, "frame"))]
+    begins = call.function.arguments.index(slot_of(call, "frame"))
+    values, more = call.args[:begins], call.args[begins + len(OPTIONS) :]
     frame, rows, by_range, centered, least = options_of(call)
     if isinstance(centered, Literal) and centered.value and isinstance(frame, Literal):
         before = frame.value // 2
@@ -190,15 +195,21 @@ def plain_frame(call: Call) -> Expr:
     unbound = [option for option in (centered, least) if is_given(option) and not isinstance(option, Literal)]
     if unbound:  # a parameter that has no value yet
         return call
-    options = [frame, rows, by_range]
-    while not is_given(options[-1]):
-        options.pop()
-    plain = replace(call, args=(*values, *(option if is_given(option) else ABSENT for option in options)))
+    options = without_last_absent((frame, rows, by_range))
+    given = options if not more else without_last_absent((frame, rows, by_range, ABSENT, ABSENT, *more))
+    plain = replace(call, args=(*values, *given))
     if not isinstance(least, Literal) or least.value is None:
         return plain
-    counted = Call(table_entry("window", "rolling_count"), (both(values), *plain.args[len(values) :]), INT64)
+    columns = [value for slot, value in zip(call.function.arguments, values, strict=False) if not slot.constant]
+    counted = Call(table_entry("window", "rolling_count"), (both(columns), *options), INT64)
     enough = Call(table_entry("scalar", "greater_equal"), (counted, Literal(least.value, INT64)), BOOL)
     return Call(table_entry("scalar", "case"), (enough, plain), plain.dtype)
+
+
+def without_last_absent(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
+    """Return arguments up to the last one that is given."""
+    last = max((place for place, argument in enumerate(arguments) if is_given(argument)), default=-1)
+    return tuple(argument if is_given(argument) else ABSENT for argument in arguments[: last + 1])
 
 
 def slot_of(call: Call, name: str) -> Any:

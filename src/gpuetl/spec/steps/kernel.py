@@ -215,6 +215,7 @@ class Kernel(Step):
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
     order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
     block: int = key(COUNT, 256, doc="threads in a block")
+    flops_per_row: int = key(COUNT, 0, doc="the arithmetic of one row, for `gpuetl kernel bench`")
 
     @property
     def form(self) -> str:
@@ -304,9 +305,10 @@ class Kernel(Step):
         """Return the kernel's files and functions, or its texts."""
         file, function, twin = function_in_file(context, self.reference, self.args, TWIN)
         if self.form in ("rows", "groups"):
-            return KernelContract(kernel_path(context, self.cuda, self.cuda), self.entry, file, function, twin)
+            cuda = kernel_path(context, self.cuda, self.cuda)
+            return KernelContract(cuda, self.entry, file, function, twin, self.flops_per_row)
         state = (self.state or self.outputs) if self.form == "scan" else {}
-        return KernelCode(snippets_of(self), file, function, state, twin)
+        return KernelCode(snippets_of(self), file, function, state, twin, self.flops_per_row)
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
         """Compare the CUDA declaration with the step."""

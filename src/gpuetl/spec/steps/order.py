@@ -1,4 +1,4 @@
-"""Orders of rows: columns and expressions, each with its direction."""
+"""Orders of rows, and groups of windows: columns and expressions."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ def order_of(context: Context, order: Sequence[Order], schema: Schema) -> tuple[
     return tuple(keys), computed
 
 
+def groups_of(context: Context, by: Sequence[str], schema: Schema) -> tuple[tuple[str, ...], dict[str, Expr]]:
+    """Return the columns that make groups, and the expressions among them by the columns that are to hold their values.
+
+    As in `order_of`, a text that is a column is that column.
+    """
+    keys, computed = order_of(context, [Order(str(name), node=getattr(name, "node", None)) for name in by], schema)
+    return tuple(dict.fromkeys(key.column for key in keys)), computed
+
+
 def written_expression(text: str) -> Syntax | None:
     """Return the expression that a sort key is; None for a name, and for text that is none."""
     if is_identifier(text):
@@ -65,7 +74,7 @@ def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema) -> Exp
     if expr.dtype == UNKNOWN:
         return None
     if not columns_of(expr):
-        message = coded("GE1820", f"a sort key reads a column, and {item.column} reads none")
+        message = coded("GE1820", f"a key reads a column, and {item.column} reads none")
         context.problem(message, "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.", item)
         return None
     if not can_be_key(expr.dtype):

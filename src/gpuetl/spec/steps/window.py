@@ -21,7 +21,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSION, EXPRESSIONS, NAMES, ORDER, choice
 from gpuetl.spec.steps.call_orders import needs_order, orders_of, takes_order
-from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.order import groups_of, order_of
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_number, is_temporal, type_name
@@ -35,8 +35,9 @@ LATE_ROWS = choice("error", "drop")
 class Window(Step):
     """Add columns computed from the rows of a group: `window: {by: user, order_by: ts, columns: {n: row_number()}}`.
 
-    Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Without
-    `by`, all rows are one group. A frame is the current row and rows before it, or has two ends:
+    Every row stays and gets the new columns. `by` makes the groups, and `order_by` orders the rows in each. Both
+    take columns and expressions: `{by: [shop, month(ts)], order_by: [abs(amount) desc]}`. Without `by`, all rows are
+    one group. A frame is the current row and rows before it, or has two ends:
     `rolling_mean(x, rows => [-2, 2])`.
 
     Aggregates are over the whole group, whatever the order: `{by: user, columns: {share: spent / sum(spent)}}`. A step
@@ -48,8 +49,8 @@ class Window(Step):
 
     verb: ClassVar[str] = "window"
     columns: Mapping[str, Formula] = key(EXPRESSIONS, doc="the columns to compute, by window functions")
-    by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
-    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in a group")
+    by: tuple[str, ...] = key(NAMES, (), doc="the columns or expressions that make groups")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the columns or expressions that order the rows in a group")
     state: str = key(STATES, "none", doc="`keep`: go on from the last run, and store the state for the next one")
     late_rows: str = key(LATE_ROWS, "error", doc="with `state: keep`: rows that come before those of earlier runs")
     forget: Formula | None = key(EXPRESSION, None, doc="with `state: keep`: the age at which the state drops a group")
@@ -57,16 +58,23 @@ class Window(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, compute windows and aggregates of groups, project the expressions over them."""
         schema = source.schema
-        by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
+        (by, of_groups), (order, in_order) = (
+            groups_of(context, self.by, schema),
+            order_of(context, self.order_by, schema),
+        )
+        keys = {**of_groups, **in_order}
+        if keys and self.state == "keep":
+            message = coded("GE1551", "state: keep takes columns in by and order_by, not expressions")
+            context.problem(message, "Compute them in a with_columns step before.", next(iter(self.columns)))
         outputs = {
             str(name): context.expression(formula, schema, GROUP_WINDOWS, SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()
         }
-        self.check_order(context, outputs, order, schema)
+        self.check_order(context, outputs, order, schema.updated({name: expr.dtype for name, expr in keys.items()}))
         split = split_calls("window", outputs, schema, schema)
         taken = {**schema, **split.before, **split.calls}
         totals = split_calls("aggregate", split.after, taken, taken)
-        if before := {**split.before, **totals.before}:
+        if before := {**keys, **split.before, **totals.before}:
             source = nodes.Project(source=source, columns={**nodes.passing(schema), **before}, origin=context.origin)
         if totals.calls and not self.by:
             source = with_totals(source, totals.calls, order, context)
@@ -116,7 +124,7 @@ class Window(Step):
             return None
         age = context.expression(self.forget, Schema())
         schema = window.source.schema
-        dtype = schema[window.order_by[0].column] if window.order_by else UNKNOWN
+        dtype = schema.get(window.order_by[0].column, UNKNOWN) if window.order_by else UNKNOWN
         by_time = is_temporal(dtype) and not window.order_by[0].descending
         if window.order_by and not (by_time or schema.open):
             message = coded("GE1551", "forget needs order_by to begin with an ascending date or timestamp")

@@ -41,6 +41,26 @@ def q1(read: Read) -> Any:
     )  # fmt: skip
 
 
+def q2(read: Read) -> Any:
+    """Minimum cost supplier."""
+    regions = read("region", ["r_regionkey", "r_name"])
+    europe = regions[regions["r_name"] == "EUROPE"]
+    nations = semi(read("nation", ["n_nationkey", "n_name", "n_regionkey"]), europe, "n_regionkey", "r_regionkey")
+    names = ["s_suppkey", "s_nationkey", "s_acctbal", "s_name", "s_address", "s_phone", "s_comment"]
+    sellers = read("supplier", names).merge(nations, left_on="s_nationkey", right_on="n_nationkey")
+    parts = read("part", ["p_partkey", "p_mfgr", "p_size", "p_type"])
+    parts = parts[(parts["p_size"] == 15) & parts["p_type"].str.endswith("BRASS")]
+    offers = read("partsupp", ["ps_partkey", "ps_suppkey", "ps_supplycost"])
+    offers = offers.merge(parts, left_on="ps_partkey", right_on="p_partkey")
+    offers = offers.merge(sellers, left_on="ps_suppkey", right_on="s_suppkey")
+    least = offers.groupby("p_partkey", as_index=False).agg(least=("ps_supplycost", "min"))
+    rows = offers.merge(least, on="p_partkey")
+    rows = rows[rows["ps_supplycost"] == rows["least"]]
+    rows = rows[["s_acctbal", "s_name", "n_name", "p_partkey", "p_mfgr", "s_address", "s_phone", "s_comment"]]
+    order = ["s_acctbal", "n_name", "s_name", "p_partkey"]
+    return rows.sort_values(order, ascending=[False, True, True, True]).head(100)
+
+
 def q3(read: Read) -> Any:
     """Shipping priority."""
     buyers = read("customer", ["c_custkey", "c_mktsegment"])
@@ -168,6 +188,18 @@ def q10(read: Read) -> Any:
     return found.sort_values("revenue", ascending=False).head(20)
 
 
+def q11(read: Read) -> Any:
+    """Important stock identification."""
+    nations = read("nation", ["n_nationkey", "n_name"])
+    sellers = read("supplier", ["s_suppkey", "s_nationkey"])
+    sellers = semi(sellers, nations[nations["n_name"] == "GERMANY"], "s_nationkey", "n_nationkey")
+    stock = read("partsupp", ["ps_partkey", "ps_suppkey", "ps_supplycost", "ps_availqty"])
+    stock = semi(stock, sellers, "ps_suppkey", "s_suppkey")
+    stock["value"] = stock["ps_supplycost"] * stock["ps_availqty"]
+    values = stock.groupby("ps_partkey", as_index=False).agg(value=("value", "sum"))
+    return values[values["value"] > stock["value"].sum() * 0.0001].sort_values("value", ascending=False)
+
+
 def q12(read: Read) -> Any:
     """Shipping modes and order priority."""
     rows = read("lineitem", ["l_orderkey", "l_shipmode", "l_shipdate", "l_commitdate", "l_receiptdate"])
@@ -200,6 +232,18 @@ def q14(read: Read) -> Any:
     total = revenue(rows)
     promoted = total[rows["p_type"].str.startswith("PROMO")].sum()
     return cudf.DataFrame({"promo_revenue": [100.0 * promoted / total.sum()]})
+
+
+def q15(read: Read) -> Any:
+    """Top supplier."""
+    lines = read("lineitem", ["l_suppkey", "l_shipdate", "l_extendedprice", "l_discount"])
+    lines = lines[(lines["l_shipdate"] >= day("1996-01-01")) & (lines["l_shipdate"] < day("1996-04-01"))]
+    lines["total_revenue"] = revenue(lines)
+    sums = lines.groupby("l_suppkey", as_index=False).agg(total_revenue=("total_revenue", "sum"))
+    top = sums[sums["total_revenue"] == sums["total_revenue"].max()]
+    suppliers = read("supplier", ["s_suppkey", "s_name", "s_address", "s_phone"])
+    rows = suppliers.merge(top, left_on="s_suppkey", right_on="l_suppkey")
+    return rows[["s_suppkey", "s_name", "s_address", "s_phone", "total_revenue"]].sort_values("s_suppkey")
 
 
 def q16(read: Read) -> Any:
@@ -252,6 +296,55 @@ def q19(read: Read) -> Any:
     kept |= discounted(rows, "Brand#23", "MED", "BAG BOX PKG PACK", 10, 10)
     kept |= discounted(rows, "Brand#34", "LG", "CASE BOX PACK PKG", 20, 15)
     return cudf.DataFrame({"revenue": [revenue(rows[kept]).sum()]})
+
+
+def q20(read: Read) -> Any:
+    """Potential part promotion."""
+    parts = read("part", ["p_partkey", "p_name"])
+    forest = parts[parts["p_name"].str.startswith("forest")]
+    lines = read("lineitem", ["l_partkey", "l_suppkey", "l_quantity", "l_shipdate"])
+    lines = lines[(lines["l_shipdate"] >= day("1994-01-01")) & (lines["l_shipdate"] < day("1995-01-01"))]
+    lines = semi(lines, forest, "l_partkey", "p_partkey")
+    sold = lines.groupby(["l_partkey", "l_suppkey"], as_index=False).agg(quantity=("l_quantity", "sum"))
+    left = read("partsupp", ["ps_partkey", "ps_suppkey", "ps_availqty"])
+    left = left.merge(sold, left_on=["ps_partkey", "ps_suppkey"], right_on=["l_partkey", "l_suppkey"])
+    left = left[left["ps_availqty"] > 0.5 * left["quantity"]]
+    nations = read("nation", ["n_nationkey", "n_name"])
+    sellers = read("supplier", ["s_suppkey", "s_nationkey", "s_name", "s_address"])
+    sellers = semi(sellers, nations[nations["n_name"] == "CANADA"], "s_nationkey", "n_nationkey")
+    return semi(sellers, left, "s_suppkey", "ps_suppkey")[["s_name", "s_address"]].sort_values("s_name")
+
+
+def q21(read: Read) -> Any:
+    """Suppliers who kept orders waiting: orders with lines of other suppliers, of whom none was late."""
+    nations = read("nation", ["n_nationkey", "n_name"])
+    sellers = read("supplier", ["s_suppkey", "s_nationkey", "s_name"])
+    sellers = semi(sellers, nations[nations["n_name"] == "SAUDI ARABIA"], "s_nationkey", "n_nationkey")
+    orders = read("orders", ["o_orderkey", "o_orderstatus"])
+    lines = read("lineitem", ["l_orderkey", "l_suppkey", "l_receiptdate", "l_commitdate"])
+    late = lines[lines["l_receiptdate"] > lines["l_commitdate"]]
+    several = lines.groupby("l_orderkey", as_index=False).agg(suppliers=("l_suppkey", "nunique"))
+    alone = late.groupby("l_orderkey", as_index=False).agg(suppliers=("l_suppkey", "nunique"))
+    rows = late.merge(sellers, left_on="l_suppkey", right_on="s_suppkey")
+    rows = semi(rows, orders[orders["o_orderstatus"] == "F"], "l_orderkey", "o_orderkey")
+    rows = semi(rows, several[several["suppliers"] > 1], "l_orderkey", "l_orderkey")
+    rows = semi(rows, alone[alone["suppliers"] == 1], "l_orderkey", "l_orderkey")
+    counts = rows.groupby("s_name", as_index=False).agg(numwait=("l_orderkey", "count"))
+    return counts.sort_values(["numwait", "s_name"], ascending=[False, True]).head(100)
+
+
+def q22(read: Read) -> Any:
+    """Global sales opportunity."""
+    people = read("customer", ["c_custkey", "c_phone", "c_acctbal"])
+    people["cntrycode"] = people["c_phone"].str.slice(0, 2)
+    people = people[people["cntrycode"].isin(["13", "31", "23", "29", "30", "18", "17"])]
+    balance = people["c_acctbal"][people["c_acctbal"] > 0.0].mean()
+    rich = people[people["c_acctbal"] > balance]
+    idle = rich[~rich["c_custkey"].isin(read("orders", ["o_custkey"])["o_custkey"])]
+    sums = idle.groupby("cntrycode", as_index=False).agg(
+        numcust=("c_custkey", "count"), totacctbal=("c_acctbal", "sum")
+    )
+    return sums.sort_values("cntrycode")
 
 
 def discounted(rows: Any, brand: str, size: str, containers: str, quantity: int, most: int) -> Any:

@@ -28,6 +28,26 @@ def q1(scan: Scan) -> pl.LazyFrame:
     )  # fmt: skip
 
 
+def q2(scan: Scan) -> pl.LazyFrame:
+    """Minimum cost supplier."""
+    europe = scan("region").filter(COL("r_name") == "EUROPE")
+    nations = scan("nation").join(europe, left_on="n_regionkey", right_on="r_regionkey", how="semi")
+    sellers = scan("supplier").join(nations, left_on="s_nationkey", right_on="n_nationkey")
+    parts = scan("part").filter(COL("p_size") == 15, COL("p_type").str.ends_with("BRASS"))
+    offers = (
+        scan("partsupp").join(parts, left_on="ps_partkey", right_on="p_partkey").rename({"ps_partkey": "p_partkey"})
+    )
+    offers = offers.join(sellers, left_on="ps_suppkey", right_on="s_suppkey")
+    least = offers.group_by("p_partkey").agg(least=COL("ps_supplycost").min())
+    return (
+        offers.join(least, on="p_partkey")
+        .filter(COL("ps_supplycost") == COL("least"))
+        .select("s_acctbal", "s_name", "n_name", "p_partkey", "p_mfgr", "s_address", "s_phone", "s_comment")
+        .sort("s_acctbal", "n_name", "s_name", "p_partkey", descending=[True, False, False, False])
+        .head(100)
+    )
+
+
 def q3(scan: Scan) -> pl.LazyFrame:
     """Shipping priority."""
     buyers = scan("customer").filter(COL("c_mktsegment") == "BUILDING")
@@ -160,6 +180,18 @@ def q10(scan: Scan) -> pl.LazyFrame:
     )
 
 
+def q11(scan: Scan) -> pl.LazyFrame:
+    """Important stock identification."""
+    germany = scan("nation").filter(COL("n_name") == "GERMANY")
+    sellers = scan("supplier").join(germany, left_on="s_nationkey", right_on="n_nationkey", how="semi")
+    stock = scan("partsupp").join(sellers, left_on="ps_suppkey", right_on="s_suppkey", how="semi")
+    stock = stock.select("ps_partkey", worth=COL("ps_supplycost") * COL("ps_availqty"))
+    total = stock.select(least=COL("worth").sum() * 0.0001)
+    values = stock.group_by("ps_partkey").agg(value=COL("worth").sum())
+    found = values.join(total, how="cross").filter(COL("value") > COL("least"))
+    return found.select("ps_partkey", "value").sort("value", descending=True)
+
+
 def q12(scan: Scan) -> pl.LazyFrame:
     """Shipping modes and order priority."""
     urgent = COL("o_orderpriority").is_in(["1-URGENT", "2-HIGH"])
@@ -200,6 +232,16 @@ def q14(scan: Scan) -> pl.LazyFrame:
     joined = lines.join(scan("part").select("p_partkey", "p_type"), left_on="l_partkey", right_on="p_partkey")
     promoted = pl.when(COL("p_type").str.starts_with("PROMO")).then(REVENUE).otherwise(0.0)
     return joined.select(promo_revenue=100.0 * promoted.sum() / REVENUE.sum())
+
+
+def q15(scan: Scan) -> pl.LazyFrame:
+    """Top supplier."""
+    lines = scan("lineitem").filter(COL("l_shipdate") >= date(1996, 1, 1), COL("l_shipdate") < date(1996, 4, 1))
+    revenue = lines.group_by("l_suppkey").agg(total_revenue=REVENUE.sum())
+    best = revenue.select(most=COL("total_revenue").max())
+    top = revenue.join(best, how="cross").filter(COL("total_revenue") == COL("most"))
+    found = scan("supplier").join(top, left_on="s_suppkey", right_on="l_suppkey")
+    return found.select("s_suppkey", "s_name", "s_address", "s_phone", "total_revenue").sort("s_suppkey")
 
 
 def q16(scan: Scan) -> pl.LazyFrame:
@@ -256,6 +298,51 @@ def q19(scan: Scan) -> pl.LazyFrame:
     last = ("Brand#34", "LG", "CASE BOX PACK PKG", 20, 15)
     kept = pl.any_horizontal([discounted(*kind) for kind in (*kinds, last)])
     return joined.filter(kept).select(revenue=REVENUE.sum())
+
+
+def q20(scan: Scan) -> pl.LazyFrame:
+    """Potential part promotion."""
+    forest = scan("part").filter(COL("p_name").str.starts_with("forest"))
+    lines = scan("lineitem").filter(COL("l_shipdate") >= date(1994, 1, 1), COL("l_shipdate") < date(1995, 1, 1))
+    sold = lines.join(forest, left_on="l_partkey", right_on="p_partkey", how="semi")
+    sold = sold.group_by("l_partkey", "l_suppkey").agg(half=0.5 * COL("l_quantity").sum())
+    left = scan("partsupp").join(sold, left_on=["ps_partkey", "ps_suppkey"], right_on=["l_partkey", "l_suppkey"])
+    left = left.filter(COL("ps_availqty") > COL("half"))
+    canada = scan("nation").filter(COL("n_name") == "CANADA")
+    found = scan("supplier").join(canada, left_on="s_nationkey", right_on="n_nationkey", how="semi")
+    found = found.join(left, left_on="s_suppkey", right_on="ps_suppkey", how="semi")
+    return found.select("s_name", "s_address").sort("s_name")
+
+
+def q21(scan: Scan) -> pl.LazyFrame:
+    """Suppliers who kept orders waiting: orders with lines of other suppliers, of whom none was late."""
+    nations = scan("nation").filter(COL("n_name") == "SAUDI ARABIA")
+    sellers = scan("supplier").join(nations, left_on="s_nationkey", right_on="n_nationkey", how="semi")
+    failed = scan("orders").filter(COL("o_orderstatus") == "F")
+    lines, late = scan("lineitem"), scan("lineitem").filter(COL("l_receiptdate") > COL("l_commitdate"))
+    several = lines.group_by("l_orderkey").agg(suppliers=COL("l_suppkey").n_unique()).filter(COL("suppliers") > 1)
+    alone = late.group_by("l_orderkey").agg(suppliers=COL("l_suppkey").n_unique()).filter(COL("suppliers") == 1)
+    return (
+        late.join(sellers, left_on="l_suppkey", right_on="s_suppkey")
+        .join(failed, left_on="l_orderkey", right_on="o_orderkey", how="semi")
+        .join(several, on="l_orderkey", how="semi")
+        .join(alone, on="l_orderkey", how="semi")
+        .group_by("s_name")
+        .agg(numwait=pl.len())
+        .sort("numwait", "s_name", descending=[True, False])
+        .head(100)
+    )
+
+
+def q22(scan: Scan) -> pl.LazyFrame:
+    """Global sales opportunity."""
+    people = scan("customer").with_columns(cntrycode=COL("c_phone").str.slice(0, 2))
+    people = people.filter(COL("cntrycode").is_in(["13", "31", "23", "29", "30", "18", "17"]))
+    usual = people.filter(COL("c_acctbal") > 0.0).select(balance=COL("c_acctbal").mean())
+    rich = people.join(usual, how="cross").filter(COL("c_acctbal") > COL("balance"))
+    idle = rich.join(scan("orders"), left_on="c_custkey", right_on="o_custkey", how="anti")
+    sums = idle.group_by("cntrycode").agg(numcust=pl.len(), totacctbal=COL("c_acctbal").sum())
+    return sums.sort("cntrycode")
 
 
 def discounted(brand: str, size: str, containers: str, quantity: int, most: int) -> pl.Expr:

@@ -259,6 +259,14 @@ def rolling_std(xs: Column, times: Times, starts: Sequence[int]) -> Column:
     return rolling(deviation, xs, starts, at_least=2)
 
 
+def rolling_first(xs: Column, times: Times, starts: Sequence[int]) -> Column:
+    return [xs[start] for start in starts]
+
+
+def rolling_last(xs: Column, times: Times, starts: Sequence[int]) -> Column:
+    return xs
+
+
 def frame_starts_by_rows(n_rows: int, rows: int) -> list[int]:
     return [max(0, i - rows + 1) for i in range(n_rows)]
 

@@ -62,6 +62,7 @@ def window(name, rows, *arguments):
 
 
 RANKS = {"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
+PAIRS = {"rolling_covar_samp", "rolling_covar_pop", "rolling_corr"}
 WITHOUT_COLUMN = {"row_number", "session_id", *RANKS}
 THREE_AND_TWO = [1.0, None, 3.0, None, nan]
 
@@ -120,6 +121,8 @@ def test_a_function_skips_nulls_and_stays_in_its_segment(name, arguments, expect
         ("rolling_max", [1.0, 1.0, 3.0, None, nan]),
         ("rolling_std", [None] * 5),
         ("rolling_var", [None] * 5),
+        ("rolling_first", [1.0, 1.0, None, None, None]),
+        ("rolling_last", [1.0, None, 3.0, None, nan]),
     ],
 )
 def test_a_rolling_function_gives_the_frames_value_also_where_x_is_null(name, expected):
@@ -194,6 +197,16 @@ def test_rolling_std_does_not_cancel_under_a_large_mean():
     rows = segmented([3])
     frames = rows.segments.frame_starts_by_rows(3)
     assert window("rolling_std", rows, column([1e9, 1e9 + 1, 1e9 + 2]), frames) == [None, 0.5**0.5, 1.0]
+
+
+def test_moments_of_pairs_neither_cancel_nor_count_half_a_pair():
+    rows = segmented([5, 2])
+    x = column([1e9, 1e9 + 1, None, 1e9 + 2, inf, 3.0, 3.0])
+    y = column([1e9, 1e9 + 2, 7.0, 1e9 - 2, 1.0, 1.0, 2.0])
+    frames = rows.segments.frame_starts_by_rows(4)
+    assert_lists(window("rolling_covar_samp", rows, x, y, frames), [None, 1.0, 1.0, -1.0, nan, None, 0.0])
+    assert_lists(window("rolling_covar_pop", rows, x, y, frames), [0.0, 0.5, 0.5, -2 / 3, nan, 0.0, 0.0], [1e-15] * 7)
+    assert_lists(window("rolling_corr", rows, x, y, frames), [None, 1.0, 1.0, -0.5, nan, None, nan], [1e-15] * 7)
 
 
 @pytest.mark.parametrize("values", [[inf, 1.0, 2.0], [1.0, inf, 2.0], [1.0, 2.0, -inf], [inf, None, inf]])
@@ -361,7 +374,7 @@ def test_no_rows_give_no_rows(name):
         name, []
     )
     parameters = [rows.segments.frame_starts_by_rows(3)] if name.startswith("rolling") else parameters
-    columns = [] if name in WITHOUT_COLUMN else [column([])]
+    columns = [] if name in WITHOUT_COLUMN else [column([])] * (1 + (name in PAIRS))
     assert window(name, rows, *columns, *parameters) == []
     assert rows.segments.frame_starts_by_interval(rows.time, 3).tolist() == []
 
@@ -481,7 +494,7 @@ def assert_like_its_twin(name, rows, xs, times, dtype, engine_arguments, twin_ar
 
 
 FRAMELESS = sorted(name for name in WINDOW_FUNCTIONS if not name.startswith("rolling") and name not in RANKS)
-ROLLING = sorted(name for name in WINDOW_FUNCTIONS if name.startswith("rolling"))
+ROLLING = sorted(name for name in WINDOW_FUNCTIONS if name.startswith("rolling") and name not in PAIRS)
 ROUNDED = {"cum_mean", "ewm_mean", "decayed_sum", "pct_change", "rolling_mean", "rolling_var", "rolling_std"}
 HALF_LIVES = st.sampled_from([1e-3, 0.7, 3.0, 3600.0])
 PARAMETERS = {

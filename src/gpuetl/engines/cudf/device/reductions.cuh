@@ -257,4 +257,66 @@ struct Variance {
     }
 };
 
+// Pairs: their count, both means, and the sum of products of their deviations, merged in the same way.  A value that is
+// not finite makes the sums NaN.
+struct PairMoments {
+    double rows = 0, x_mean = 0, y_mean = 0, xy = 0;
+
+    DEVICE static PairMoments of(double x, double y) { return {1, x, y, (x - x) + (y - y)}; }
+};
+DEVICE PairMoments combine(const PairMoments& earlier, const PairMoments& later) {
+    if (earlier.rows == 0 || later.rows == 0) return later.rows == 0 ? earlier : later;
+    const double rows = earlier.rows + later.rows, weight = later.rows / rows, between = earlier.rows * weight;
+    const double to_x = later.x_mean - earlier.x_mean, to_y = later.y_mean - earlier.y_mean;
+    return {rows, earlier.x_mean + to_x * weight, earlier.y_mean + to_y * weight,
+            earlier.xy + later.xy + to_x * between * to_y};
+}
+
+// And the sums of squares of the deviations of x and of y.
+struct AllPairMoments {
+    PairMoments pairs;
+    double xx = 0, yy = 0;
+
+    DEVICE static AllPairMoments of(double x, double y) { return {PairMoments::of(x, y), x - x, y - y}; }
+};
+DEVICE AllPairMoments combine(const AllPairMoments& earlier, const AllPairMoments& later) {
+    if (earlier.pairs.rows == 0 || later.pairs.rows == 0) return later.pairs.rows == 0 ? earlier : later;
+    const double weight = later.pairs.rows / (earlier.pairs.rows + later.pairs.rows);
+    const double between = earlier.pairs.rows * weight;
+    const double to_x = later.pairs.x_mean - earlier.pairs.x_mean, to_y = later.pairs.y_mean - earlier.pairs.y_mean;
+    return {combine(earlier.pairs, later.pairs), earlier.xx + later.xx + to_x * between * to_x,
+            earlier.yy + later.yy + to_y * between * to_y};
+}
+
+template <int DDOF>
+struct CovarianceOf {
+    DEVICE static Maybe<double> result(const PairMoments& state) {
+        return only_if(state.rows > DDOF, state.xy / (state.rows - DDOF));
+    }
+};
+struct CorrelationOf {
+    DEVICE static Maybe<double> result(const AllPairMoments& state) {
+        const double r = state.pairs.xy / (sqrt(state.xx) * sqrt(state.yy));
+        return only_if(state.pairs.rows > 1, r > 1 ? 1.0 : r < -1 ? -1.0 : r);
+    }
+};
+
+template <class X, class Y, class STATE, class RESULT>
+struct OfPairs {
+    struct Columns {
+        X x;
+        Y y;
+    };
+    typedef STATE State;
+    Marks marks;
+    Columns of;
+
+    DEVICE State at(int64_t row) const {
+        const auto x = of.x[row];
+        const auto y = of.y[row];
+        return x.valid && y.valid ? State::of(x.value, y.value) : State{};
+    }
+    DEVICE Maybe<double> result(int64_t, const State& state) const { return RESULT::result(state); }
+};
+
 }  // namespace windows

@@ -109,6 +109,22 @@ def deviation_of(call: WindowCall) -> Fold:
     return replace(variance_of(call), struct="Variance<{0}, true>")
 
 
+def covariance_of(call: WindowCall, ddof: int) -> Fold:
+    """Return the fold of the covariance of pairs."""
+    return pairs_of(call, "PairMoments", f"CovarianceOf<{ddof}>", 32)
+
+
+def correlation_of(call: WindowCall) -> Fold:
+    """Return the fold of the correlation of pairs."""
+    return pairs_of(call, "AllPairMoments", "CorrelationOf", 48)
+
+
+def pairs_of(call: WindowCall, state: str, result: str, state_bytes: int) -> Fold:
+    """Return a fold of pairs without a null."""
+    names = (call.x.name, call.column("y").name)
+    return Fold(f"OfPairs<{{0}}, {{1}}, {state}, {result}>", names, FLOAT64, state_bytes=state_bytes)
+
+
 def running(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], CallPlan]:
     """Return the function that folds the group's rows so far: null where x is null."""
 
@@ -127,6 +143,16 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
     def plan(call: WindowCall) -> CallPlan:
         step = framed(fold_of(call), call)
         return ShiftedValues(call.x.name, step) if has_bytes(call.dtype) else Values(step)
+
+    return plan
+
+
+def frame_edge(state: str) -> Callable[[WindowCall], CallPlan]:
+    """Return the function that takes a value of the frame's first row that counts, or its last one."""
+
+    def plan(call: WindowCall) -> CallPlan:
+        every = Fold(f"RowOf<{state}, Everywhere>", state_bytes=4)
+        return ShiftedValues(call.x.name, framed(counting_rows(state, call) or every, call))
 
     return plan
 
@@ -402,6 +428,11 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "rolling_count": rolling(count_of),
     "rolling_std": rolling(deviation_of),
     "rolling_var": rolling(variance_of),
+    "rolling_covar_samp": rolling(partial(covariance_of, ddof=1)),
+    "rolling_covar_pop": rolling(partial(covariance_of, ddof=0)),
+    "rolling_corr": rolling(correlation_of),
+    "rolling_first": frame_edge("FirstMet"),
+    "rolling_last": frame_edge("LastMet"),
     "ewm_mean": ewm_mean,
     "decayed_sum": decayed_sum,
     "session_id": session_id,

@@ -41,7 +41,7 @@ from gpuetl.types.decimal_types import is_decimal
 
 MICROSECOND = timedelta(microseconds=1)
 FILLS = ("ffill", "bfill")
-MOVES_VALUES = ("lag", "lead", "first", "last", "nth_value", *FILLS)
+MOVES_VALUES = ("lag", "lead", "first", "last", "nth_value", "rolling_first", "rolling_last", *FILLS)
 Frames = Mapping[Frame, FrameRows]
 
 
@@ -168,7 +168,8 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -
         return from_masked(DURATION_WINDOWS[name](rows, to_masked(columns["x"]), **constants), call.dtype)
     if not has_numbers(columns["x"].type):
         return by_rank(name, columns["x"], rows, constants)
-    return from_masked(WINDOW_FUNCTIONS[name](rows, to_masked(columns["x"]), **constants), call.dtype)
+    masked = map(to_masked, columns.values())  # x, and y of pairs
+    return from_masked(WINDOW_FUNCTIONS[name](rows, *masked, **constants), call.dtype)
 
 
 def is_absent(slot: Argument, argument: Any) -> bool:

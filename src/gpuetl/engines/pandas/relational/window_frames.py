@@ -65,6 +65,17 @@ def merge_moments(left: States, right: States) -> States:
     return count, left[1] + delta * weight, left[2] + right[2] + spread
 
 
+def merge_pair_moments(left: States, right: States) -> States:
+    """Return the count, both means and the sums of products of deviations (xx, yy, xy) of all pairs."""
+    count = left[0] + right[0]
+    to_x, to_y = right[1] - left[1], right[2] - left[2]
+    weight = right[0] / np.maximum(count, 1)
+    between = left[0] * weight  # 0 where a side has no pairs
+    products = (to_x * between * to_x, to_y * between * to_y, to_x * between * to_y)
+    sums = (one + other + product for one, other, product in zip(left[3:], right[3:], products, strict=True))
+    return count, left[1] + to_x * weight, left[2] + to_y * weight, *sums
+
+
 def filled(x: Masked, neutral: Any) -> NDArray[Any]:
     """Return the values with `neutral` under the nulls."""
     return np.where(x.valid, x.values, np.asarray(neutral, x.values.dtype))
@@ -184,6 +195,40 @@ def frame_std(rows: WindowRows, x: Masked, frame_starts: Frames) -> Masked:
     """Return the standard deviation of each row's frame: the root of `frame_var`."""
     variance = frame_var(rows, x, frame_starts)
     return Masked(np.sqrt(variance.values), variance.valid)
+
+
+def frame_covariance(ddof: int) -> Callable[..., Masked]:
+    """Return the function of the covariance of each frame's pairs; null where it has not more than `ddof`."""
+
+    def covariance(rows: WindowRows, x: Masked, y: Masked, frame_starts: Frames) -> Masked:
+        """Return the covariance, NaN where a pair has an inf or NaN."""
+        count, _, _, xy = _pair_moments(rows, x, y, frame_starts)
+        return Masked(xy / np.maximum(count - ddof, 1), count > ddof)
+
+    return covariance
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def frame_correlation(rows: WindowRows, x: Masked, y: Masked, frame_starts: Frames) -> Masked:
+    """Return Pearson's correlation of each frame's pairs; NaN where x or y is constant, null of fewer than 2 pairs."""
+    count, xx, yy, xy = _pair_moments(rows, x, y, frame_starts)
+    return Masked(np.clip(xy / (np.sqrt(xx) * np.sqrt(yy)), -1, 1), count > 1)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _pair_moments(rows: WindowRows, x: Masked, y: Masked, frame_starts: Frames) -> States:
+    """Return how many pairs without a null each frame has, and their sums of products of deviations: xx, yy and xy.
+
+    They are merged as the moments of `frame_var`.
+    """
+    valid = x.valid & y.valid
+    left, right = filled_floats(Masked(x.values, valid)), filled_floats(Masked(y.values, valid))
+    own = left - left, right - right  # NaN of what is not finite
+    states = valid.astype(np.float64), left, right, *own, own[0] + own[1]
+    frames = FrameRows.of(frame_starts)
+    counts = _counts(rows, Masked(left, valid), frame_starts)
+    _, _, _, *moments = frames.reduce(rows.segments, merge_pair_moments, *states)
+    return counts.astype(np.float64), *moments
 
 
 def _counts(rows: WindowRows, x: Masked, frame_starts: Frames) -> Ints:

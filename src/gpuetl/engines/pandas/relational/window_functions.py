@@ -22,7 +22,9 @@ from gpuetl.engines.pandas.relational.window_frames import (
     decayed_sum,
     filled,
     filled_floats,
+    frame_correlation,
     frame_count,
+    frame_covariance,
     frame_duration_mean,
     frame_max,
     frame_mean,
@@ -50,6 +52,8 @@ from gpuetl.engines.pandas.relational.window_rows import (
     fill_forward,
     first_value,
     following_value,
+    frame_first,
+    frame_last,
     last_value,
     microseconds_since,
     nth_value,
@@ -181,6 +185,11 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_max": frame_max,
     "rolling_var": frame_var,
     "rolling_std": frame_std,
+    "rolling_covar_samp": frame_covariance(1),
+    "rolling_covar_pop": frame_covariance(0),
+    "rolling_corr": frame_correlation,
+    "rolling_first": frame_first,
+    "rolling_last": frame_last,
 }
 
 DURATION_WINDOWS: dict[str, Callable[..., Masked]] = {

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Masked
+from gpuetl.engines.pandas.relational.frame_rows import FrameRows, Frames
 from gpuetl.engines.pandas.relational.segmented_scans import Ints, Segments, integer_frame_sums
 from gpuetl.records import dataclass
 
@@ -158,6 +159,28 @@ def nth_value(rows: WindowRows, x: Masked, n: int, ignore_nulls: bool = False) -
     return Masked(x.values[found], x.valid[found] & inside)
 
 
+def frame_first(rows: WindowRows, x: Masked, frame_starts: Frames, ignore_nulls: bool = False) -> Masked:
+    """Return `x` of the first row of each frame, null where it has none; nulls as in `first_value`."""
+    frames = FrameRows.of(frame_starts)
+    if ignore_nulls:
+        return _Present(rows, x).within(frames, last=False)
+    return _frame_values(x, frames.first, frames.stops() > frames.first)
+
+
+def frame_last(rows: WindowRows, x: Masked, frame_starts: Frames, ignore_nulls: bool = False) -> Masked:
+    """Return `x` of the last row of each frame, as in `frame_first`."""
+    frames = FrameRows.of(frame_starts)
+    if ignore_nulls:
+        return _Present(rows, x).within(frames, last=True)
+    return _frame_values(x, frames.stops() - 1, frames.stops() > frames.first)
+
+
+def _frame_values(x: Masked, places: Ints, found: NDArray[np.bool_]) -> Masked:
+    """Return the values at some rows, null where none is found."""
+    places = np.where(found, places, 0)
+    return Masked(x.values[places], x.valid[places] & found)
+
+
 def fill_forward(rows: WindowRows, x: Masked) -> Masked:
     """Return the last non-null `x` so far; null before the first of the segment."""
     present = _Present(rows, x)
@@ -182,6 +205,13 @@ class _Present:
         """How many of them are before each row."""
         counts: Ints = np.cumsum(self.x.valid, dtype=np.int64) - self.x.valid
         return counts
+
+    def within(self, frames: FrameRows, last: bool) -> Masked:
+        """Return for each row the value of the first or last of them in its frame; null where it has none."""
+        before = np.append(self.before, np.count_nonzero(self.x.valid))
+        low, high = before[frames.first], before[np.maximum(frames.stops(), frames.first)]
+        present = np.append(np.flatnonzero(self.x.valid), -1)
+        return _frame_values(self.x, present[np.where(high > low, high - 1 if last else low, -1)], high > low)
 
     def values(self, numbers: Ints) -> Masked:
         """Return for each row the value of one of them; null where it is not in the row's segment."""
