@@ -187,6 +187,7 @@ class Kernel(Step):
     """
 
     verb: ClassVar[str] = "kernel"
+    one_of: ClassVar[tuple[str, ...]] = ("reference", "python")
     cuda: str = key(FILE, "", doc="the file with a CUDA kernel")
     entry: str = key(NAME, "", doc="the name of the kernel in its file")
     body: str = key(CODE, "", doc="C++ statements that compute one row")
