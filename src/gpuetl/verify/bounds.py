@@ -1,9 +1,9 @@
 """How far sums and means of floats may differ: |result − exact| ≤ 4·n·ε·Σ|x| in each group, where both are known.
 
 They are where a stage ends in an aggregate, and only passes its sums and means on: then the oracle computes n and Σ|x|
-beside it.  Of sums of distinct values it counts and adds up the distinct |x|: at least half of what there is of x.  ε is
-2^-52; a mean may differ by the n-th part.  (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 4.2: any order
-of summation stays within (n − 1)·ε/2·Σ|x|, so two of them, each in its own order, do too.)
+beside it.  Of sums of distinct values it counts and adds up the distinct |x|: at least half of what there is of x.  ε
+is 2^-52; a mean may differ by the n-th part.  (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 4.2: any
+order of summation stays within (n − 1)·ε/2·Σ|x|, so two of them, each in its own order, do too.)
 """
 
 from __future__ import annotations
