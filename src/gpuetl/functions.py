@@ -24,24 +24,26 @@ __all__ = [
     "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode",
     "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
     "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
-    "from_epoch_ms", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest",
-    "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct",
-    "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow",
-    "jaccard", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left",
-    "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
-    "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count",
-    "list_distance", "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get",
-    "list_has_all", "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min",
-    "list_position", "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort",
-    "list_sum", "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10",
-    "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat",
-    "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys",
-    "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct",
-    "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n",
-    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
-    "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product",
-    "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
-    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
+    "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
+    "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null",
+    "iso_year", "isodow", "jaccard", "json", "json_array", "json_array_length", "json_exists", "json_extract",
+    "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
+    "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
+    "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat",
+    "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all", "list_has_any",
+    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
+    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_transform",
+    "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
+    "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct",
+    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
+    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
     "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
     "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
     "rolling_corr", "rolling_count", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last",
@@ -50,10 +52,10 @@ __all__ = [
     "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
     "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
     "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim",
-    "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode",
-    "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg",
-    "width_bucket", "year", "yearweek",
+    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
+    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex",
+    "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week",
+    "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -75,6 +77,11 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def json_object(**fields: IntoExpression) -> Expression:
+    """The JSON object of named values: `json_object(a=col("x"))` is `json_object('a', x)`; never null."""
+    return function_call("json_object", tuple(part for pair in fields.items() for part in pair))
 
 
 def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
@@ -2664,6 +2671,148 @@ def decode(x: IntoExpression) -> Expression:
     Example: `decode(lit("C3B1").unhex())` is `"ñ"`.
     """
     return function_call("decode", (x,))
+
+
+def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """`text -> path`: the value at a path, as JSON; null where there is none.
+
+    A path with * gives a list.
+
+    Null in any argument gives null.
+
+    Example: `json_extract(lit('{"a": [1, {"b": "x"}]}'), "$.a[1]")` is `'{"b":"x"}'`.
+    """
+    return function_call("json_extract", (text, path))
+
+
+def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """`text ->> path`: a string at a path without its quotes, any other value as JSON.
+
+    Null for `null`, and where there is none. A path with * gives a list.
+
+    Null in any argument gives null.
+
+    Example: `json_extract_string(lit('{"a": {"b": "x"}}'), "$.a.b")` is `"x"`.
+    """
+    return function_call("json_extract_string", (text, path))
+
+
+def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """A string, number or boolean at a path as JSON, a string with its quotes.
+
+    Null for others.
+
+    Null in any argument gives null.
+
+    Example: `json_value(lit('{"a": 1.5}'), "$.a")` is `"1.5"`.
+    """
+    return function_call("json_value", (text, path))
+
+
+def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """Whether there is a value at a path, perhaps `null`.
+
+    Null in any argument gives null.
+
+    Example: `json_exists(lit('{"a": null}'), "$.a")` is `True`.
+    """
+    return function_call("json_exists", (text, path))
+
+
+def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The type of the value.
+
+    OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_type(lit('{"a": [1]}'), "$.a")` is `"ARRAY"`.
+    """
+    return function_call("json_type", (text,), (path,))
+
+
+def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The number of elements of an array, 0 of another value.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_array_length(lit("[1, 2, [3, 4]]"))` is `3`.
+    """
+    return function_call("json_array_length", (text,), (path,))
+
+
+def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The keys of an object in their order, no keys of another value.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_keys(lit('{"b": 1, "a": 2}'))` is `["b", "a"]`.
+    """
+    return function_call("json_keys", (text,), (path,))
+
+
+def json_valid(text: IntoExpression) -> Expression:
+    """Whether a string is JSON.
+
+    Null in any argument gives null.
+
+    Example: `json_valid(lit('{"a": 1'))` is `False`.
+    """
+    return function_call("json_valid", (text,))
+
+
+def json(text: IntoExpression) -> Expression:
+    """JSON without blanks.
+
+    Null in any argument gives null.
+
+    Example: `json(lit('{"a": [1, 2]}'))` is `'{"a":[1,2]}'`.
+    """
+    return function_call("json", (text,))
+
+
+def to_json(x: IntoExpression) -> Expression:
+    """A value as JSON.
+
+    JSON that is made in the same expression stays; other strings are quoted. NaN and infinities are an error.
+
+    Null in any argument gives null.
+
+    Example: `to_json(struct(a=1, b=["x", None]))` is `'{"a":1,"b":["x",null]}'`.
+    """
+    return function_call("to_json", (x,))
+
+
+def json_array(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The JSON array of values as `to_json` writes them.
+
+    Never null.
+
+    Example: `json_array(lit(1), "x", None)` is `'[1,"x",null]'`.
+    """
+    return function_call("json_array", (x, *more))
+
+
+def from_json(text: IntoExpression, structure: str | Expression) -> Expression:
+    """JSON as values of declared types, such as 'STRUCT(a BIGINT, b VARCHAR[])'.
+
+    Null where a value is missing or does not convert, as by TRY_CAST of its text.
+
+    Example: `from_json(lit('{"a": 1, "b": ["x"]}'), "STRUCT(a BIGINT, b VARCHAR[])")` is `{"a": 1, "b": ["x"]}`.
+    """
+    return function_call("from_json", (text, structure))
+
+
+def try_from_json(text: IntoExpression, structure: str | Expression) -> Expression:
+    """As `from_json`, but null where the string is not JSON.
+
+    Example: `try_from_json(lit("{"), "STRUCT(a BIGINT)")` is `None`.
+    """
+    return function_call("try_from_json", (text, structure))
 
 
 def hash(x: IntoExpression, *more: IntoExpression) -> Expression:

@@ -2360,6 +2360,136 @@ class Methods:
         """
         return self._call("decode", (self,))
 
+    def json_extract(self, path: str | int | Expression) -> Expression:
+        """`text -> path`: the value at a path, as JSON; null where there is none.
+
+        A path with * gives a list.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1, {"b": "x"}]}').json_extract("$.a[1]")` is `'{"b":"x"}'`.
+        """
+        return self._call("json_extract", (self, path))
+
+    def json_extract_string(self, path: str | int | Expression) -> Expression:
+        """`text ->> path`: a string at a path without its quotes, any other value as JSON.
+
+        Null for `null`, and where there is none. A path with * gives a list.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": {"b": "x"}}').json_extract_string("$.a.b")` is `"x"`.
+        """
+        return self._call("json_extract_string", (self, path))
+
+    def json_value(self, path: str | int | Expression) -> Expression:
+        """A string, number or boolean at a path as JSON, a string with its quotes.
+
+        Null for others.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1.5}').json_value("$.a")` is `"1.5"`.
+        """
+        return self._call("json_value", (self, path))
+
+    def json_exists(self, path: str | int | Expression) -> Expression:
+        """Whether there is a value at a path, perhaps `null`.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": null}').json_exists("$.a")` is `True`.
+        """
+        return self._call("json_exists", (self, path))
+
+    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+        """The type of the value.
+
+        OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
+        none.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1]}').json_type("$.a")` is `"ARRAY"`.
+        """
+        return self._call("json_type", (self,), (path,))
+
+    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+        """The number of elements of an array, 0 of another value.
+
+        Null where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("[1, 2, [3, 4]]").json_array_length()` is `3`.
+        """
+        return self._call("json_array_length", (self,), (path,))
+
+    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+        """The keys of an object in their order, no keys of another value.
+
+        Null where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"b": 1, "a": 2}').json_keys()` is `["b", "a"]`.
+        """
+        return self._call("json_keys", (self,), (path,))
+
+    def json_valid(self) -> Expression:
+        """Whether a string is JSON.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1').json_valid()` is `False`.
+        """
+        return self._call("json_valid", (self,))
+
+    def json(self) -> Expression:
+        """JSON without blanks.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1, 2]}').json()` is `'{"a":[1,2]}'`.
+        """
+        return self._call("json", (self,))
+
+    def to_json(self) -> Expression:
+        """A value as JSON.
+
+        JSON that is made in the same expression stays; other strings are quoted. NaN and infinities are an error.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b=["x", None]).to_json()` is `'{"a":1,"b":["x",null]}'`.
+        """
+        return self._call("to_json", (self,))
+
+    def json_array(self, *more: IntoExpression) -> Expression:
+        """The JSON array of values as `to_json` writes them.
+
+        Never null.
+
+        Example: `lit(1).json_array("x", None)` is `'[1,"x",null]'`.
+        """
+        return self._call("json_array", (self, *more))
+
+    def from_json(self, structure: str | Expression) -> Expression:
+        """JSON as values of declared types, such as 'STRUCT(a BIGINT, b VARCHAR[])'.
+
+        Null where a value is missing or does not convert, as by TRY_CAST of its text.
+
+        Example: `lit('{"a": 1, "b": ["x"]}').from_json("STRUCT(a BIGINT, b VARCHAR[])")` is `{"a": 1, "b": ["x"]}`.
+        """
+        return self._call("from_json", (self, structure))
+
+    def try_from_json(self, structure: str | Expression) -> Expression:
+        """As `from_json`, but null where the string is not JSON.
+
+        Example: `lit("{").try_from_json("STRUCT(a BIGINT)")` is `None`.
+        """
+        return self._call("try_from_json", (self, structure))
+
     def hash(self, *more: IntoExpression) -> Expression:
         """XXH64 of the values, in order, as int64.
 

@@ -17,6 +17,7 @@ from gpuetl.expressions.functions import (
     formats,
     hashing,
     integers,
+    json,
     list_aggregates,
     list_edits,
     lists,
@@ -54,6 +55,7 @@ MODULES = (
     structs,
     maps,
     binary,
+    json,
     hashing,
     aggregates,
     moments,
@@ -97,7 +99,9 @@ ALIASES = {
     "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
     "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
     "xor": "bit_xor", "round_even": "round", "greatest_common_divisor": "gcd", "least_common_multiple": "lcm",
-    "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex", "next_after": "nextafter",
+    "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex",
+    "json_extract_path": "json_extract", "json_extract_path_text": "json_extract_string", "json_transform": "from_json",
+    "json_quote": "to_json", "array_to_json": "to_json", "row_to_json": "to_json", "json_encode": "to_json", "next_after": "nextafter",
     "dayname": "day_name", "monthname": "month_name", "dayofmonth": "day", "datetrunc": "date_trunc", "datediff": "date_diff",
     "datesub": "date_sub", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
     "to_seconds": "seconds", "to_milliseconds": "milliseconds", "to_microseconds": "microseconds",
@@ -121,7 +125,9 @@ INSTEAD = {
     **dict.fromkeys(("format", "printf"), "Write 'a' || CAST(x AS string), or concat_ws('', …)."),
     "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
     "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
-    **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "gpuetl reads no JSON in strings: write regexp_extract(text, pattern)."),
+    **dict.fromkeys(("get_json_object", "json_extract_scalar", "json_path_match"), "Write json_extract_string(text, path), or text ->> '$.a'."),
+    **dict.fromkeys(("json_decode", "parse_json"), "Write from_json(text, 'STRUCT(a BIGINT)')."),
+    **dict.fromkeys(("json_each", "json_tree"), "Write json_extract(text, '$.a[*]'), and explode the list in a step."),
     "regexp_substr": "Write regexp_extract(text, pattern).",
     "array": "Write [a, b, c].",
     "dateadd": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
@@ -160,7 +166,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 
