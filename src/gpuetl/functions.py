@@ -33,23 +33,24 @@ __all__ = [
     "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
     "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum",
     "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2",
-    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map_get", "map_keys", "map_values",
-    "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds",
-    "millennium", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month",
-    "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
-    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
-    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
-    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
-    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop",
-    "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_min", "rolling_std",
-    "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id",
-    "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt",
-    "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos",
-    "strptime", "struct_extract", "struct_pack", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
-    "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim", "trunc", "try_add",
-    "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "var",
-    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium",
+    "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name",
+    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change",
+    "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians",
+    "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match",
+    "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
+    "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
+    "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop", "rolling_covar_samp", "rolling_first",
+    "rolling_last", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
+    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
+    "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
+    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
+    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim",
+    "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode",
+    "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -71,6 +72,16 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
+    """The struct with more fields: `struct_insert(col("s"), b=1)` is `struct_insert(s, b := 1)`."""
+    return x.struct_insert(**fields)
+
+
+def struct_update(x: Expression, **fields: IntoExpression) -> Expression:
+    """The struct with other values in fields, or with more: `struct_update(col("s"), a=1)` is `struct_update(s, a := 1)`."""
+    return x.struct_update(**fields)
 
 
 def add(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -1040,6 +1051,19 @@ def substring(text: IntoExpression, start: int | Expression, length: int | Expre
     Example: `substring(lit("gpuetl"), 2, 3)` is `"pue"`.
     """
     return function_call("substring", (text, start), (length,))
+
+
+def text_slice(text: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:
+    """`text[first:last]`.
+
+    The code points from the 1-based place first to last, both included, from the end where negative; empty where there
+    are none.
+
+    Null in any argument gives null.
+
+    Example: `text_slice(lit("gpuetl"), -3, -2)` is `"et"`.
+    """
+    return function_call("text_slice", (text, first, last))
 
 
 def left(text: IntoExpression, count: int | Expression) -> Expression:
@@ -2441,6 +2465,58 @@ def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
     return function_call("struct_extract", (x, field))
 
 
+def struct_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """The fields of all structs, in one.
+
+    Never null.
+
+    Example: `struct_concat(struct(a=1), struct(b="x"))` is `{"a": 1, "b": "x"}`.
+    """
+    return function_call("struct_concat", (x, *y))
+
+
+def struct_keys(x: IntoExpression) -> Expression:
+    """The names of the fields, as a list.
+
+    Null in any argument gives null.
+
+    Example: `struct_keys(struct(a=1, b="x"))` is `["a", "b"]`.
+    """
+    return function_call("struct_keys", (x,))
+
+
+def map(keys: IntoExpression, values: IntoExpression) -> Expression:
+    """`MAP {'a': 1, k: v}`, or a list of keys and one of as many values.
+
+    A null key, and one that stands twice, is an error.
+
+    Null in any argument gives null.
+
+    Example: `lit(["a", "b"]).map([1, 2]).map_values()` is `[1, 2]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map", (keys, values))
+
+
+def map_from_entries(x: IntoExpression) -> Expression:
+    """The map of a list of structs, of a key and a value each.
+
+    Null in any argument gives null.
+
+    Example: `lit([struct(k="a", v=1)]).map_from_entries().map_keys()` is `["a"]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_from_entries", (x,))
+
+
+def map_entries(x: IntoExpression) -> Expression:
+    """The entries, as a list of structs of `key` and `value`.
+
+    Null in any argument gives null.
+
+    Example: `map_entries(col("m"))` is `[{"key": "a", "value": 1}, {"key": "b", "value": 2}]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_entries", (x,))
+
+
 def map_get(x: IntoExpression, key: IntoExpression) -> Expression:
     """`x[key]`: the value of the key, of equal keys the first.
 
@@ -2451,6 +2527,46 @@ def map_get(x: IntoExpression, key: IntoExpression) -> Expression:
     Example: `map_get(col("m"), "b")` is `2`, over a map m of 1 for 'a' and 2 for 'b'.
     """
     return function_call("map_get", (x, key))
+
+
+def map_extract(x: IntoExpression, key: IntoExpression) -> Expression:
+    """A list of the key's value, empty where there is none.
+
+    `x[key]` is the value.
+
+    Example: `map_extract(col("m"), "b")` is `[2]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_extract", (x, key))
+
+
+def map_contains(x: IntoExpression, key: IntoExpression) -> Expression:
+    """Whether the map has the key.
+
+    Null in any argument gives null.
+
+    Example: `map_contains(col("m"), "b")` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_contains", (x, key))
+
+
+def map_contains_value(x: IntoExpression, value: IntoExpression) -> Expression:
+    """Whether a key has this value.
+
+    Null in any argument gives null.
+
+    Example: `map_contains_value(col("m"), 2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_contains_value", (x, value))
+
+
+def map_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """The entries of all maps; of a key in several the last value, in the place of the first.
+
+    A null map has none; null where all are.
+
+    Example: `col("m").map_concat(lit(["c", "a"]).map([3, 4])).map_values()` is `[4, 2, 3]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_concat", (x, *y))
 
 
 def map_keys(x: IntoExpression) -> Expression:

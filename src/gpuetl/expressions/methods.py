@@ -892,6 +892,18 @@ class Methods:
         """
         return self._call("substring", (self, start), (length,))
 
+    def text_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
+        """`text[first:last]`.
+
+        The code points from the 1-based place first to last, both included, from the end where negative; empty where
+        there are none.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").text_slice(-3, -2)` is `"et"`.
+        """
+        return self._call("text_slice", (self, first, last))
+
     def left(self, count: int | Expression) -> Expression:
         """The first `count` code points.
 
@@ -2169,6 +2181,53 @@ class Methods:
         """
         return self._call("struct_extract", (self, field))
 
+    def struct_concat(self, *y: IntoExpression) -> Expression:
+        """The fields of all structs, in one.
+
+        Never null.
+
+        Example: `struct(a=1).struct_concat(struct(b="x"))` is `{"a": 1, "b": "x"}`.
+        """
+        return self._call("struct_concat", (self, *y))
+
+    def struct_keys(self) -> Expression:
+        """The names of the fields, as a list.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b="x").struct_keys()` is `["a", "b"]`.
+        """
+        return self._call("struct_keys", (self,))
+
+    def map(self, values: IntoExpression) -> Expression:
+        """`MAP {'a': 1, k: v}`, or a list of keys and one of as many values.
+
+        A null key, and one that stands twice, is an error.
+
+        Null in any argument gives null.
+
+        Example: `lit(["a", "b"]).map([1, 2]).map_values()` is `[1, 2]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map", (self, values))
+
+    def map_from_entries(self) -> Expression:
+        """The map of a list of structs, of a key and a value each.
+
+        Null in any argument gives null.
+
+        Example: `lit([struct(k="a", v=1)]).map_from_entries().map_keys()` is `["a"]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_from_entries", (self,))
+
+    def map_entries(self) -> Expression:
+        """The entries, as a list of structs of `key` and `value`.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_entries()` is `[{"key": "a", "value": 1}, {"key": "b", "value": 2}]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_entries", (self,))
+
     def map_get(self, key: IntoExpression) -> Expression:
         """`x[key]`: the value of the key, of equal keys the first.
 
@@ -2179,6 +2238,42 @@ class Methods:
         Example: `col("m").map_get("b")` is `2`, over a map m of 1 for 'a' and 2 for 'b'.
         """
         return self._call("map_get", (self, key))
+
+    def map_extract(self, key: IntoExpression) -> Expression:
+        """A list of the key's value, empty where there is none.
+
+        `x[key]` is the value.
+
+        Example: `col("m").map_extract("b")` is `[2]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_extract", (self, key))
+
+    def map_contains(self, key: IntoExpression) -> Expression:
+        """Whether the map has the key.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_contains("b")` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_contains", (self, key))
+
+    def map_contains_value(self, value: IntoExpression) -> Expression:
+        """Whether a key has this value.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_contains_value(2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_contains_value", (self, value))
+
+    def map_concat(self, *y: IntoExpression) -> Expression:
+        """The entries of all maps; of a key in several the last value, in the place of the first.
+
+        A null map has none; null where all are.
+
+        Example: `col("m").map_concat(lit(["c", "a"]).map([3, 4])).map_values()` is `[4, 2, 3]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_concat", (self, *y))
 
     def map_keys(self) -> Expression:
         """The keys, as a list.

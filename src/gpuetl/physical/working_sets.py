@@ -28,6 +28,7 @@ from gpuetl.plan.nodes import (
     ScalarJoin,
     Sort,
     Union,
+    Vocabulary,
     Window,
 )
 from gpuetl.records import dataclass
@@ -69,6 +70,7 @@ WORK: dict[type[Node], Work] = {
     AsofJoin: Work(
         64, 16
     ),  # as Join, then sorting the right; bounds of slots (8 to 32), times in order (8), matches (4)
+    Vocabulary: Work(64, 24),  # a table by hash, of 16 bytes for each of 2 to 4 slots a row
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
 """What the cudf engine works with, as its handlers are written."""
@@ -88,6 +90,7 @@ HOST_WORK: dict[type[Node], Work] = {
     Aggregate: Work(0, 52),
     Join: Work(0, 34),
     AsofJoin: Work(0, 120),
+    Vocabulary: Work(0, 90),
     Explode: Work(0, 38, 0.3),
 }
 """What the pandas engine works with: by how much the resident set grew, in the operations of
