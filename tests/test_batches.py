@@ -191,3 +191,29 @@ def test_jax_takes_64_bits_where_it_may():
         assert arrays["x"].tolist() == ROWS.column("x").to_pylist()
     finally:
         jax.config.update("jax_enable_x64", before)
+
+
+@pytest.mark.gpu
+def test_batches_lie_on_the_gpu():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch without CUDA")
+    made = result(engine="cudf")
+    batches = [*made.torch_dataset(batch_rows=4, label="y", matrix=True, shuffle=True)]
+    assert [features.device.type for features, _ in batches] == ["cuda"] * 3
+    assert sorted(i for features, _ in batches for i in features[:, 0].tolist()) == [*range(10)]
+
+
+@pytest.mark.gpu
+def test_a_matrix_is_filled_from_the_gpu():
+    pytest.importorskip("xgboost")
+    matrix = result(engine="cudf").to_quantile_dmatrix("y", batch_rows=4)
+    assert (matrix.num_row(), matrix.num_col()) == (10, 2)
+
+
+@pytest.mark.gpu
+def test_arrays_of_jax_lie_on_the_gpu():
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX without CUDA")
+    assert result(ROWS.select(["i", "y"]), "cudf").to_jax()["i"].tolist() == [*range(10)]
