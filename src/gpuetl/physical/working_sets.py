@@ -100,6 +100,7 @@ SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join,
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {
     "median", "quantile", "mode", "count_distinct", "approx_count_distinct", "approx_quantile", "quantile_disc", "mad",
+    "histogram", "entropy", "values_by_frequency",
     "array_agg", "array_agg_distinct",
     "string_agg", "string_agg_distinct", *OF_DISTINCT,
 }  # fmt: skip

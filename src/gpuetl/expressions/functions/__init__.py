@@ -13,6 +13,7 @@ from gpuetl.expressions.functions import (
     calendar,
     characters,
     collecting,
+    distributions,
     formats,
     hashing,
     integers,
@@ -57,6 +58,7 @@ MODULES = (
     aggregates,
     moments,
     sketches,
+    distributions,
     collecting,
     windows,
 )
@@ -86,7 +88,7 @@ ALIASES = {
     "list_any": "list_bool_or", "list_len": "list_length", "list_element": "list_extract", "array_extract": "list_extract",
     "list_inner_product": "list_dot_product", "array_inner_product": "list_dot_product", "array_dot_product": "list_dot_product",
     "array_distance": "list_distance", "array_cosine_similarity": "list_cosine_similarity",
-    "array_cosine_distance": "list_cosine_distance", "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
+    "array_cosine_distance": "list_cosine_distance", "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "element_at": "map_extract", "map_from_arrays": "map", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
     "first_value": "first", "last_value": "last", "rolling_cov": "rolling_covar_samp", "rolling_covar": "rolling_covar_samp",
@@ -100,7 +102,12 @@ ALIASES = {
     "datesub": "date_sub", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
     "to_seconds": "seconds", "to_milliseconds": "milliseconds", "to_microseconds": "microseconds",
 }  # fmt: skip
-OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor"}
+OVERLOADS = {
+    ("bit_and", 1): "bitwise_and",
+    ("bit_or", 1): "bitwise_or",
+    ("bit_xor", 1): "bitwise_xor",
+    **distributions.COUNTED,
+}
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
@@ -116,7 +123,7 @@ INSTEAD = {
     "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
     **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "gpuetl reads no JSON in strings: write regexp_extract(text, pattern)."),
     "regexp_substr": "Write regexp_extract(text, pattern).",
-    "array": "Write [a, b, c].", "map": "A constant is one value.",
+    "array": "Write [a, b, c].",
     "dateadd": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "offset_by": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "age": "Write date_sub('year', a, b) for whole years, or date_sub('month', a, b).",
@@ -137,9 +144,11 @@ INSTEAD = {
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
     "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
+    **dict.fromkeys(("favg", "fsum", "kahan_sum", "sumkahan"), "Write sum(x) or mean(x); sum(CAST(x AS decimal(38, 6))) is exact."),
+    "sum_no_overflow": "Write sum(x), which stops where the total leaves its type.",
+    "reservoir_quantile": "Write approx_quantile(x, q), or quantile(x, q).", "bitstring_agg": "Write bit_or(1 << x).",
     "collect_set": "Write array_agg(DISTINCT x), which keeps a null.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
-    "map_extract": "Write map_get(map, key), or map[key].", "element_at": "Write list[1], or map[key].",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),
     **dict.fromkeys(("notnull", "notna", "isnotnull"), "Write x IS NOT NULL, or x.is_not_null() in Python."),
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
