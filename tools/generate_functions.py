@@ -28,7 +28,7 @@ CONSTANTS = {
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
-    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
+    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     "path": "str | int", "trim_extension": "bool | str", "structure": "str",
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
@@ -52,6 +52,8 @@ SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "moments": "x = 1, 1, 2, null, in the order of x",
     "collecting": "x = 1, 1, 2, null, in the order of x",
+    "sketches": "x = 1, 1, 2, null, in the order of x",
+    "distributions": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
     "maps": "a map m of 1 for 'a' and 2 for 'b'",
 }
@@ -67,7 +69,7 @@ from __future__ import annotations
 METHODS_HEAD = (
     HEADER.format(what="The functions of the table as methods of an expression.")
     + '''
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -92,7 +94,7 @@ class Methods:
 FUNCTIONS_HEAD = (
     HEADER.format(what="The functions of the table as functions of expressions: `import gpuetl.functions as f`.")
     + '''
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct

@@ -13,6 +13,7 @@ from gpuetl.expressions.functions import (
     calendar,
     characters,
     collecting,
+    distributions,
     formats,
     hashing,
     integers,
@@ -61,6 +62,7 @@ MODULES = (
     aggregates,
     moments,
     sketches,
+    distributions,
     collecting,
     windows,
 )
@@ -106,7 +108,12 @@ ALIASES = {
     "datesub": "date_sub", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
     "to_seconds": "seconds", "to_milliseconds": "milliseconds", "to_microseconds": "microseconds",
 }  # fmt: skip
-OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor"}
+OVERLOADS = {
+    ("bit_and", 1): "bitwise_and",
+    ("bit_or", 1): "bitwise_or",
+    ("bit_xor", 1): "bitwise_xor",
+    **distributions.COUNTED,
+}
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
@@ -144,6 +151,9 @@ INSTEAD = {
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
     "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
+    **dict.fromkeys(("favg", "fsum", "kahan_sum", "sumkahan"), "Write sum(x) or mean(x); sum(CAST(x AS decimal(38, 6))) is exact."),
+    "sum_no_overflow": "Write sum(x), which stops where the total leaves its type.",
+    "reservoir_quantile": "Write approx_quantile(x, q), or quantile(x, q).", "bitstring_agg": "Write bit_or(1 << x).",
     "collect_set": "Write array_agg(DISTINCT x), which keeps a null.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),
