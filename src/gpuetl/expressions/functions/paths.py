@@ -1,6 +1,6 @@
-"""Paths of files in strings, taken apart as DuckDB does: nothing is looked for in a file system.
+r"""Paths of files in strings, taken apart as DuckDB does: nothing is looked for in a file system.
 
-`separator` is 'both_slash' (`/` and `\\`, if it is left out), 'forward_slash', 'backslash', or 'system', which is `/`.
+`separator` is 'both_slash' (`/` and `\`, if it is left out), 'forward_slash', 'backslash', or 'system', which is `/`.
 """
 
 from __future__ import annotations

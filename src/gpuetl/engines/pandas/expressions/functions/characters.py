@@ -47,7 +47,7 @@ def damerau_levenshtein(x: str, y: str) -> int:
     if max(len(x), len(y)) > MOST_IN_MATRIX:
         raise EvaluationError(LONGER_STRING)
     most = len(x) + len(y)
-    rows = [[most] * (len(y) + 2), [most, *range(len(y) + 1)]]
+    rows: list[list[int]] = [[most] * (len(y) + 2), [most, *range(len(y) + 1)]]
     last_row: dict[str, int] = {}
     for row, point in enumerate(x, 1):
         now, last_place = [most, row], 0
