@@ -33,7 +33,7 @@ CONSTANTS = {
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
 """The types of arguments that are constants, by name; a parameter of the pipeline stands for any."""
-BY_HAND = frozenset(["in", "count_rows", "struct_pack", "list_value"])
+BY_HAND = frozenset(["in", "count_rows", "struct_pack", "struct_insert", "struct_update", "list_value"])
 """Functions that are written by hand: what they take in Python differs from SQL."""
 OPERATORS = frozenset(
     [
@@ -121,6 +121,16 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
+    """The struct with more fields: `struct_insert(col("s"), b=1)` is `struct_insert(s, b := 1)`."""
+    return x.struct_insert(**fields)
+
+
+def struct_update(x: Expression, **fields: IntoExpression) -> Expression:
+    """The struct with other values in fields, or with more: `struct_update(col("s"), a=1)` is `struct_update(s, a := 1)`."""
+    return x.struct_update(**fields)
 
 '''
 )
@@ -232,9 +242,8 @@ def _method(module: str, function: Function) -> str:
 def functions_source() -> str:
     """Return the module of functions."""
     found = [(module, function) for module, function in entries() if function.name != "count"]
-    names = sorted(
-        [*(PYTHON_NAMES.get(f.name, f.name) for _, f in found), "count", "is_in", "list_value", "struct_pack"]
-    )
+    by_hand = ["count", "is_in", "list_value", "struct_pack", "struct_insert", "struct_update"]
+    names = sorted([*(PYTHON_NAMES.get(f.name, f.name) for _, f in found), *by_hand])
     head = FUNCTIONS_HEAD.replace("{names}", listed(names, 4))
     return head + "\n".join("\n" + _function(*entry) for entry in found).rstrip() + "\n"
 
@@ -251,7 +260,7 @@ def top_names() -> list[str]:
     """Return the functions that `gpuetl` itself has: no operators, and no names of builtins or of its modules."""
     modules = {path.stem for path in PACKAGE.iterdir()}
     names = [PYTHON_NAMES.get(f.name, f.name) for _, f in entries() if f.name not in OPERATORS]
-    names += ["is_in", "list_value"]
+    names += ["is_in", "list_value", "struct_insert", "struct_update"]
     return sorted(name for name in names if not hasattr(builtins, name) and name not in modules)
 
 

@@ -14,10 +14,10 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
-    "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone",
-    "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr",
-    "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
+    "approx_quantile", "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone",
+    "at_time_zone", "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or",
+    "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century",
+    "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
     "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
     "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
@@ -33,24 +33,25 @@ __all__ = [
     "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
     "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum",
     "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2",
-    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map_get", "map_keys", "map_values",
-    "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds",
-    "millennium", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month",
-    "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
-    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
-    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
-    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
-    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct",
-    "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean",
-    "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round",
-    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
-    "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
-    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_extract", "struct_pack",
-    "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "time_bucket", "to_base", "to_base64", "to_date",
-    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex",
-    "unicode", "upper", "url_decode", "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg",
-    "width_bucket", "year", "yearweek",
+    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium",
+    "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name",
+    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change",
+    "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians",
+    "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match",
+    "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
+    "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
+    "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop",
+    "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median",
+    "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad",
+    "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin",
+    "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime",
+    "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert",
+    "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
+    "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode",
+    "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -72,6 +73,16 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
+    """The struct with more fields: `struct_insert(col("s"), b=1)` is `struct_insert(s, b := 1)`."""
+    return x.struct_insert(**fields)
+
+
+def struct_update(x: Expression, **fields: IntoExpression) -> Expression:
+    """The struct with other values in fields, or with more: `struct_update(col("s"), a=1)` is `struct_update(s, a := 1)`."""
+    return x.struct_update(**fields)
 
 
 def add(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -1041,6 +1052,19 @@ def substring(text: IntoExpression, start: int | Expression, length: int | Expre
     Example: `substring(lit("gpuetl"), 2, 3)` is `"pue"`.
     """
     return function_call("substring", (text, start), (length,))
+
+
+def text_slice(text: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:
+    """`text[first:last]`.
+
+    The code points from the 1-based place first to last, both included, from the end where negative; empty where there
+    are none.
+
+    Null in any argument gives null.
+
+    Example: `text_slice(lit("gpuetl"), -3, -2)` is `"et"`.
+    """
+    return function_call("text_slice", (text, first, last))
 
 
 def left(text: IntoExpression, count: int | Expression) -> Expression:
@@ -2442,6 +2466,58 @@ def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
     return function_call("struct_extract", (x, field))
 
 
+def struct_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """The fields of all structs, in one.
+
+    Never null.
+
+    Example: `struct_concat(struct(a=1), struct(b="x"))` is `{"a": 1, "b": "x"}`.
+    """
+    return function_call("struct_concat", (x, *y))
+
+
+def struct_keys(x: IntoExpression) -> Expression:
+    """The names of the fields, as a list.
+
+    Null in any argument gives null.
+
+    Example: `struct_keys(struct(a=1, b="x"))` is `["a", "b"]`.
+    """
+    return function_call("struct_keys", (x,))
+
+
+def map(keys: IntoExpression, values: IntoExpression) -> Expression:
+    """`MAP {'a': 1, k: v}`, or a list of keys and one of as many values.
+
+    A null key, and one that stands twice, is an error.
+
+    Null in any argument gives null.
+
+    Example: `lit(["a", "b"]).map([1, 2]).map_values()` is `[1, 2]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map", (keys, values))
+
+
+def map_from_entries(x: IntoExpression) -> Expression:
+    """The map of a list of structs, of a key and a value each.
+
+    Null in any argument gives null.
+
+    Example: `lit([struct(k="a", v=1)]).map_from_entries().map_keys()` is `["a"]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_from_entries", (x,))
+
+
+def map_entries(x: IntoExpression) -> Expression:
+    """The entries, as a list of structs of `key` and `value`.
+
+    Null in any argument gives null.
+
+    Example: `map_entries(col("m"))` is `[{"key": "a", "value": 1}, {"key": "b", "value": 2}]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_entries", (x,))
+
+
 def map_get(x: IntoExpression, key: IntoExpression) -> Expression:
     """`x[key]`: the value of the key, of equal keys the first.
 
@@ -2452,6 +2528,46 @@ def map_get(x: IntoExpression, key: IntoExpression) -> Expression:
     Example: `map_get(col("m"), "b")` is `2`, over a map m of 1 for 'a' and 2 for 'b'.
     """
     return function_call("map_get", (x, key))
+
+
+def map_extract(x: IntoExpression, key: IntoExpression) -> Expression:
+    """A list of the key's value, empty where there is none.
+
+    `x[key]` is the value.
+
+    Example: `map_extract(col("m"), "b")` is `[2]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_extract", (x, key))
+
+
+def map_contains(x: IntoExpression, key: IntoExpression) -> Expression:
+    """Whether the map has the key.
+
+    Null in any argument gives null.
+
+    Example: `map_contains(col("m"), "b")` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_contains", (x, key))
+
+
+def map_contains_value(x: IntoExpression, value: IntoExpression) -> Expression:
+    """Whether a key has this value.
+
+    Null in any argument gives null.
+
+    Example: `map_contains_value(col("m"), 2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_contains_value", (x, value))
+
+
+def map_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """The entries of all maps; of a key in several the last value, in the place of the first.
+
+    A null map has none; null where all are.
+
+    Example: `col("m").map_concat(lit(["c", "a"]).map([3, 4])).map_values()` is `[4, 2, 3]`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_concat", (x, *y))
 
 
 def map_keys(x: IntoExpression) -> Expression:
@@ -2952,18 +3068,6 @@ def mad(x: Expression) -> Expression:
     return function_call("mad", (x,))
 
 
-def approx_count_distinct(x: Expression) -> Expression:
-    """`count(DISTINCT x)`, exactly.
-
-    No result depends on an estimate.
-
-    An aggregate: for `aggregate`, `agg`, and `over` of groups.
-
-    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
-    """
-    return function_call("approx_count_distinct", (x,))
-
-
 def sem(x: Expression) -> Expression:
     """The standard error of the mean, as DuckDB has it.
 
@@ -3092,6 +3196,29 @@ def regr_r2(y: Expression, x: Expression) -> Expression:
     Example: `regr_r2(col("x"), lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("regr_r2", (y, x))
+
+
+def approx_count_distinct(x: Expression) -> Expression:
+    """About how many distinct values there are that are not null.
+
+    HyperLogLog with 4,096 registers, a standard error of 1.6 %. The same on every engine, for every order and split of
+    the rows.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_count_distinct(col("x"))` is `2`.
+    """
+    return function_call("approx_count_distinct", (x,))
+
+
+def approx_quantile(x: Expression, q: float | Expression) -> Expression:
+    """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_quantile(col("x"), 0.75)` is `1.5`.
+    """
+    return function_call("approx_quantile", (x, q))
 
 
 def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:

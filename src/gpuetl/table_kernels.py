@@ -32,13 +32,15 @@ class TableKernels:
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
         kind: Literal["", "rows", "groups", "elementwise", "reduction", "scan"] = "",
         args: KernelArguments | None = None, nulls: Nulls = "propagate",
-        by: Names = (), order_by: Names = (), block: int = 256, flops_per_row: int = 0,
+        by: Names = (), order_by: Names = (), block: int = 256, shared_bytes: str | int = "",
+        flops_per_row: int = 0,
     ) -> Table:  # fmt: skip
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
         return self.step(
             verbs.Kernel(
                 cuda=cuda, entry=entry, block=block, order_by=order_of("kernel", order_by), kind=kind,
-                flops_per_row=flops_per_row, **_kernel_keys(inputs, outputs, reference, args, nulls, by),
+                shared_bytes=str(shared_bytes), flops_per_row=flops_per_row,
+                **_kernel_keys(inputs, outputs, reference, args, nulls, by),
             )
         )  # fmt: skip
 

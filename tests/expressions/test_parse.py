@@ -173,7 +173,7 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("sum(*)", "gpuetl does not support '*'", "*"),
         ("x -> x + 1", "gpuetl does not support '->'", "->"),
         ("a ->> 'b'", "gpuetl does not support '->>'", "->>"),
-        ("{'k': a}", "unexpected '{'", "{"),
+        ("{k}", "unexpected '{'", "{"),
         ("(a, b)", "gpuetl does not support '(a, b)'", "(a, b)"),
         ("a[1, 2]", "gpuetl does not support 'a[1, 2]'", "a[1, 2]"), ("a.*", "gpuetl does not support 'a.*'", "a.*"),
 

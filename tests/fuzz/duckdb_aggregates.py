@@ -224,6 +224,9 @@ AGGREGATES: dict[str, Text] = {
     "kurtosis_pop": moments("kurtosis_pop_of", 1),
     "median": lambda call, x: f"median_of({sorted_list(call, x)})",
     "quantile": lambda call, x, q: f"quantile_of({sorted_list(call, x)}, {q})",
+    "approx_quantile": lambda call, x, q: (
+        f"quantile_of(list_transform({sorted_list(call, x)}, lambda v: rounded(v)), {q})"
+    ),
     "mode": mode,
     "mad": mad_text,
     "quantile_disc": disc_text,

@@ -12,11 +12,12 @@ from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
 from fuzz.duckdb_text import MACROS, Text, canonical, hidden
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
+from fuzz.hyperloglog import estimated_distinct
 from gpuetl.engines.pandas.expressions.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Call, Literal, can_fail
 
-HASH = "hash_of_engine"
+HASH, DISTINCT = "hash_of_engine", "estimated_distinct"
 
 
 def hashed(call: Call, *args: str) -> str:
@@ -44,6 +45,9 @@ DUCKDB: dict[tuple[Kind, str], Text] = {
     **{("window", name): text for name, text in WINDOWS.items()},
     ("scalar", "sort_key"): lambda call, x, *ways: sort_key(call, x),
     ("scalar", "hash"): hashed,
+    ("aggregate", "approx_count_distinct"): lambda call, x: (
+        f"{DISTINCT}(list({hashed(call, x)}) FILTER (WHERE {x} IS NOT NULL))"
+    ),
     ("scalar", "bucket"): bucket,
 }
 
@@ -81,5 +85,6 @@ def add_functions(database: Any) -> None:
     """Give DuckDB what its SQL cannot say."""
     database.execute(MACROS + SCALAR_MACROS)
     database.create_function(HASH, HANDLERS["hash"], None, "BIGINT", type="arrow", null_handling="special")
+    database.create_function(DISTINCT, estimated_distinct, ["BIGINT[]"], "BIGINT", null_handling="special")
     for name, function, gives in ((MEAN, nearest_float, "DOUBLE"), (WHOLE_MEAN, nearest_integer, "BIGINT")):
         database.create_function(name, function, ["VARCHAR[]"], gives, null_handling="special")

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from fuzz.duckdb_casts import guarded
-from fuzz.duckdb_text import Text, constant_of, quoted, text_literal
+from fuzz.duckdb_text import Text, constant_of, text_literal
 from gpuetl.expressions.ir import Call
 from gpuetl.types.data_types import BINARY
-from gpuetl.types.nested_types import is_map
 
 WORD = "[\\p{L}\\p{N}\\p{M}]"
 SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -96,12 +95,6 @@ def all_extracted(call: Call, *args: str) -> str:
     return matched(f"regexp_extract_all({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
 
 
-def packed(call: Call, *args: str) -> str:
-    """A struct, by the names of its fields."""
-    fields = (f"{quoted(field.name)} := {arg}" for field, arg in zip(call.dtype, args, strict=True))
-    return f"struct_pack({', '.join(fields)})"
-
-
 BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 
 
@@ -117,6 +110,7 @@ STRINGS: dict[str, Text] = {
     "ltrim": trimmed("ltrim"),
     "rtrim": trimmed("rtrim"),
     "substring": lambda call, *args: f"substring_of({', '.join((*args, '4294967296')[:3])})",
+    "text_slice": "({0})[{1}:{2}]",
     "left": "left({0}, count_of({1}))",
     "right": "right({0}, count_of({1}))",
     "replace": "replace({0}, {1}, {2})",
@@ -155,13 +149,7 @@ STRINGS: dict[str, Text] = {
     "regexp_escape": "regexp_escape({0})",
     "md5": "md5({0})",
     "sha256": "sha256({0})",
-    "list_length": lambda call, x: f"CAST({'cardinality' if is_map(call.args[0].dtype) else 'len'}({x}) AS BIGINT)",
     "list_extract": "(CASE WHEN {1} <> 0 THEN {0}[{1}] END)",
-    "struct_extract": "struct_extract({0}, {1})",
-    "struct_pack": packed,
-    "map_get": "(CASE WHEN {1} IS NOT NULL THEN map_extract({0}, {1})[1] END)",
-    "map_keys": "(CASE WHEN {0} IS NOT NULL THEN map_keys({0}) END)",
-    "map_values": "(CASE WHEN {0} IS NOT NULL THEN map_values({0}) END)",
     "hex": "hex({0})",
     "bit_length": lambda call, x: f"8 * {'octet_length' if call.args[0].dtype == BINARY else 'strlen'}({x})",
     "unhex": lambda call, x: guarded(f"regexp_full_match({x}, '([0-9a-fA-F]{{2}})*')", f"unhex({x})", lenient=False),

@@ -32,6 +32,8 @@ CREATE MACRO power_of_all(s) AS
     power(-1.0, len(list_filter(s, lambda v: v < 0))) * exp(list_sum(list_transform(s, lambda v: ln(abs(v)))));
 CREATE MACRO product_of(s) AS
     CASE WHEN list_contains(s, 0.0) THEN list_sum(list_transform(s, lambda v: v * 0)) ELSE power_of_all(s) END;
+CREATE MACRO of_8_bits(v, unit) AS round(v / unit) * unit;
+CREATE MACRO rounded(v) AS CASE WHEN v = 0 OR NOT isfinite(v) THEN v ELSE of_8_bits(v, pow(2, floor(log2(abs(v))) - 7)) END;
 CREATE MACRO mad_about(s, center) AS median_of(list_sort(list_transform(s, lambda v: abs(v - center))));
 CREATE MACRO co_moment_of(p) AS list_sum(list_transform(p, lambda v:
     (v.a - list_avg(list_transform(p, lambda w: w.a))) * (v.b - list_avg(list_transform(p, lambda w: w.b)))));

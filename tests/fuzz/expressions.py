@@ -21,7 +21,7 @@ from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.syntax import STRUCT, Apply, CastTo, Constant, Name, Syntax
+from gpuetl.expressions.syntax import CHANGED_STRUCTS, STRUCT, Apply, CastTo, Constant, Name, Syntax
 from gpuetl.types.data_types import (
     BINARY,
     BOOL,
@@ -138,6 +138,9 @@ class Expressions:
                 args.append(value)
         if function.name == STRUCT:
             args, keywords = [], [(f"f{place}", value) for place, value in enumerate(args)]
+        if function.name in CHANGED_STRUCTS:
+            keywords = [("x" if at == 0 else f"f{at}", value) for at, value in enumerate(args[1:])]
+            args = args[:1]
         call = Apply(function.name, tuple(args), tuple(keywords))
         if any(mistakes_in(call)):  # a comparison with a written null
             return Apply("is_null", (args[0],))

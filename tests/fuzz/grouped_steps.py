@@ -6,7 +6,7 @@ from typing import Any
 
 from fuzz.builder import Builder, Relation
 from fuzz.expressions import Expressions, Leaf, all_names, typed
-from fuzz.orders import total_order, unrepeated
+from fuzz.orders import total_order, with_expression
 from fuzz.precision import precision_of
 from gpuetl import Table, col
 from gpuetl.expressions.expression import Expression, apply
@@ -113,7 +113,8 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
     if not needs_order(outputs):
         order = []
     names = [next(n for j in range(1000) if (n := f"w{i + 3 * j}") not in schema) for i in range(len(outputs))]
-    return relation.table.window(by, unrepeated(order), **dict(zip(names, outputs, strict=True)))
+    groups = [*by, apply("is_null", col(draws.one_of(exact)))] if draws.chance(10) else by
+    return relation.table.window(groups, with_expression(draws, exact, order), **dict(zip(names, outputs, strict=True)))
 
 
 def needs_order(outputs: list[Expression]) -> bool:

@@ -1,7 +1,9 @@
 """Orders of rows, total ones wherever an answer depends on them; sorts and limits."""
 
 from fuzz.builder import Builder, Relation
-from gpuetl import Table
+from fuzz.draws import Draws
+from gpuetl import Table, col
+from gpuetl.expressions.expression import Expression, apply
 
 
 def total_order(builder: Builder, relation: Relation) -> list[str] | None:
@@ -19,10 +21,18 @@ def unrepeated(order: list[str]) -> list[str]:
     return list({key.split()[0]: key for key in reversed(order)}.values())[::-1]
 
 
+def with_expression(draws: Draws, columns: list[str], order: list[str]) -> list[str | Expression]:
+    """Return an order without repeats, now and then after an expression; a time that comes first stays first."""
+    keys: list[str | Expression] = list(unrepeated(order))
+    if keys and draws.chance(10):
+        keys.insert(1, apply("is_null", col(draws.one_of(columns))))
+    return keys
+
+
 def sorted_rows(builder: Builder, relation: Relation) -> Table | None:
     """A sort; total, if that can be."""
     order = total_order(builder, relation) or builder.draws.some_of(relation.exact(), 1, 2)
-    return relation.table.sort(*order) if order else None
+    return relation.table.sort(*with_expression(builder.draws, relation.exact(), order)) if order else None
 
 
 def limited(builder: Builder, relation: Relation) -> Table | None:

@@ -56,14 +56,16 @@ VALUE_ONLY = frozenset(
 """Functions that look at no digit of a number: rounded ones stay rounded."""
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
-    "rolling_var", "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "rolling_median", "rolling_quantile", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "mad", "cum_prod",
+    "rolling_var", "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "approx_quantile", "median", "mad", "cum_prod",
+    "rolling_median", "rolling_quantile",
     "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
     "list_cosine_similarity", "list_cosine_distance",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 COLLECTING = frozenset(
-    ("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "rolling_count_distinct")
+    ("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "approx_count_distinct")
+    + ("rolling_count_distinct",)
 )
 """Functions that order values, or tell them apart."""
 MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))

@@ -91,7 +91,11 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             by_turns = [
                 tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types
             ]
-            nested = [(dtype, *[INT64] * (len(varying) - 1)) for dtype in types if not can_be_key(dtype)]
+            nested = [
+                (t, *[INT64] * (len(varying) - 1))
+                for t in types
+                if not can_be_key(t) or (t == STRING and len(varying) == 3)
+            ]
             choices = dict.fromkeys(equal + by_turns + nested)
         for choice in choices:
             chosen = iter(choice)

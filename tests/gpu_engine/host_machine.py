@@ -3,6 +3,7 @@
 import ctypes
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -74,6 +75,10 @@ template <class T> T atomicOr(T* at, T bits) { T before = *at; *at |= bits; retu
 template <class T> T atomicAdd(T* at, T value) { T before = *at; *at += value; return before; }
 #line 1
 """
+
+
+COOPERATIVE = re.compile(r"\b(__syncthreads|__shared__|__syncwarp|__shfl\w*)\b")
+"""What threads of a block do together."""
 
 
 class Dim3(ctypes.Structure):
@@ -204,7 +209,11 @@ class HostMachine:
         return True
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Any:
-        """Run a kernel thread by thread; one whose threads wait for each other cannot run here."""
+        """Run a kernel thread by thread; one whose threads wait for each other, or share memory, in turns."""
+        if COOPERATIVE.search(source):
+            from gpu_engine.emulated_kernels import emulated_kernel  # it imports this module
+
+            return emulated_kernel(named(source, path), entry)
         text = USER + named(source, path)
         try:
             module = library(text)
@@ -212,7 +221,7 @@ class HostMachine:
             raise does_not_compile(entry, str(error), text) from None
         places = {name: Dim3.in_dll(module, name) for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
 
-        def launch(blocks: int, threads: int, arguments: Any) -> None:
+        def launch(blocks: int, threads: int, arguments: Any, shared_bytes: int) -> None:
             places["gridDim"].x, places["blockDim"].x = blocks, threads
             passed = [as_c(argument) for argument in arguments]
             for block in range(blocks):

@@ -416,7 +416,14 @@ def test_every_layout_gives_the_same_windows(tmp_path, rows):
     assert_same(pipeline, tolerance=Tolerance(1e-9, 1e-6))
 
 
-KEYS_BY_HAND = [("a", 1, 5, 1, 8), ("A", 2, -7, 2, 8), ("b", 3, 1, 1, 3), ("B", 4, 2, 2, 3), (None, 5, 9, 1, 9), ("a", 6, 10, 3, 8)]
+KEYS_BY_HAND = [
+    ("a", 1, 5, 1, 8),
+    ("A", 2, -7, 2, 8),
+    ("b", 3, 1, 1, 3),
+    ("B", 4, 2, 2, 3),
+    (None, 5, 9, 1, 9),
+    ("a", 6, 10, 3, 8),
+]
 
 
 def test_groups_and_orders_by_expressions(source, check):

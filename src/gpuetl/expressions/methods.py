@@ -892,6 +892,18 @@ class Methods:
         """
         return self._call("substring", (self, start), (length,))
 
+    def text_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
+        """`text[first:last]`.
+
+        The code points from the 1-based place first to last, both included, from the end where negative; empty where
+        there are none.
+
+        Null in any argument gives null.
+
+        Example: `lit("gpuetl").text_slice(-3, -2)` is `"et"`.
+        """
+        return self._call("text_slice", (self, first, last))
+
     def left(self, count: int | Expression) -> Expression:
         """The first `count` code points.
 
@@ -2169,6 +2181,53 @@ class Methods:
         """
         return self._call("struct_extract", (self, field))
 
+    def struct_concat(self, *y: IntoExpression) -> Expression:
+        """The fields of all structs, in one.
+
+        Never null.
+
+        Example: `struct(a=1).struct_concat(struct(b="x"))` is `{"a": 1, "b": "x"}`.
+        """
+        return self._call("struct_concat", (self, *y))
+
+    def struct_keys(self) -> Expression:
+        """The names of the fields, as a list.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b="x").struct_keys()` is `["a", "b"]`.
+        """
+        return self._call("struct_keys", (self,))
+
+    def map(self, values: IntoExpression) -> Expression:
+        """`MAP {'a': 1, k: v}`, or a list of keys and one of as many values.
+
+        A null key, and one that stands twice, is an error.
+
+        Null in any argument gives null.
+
+        Example: `lit(["a", "b"]).map([1, 2]).map_values()` is `[1, 2]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map", (self, values))
+
+    def map_from_entries(self) -> Expression:
+        """The map of a list of structs, of a key and a value each.
+
+        Null in any argument gives null.
+
+        Example: `lit([struct(k="a", v=1)]).map_from_entries().map_keys()` is `["a"]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_from_entries", (self,))
+
+    def map_entries(self) -> Expression:
+        """The entries, as a list of structs of `key` and `value`.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_entries()` is `[{"key": "a", "value": 1}, {"key": "b", "value": 2}]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_entries", (self,))
+
     def map_get(self, key: IntoExpression) -> Expression:
         """`x[key]`: the value of the key, of equal keys the first.
 
@@ -2179,6 +2238,42 @@ class Methods:
         Example: `col("m").map_get("b")` is `2`, over a map m of 1 for 'a' and 2 for 'b'.
         """
         return self._call("map_get", (self, key))
+
+    def map_extract(self, key: IntoExpression) -> Expression:
+        """A list of the key's value, empty where there is none.
+
+        `x[key]` is the value.
+
+        Example: `col("m").map_extract("b")` is `[2]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_extract", (self, key))
+
+    def map_contains(self, key: IntoExpression) -> Expression:
+        """Whether the map has the key.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_contains("b")` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_contains", (self, key))
+
+    def map_contains_value(self, value: IntoExpression) -> Expression:
+        """Whether a key has this value.
+
+        Null in any argument gives null.
+
+        Example: `col("m").map_contains_value(2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_contains_value", (self, value))
+
+    def map_concat(self, *y: IntoExpression) -> Expression:
+        """The entries of all maps; of a key in several the last value, in the place of the first.
+
+        A null map has none; null where all are.
+
+        Example: `col("m").map_concat(lit(["c", "a"]).map([3, 4])).map_values()` is `[4, 2, 3]`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_concat", (self, *y))
 
     def map_keys(self) -> Expression:
         """The keys, as a list.
@@ -2644,17 +2739,6 @@ class Methods:
         """
         return self._call("mad", (self,))
 
-    def approx_count_distinct(self) -> Expression:
-        """`count(DISTINCT x)`, exactly.
-
-        No result depends on an estimate.
-
-        An aggregate: for `aggregate`, `agg`, and `over` of groups.
-
-        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
-        """
-        return self._call("approx_count_distinct", (self,))
-
     def sem(self) -> Expression:
         """The standard error of the mean, as DuckDB has it.
 
@@ -2772,6 +2856,27 @@ class Methods:
         Example: `col("x").regr_r2(lit(3).multiply(col("x")))` is `1.0`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("regr_r2", (self, x))
+
+    def approx_count_distinct(self) -> Expression:
+        """About how many distinct values there are that are not null.
+
+        HyperLogLog with 4,096 registers, a standard error of 1.6 %. The same on every engine, for every order and split
+        of the rows.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_count_distinct()` is `2`.
+        """
+        return self._call("approx_count_distinct", (self,))
+
+    def approx_quantile(self, q: float | Expression) -> Expression:
+        """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_quantile(0.75)` is `1.5`.
+        """
+        return self._call("approx_quantile", (self, q))
 
     def array_agg(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
         """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.

@@ -23,6 +23,14 @@ from gpuetl.expressions.functions.aggregates import (
     edge_arguments,
 )
 from gpuetl.expressions.functions.moments import FOURTH_MOMENT, MERGED_FOURTH, MERGED_THIRD, THIRD_MOMENT
+from gpuetl.expressions.functions.sketches import (
+    BUCKET_LIST,
+    BUCKETS_OF,
+    DISTINCT_OF_REGISTERS,
+    QUANTILE_OF_BUCKETS,
+    REGISTER_LIST,
+    REGISTERS_OF,
+)
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr
 from gpuetl.expressions.resolve import formula
 from gpuetl.plan.node import Node, SortKey
@@ -225,6 +233,19 @@ def _edge(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     return result
 
 
+def _distinct_estimate(split: _SplitCalls, named_call: _NamedCall) -> Expr:
+    """Merge registers, the greater of each two."""
+    registers = split.part(named_call.name, Call(REGISTERS_OF, named_call.call.args, REGISTER_LIST))
+    return split.merge(named_call.name, Call(DISTINCT_OF_REGISTERS, (registers,), INT64))
+
+
+def _quantile_estimate(split: _SplitCalls, named_call: _NamedCall) -> Expr:
+    """Merge counts of values; quantiles of the same values share them."""
+    x, q = named_call.call.args
+    buckets = split.part(named_call.name, Call(BUCKETS_OF, (x,), BUCKET_LIST))
+    return split.merge(named_call.name, Call(QUANTILE_OF_BUCKETS, (buckets, q), FLOAT64))
+
+
 _N, _XY, _XX, _YY = map(col, ("n", "xy", "xx", "yy"))
 _R = _XY / (_XX.sqrt() * _YY.sqrt())
 _FINISH = {
@@ -253,6 +274,7 @@ _SPLIT: dict[str, Callable[[_SplitCalls, _NamedCall], Expr]] = {
     "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
     "product": _itself, "bitwise_and": _itself, "bitwise_or": _itself, "bitwise_xor": _itself,
+    "approx_count_distinct": _distinct_estimate, "approx_quantile": _quantile_estimate,
     "wide_sum": _summed,  # of groups that others are made of
     "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,
     **dict.fromkeys(_FINISH, _moments), **dict.fromkeys(_FINISH_HIGH, _high_moments),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from math import exp, inf, prod
 
+from gpuetl.expressions.functions.sketches import STATE_BYTES
 from gpuetl.expressions.ir import Column, Expr, columns_of
 from gpuetl.io.data_file import RowGroup
 from gpuetl.physical.column_statistics import (
@@ -20,7 +21,19 @@ from gpuetl.physical.column_statistics import (
 from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, KernelReduction, Limit, Project, Sort, Union
+from gpuetl.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Explode,
+    Grouped,
+    Join,
+    KernelReduction,
+    Limit,
+    Project,
+    Sort,
+    Union,
+    Vocabulary,
+)
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import STRING, DataType, is_binary
 from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
@@ -97,8 +110,15 @@ def _output_widths(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
                 )
                 break
         else:
-            computed[name] = Width(dtype, type_bytes(dtype))
+            computed[name] = Width(dtype, _state_bytes(operation, name) or type_bytes(dtype))
     return computed
+
+
+def _state_bytes(operation: Node, name: str) -> float:
+    """Return the bytes of the state of an estimate over all rows of a partition; 0 of other columns."""
+    if not isinstance(operation, Aggregate) or operation.by or name not in operation.calls:
+        return 0
+    return STATE_BYTES.get(operation.calls[name].function.name, 0)
 
 
 def _computed(expr: Expr, widths: Widths) -> Width:
@@ -336,6 +356,8 @@ def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
         return partitions
     if isinstance(operation, Explode):
         return inputs[0] * LIST_ELEMENTS
+    if isinstance(operation, Vocabulary):
+        return max(1, inputs[0] // operation.min_count)
     if isinstance(operation, Union):
         return sum(inputs)
     return _joined_rows(operation, *inputs) if isinstance(operation, Join) else inputs[0]

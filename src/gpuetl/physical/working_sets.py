@@ -27,6 +27,7 @@ from gpuetl.plan.nodes import (
     ScalarJoin,
     Sort,
     Union,
+    Vocabulary,
     Window,
 )
 from gpuetl.records import dataclass
@@ -67,6 +68,7 @@ WORK: dict[type[Node], Work] = {
     AsofJoin: Work(
         64, 16
     ),  # as Join, then sorting the right; bounds of slots (8 to 32), times in order (8), matches (4)
+    Vocabulary: Work(64, 24),  # a table by hash, of 16 bytes for each of 2 to 4 slots a row
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
 """What the cudf engine works with, as its handlers are written."""
@@ -85,6 +87,7 @@ HOST_WORK: dict[type[Node], Work] = {
     Aggregate: Work(0, 52),
     Join: Work(0, 34),
     AsofJoin: Work(0, 120),
+    Vocabulary: Work(0, 90),
     Explode: Work(0, 38, 0.3),
 }
 """What the pandas engine works with: by how much the resident set grew, in the operations of
@@ -96,7 +99,8 @@ SCALAR_JOIN = Work(0, 8)
 SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join, AsofJoin)
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {
-    "median", "quantile", "mode", "count_distinct", "quantile_disc", "mad", "array_agg", "array_agg_distinct",
+    "median", "quantile", "mode", "count_distinct", "approx_count_distinct", "approx_quantile", "quantile_disc", "mad",
+    "array_agg", "array_agg_distinct",
     "string_agg", "string_agg_distinct", *OF_DISTINCT,
 }  # fmt: skip
 """Aggregates that sort values, also of a single group."""

@@ -278,8 +278,8 @@ class Machine(Protocol):
     def launch_blocks(self, module: Module, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel whose threads work together, in so many blocks; on a CPU it sees one block of one thread."""
 
-    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
-        """Return a user's kernel, to be called with blocks, threads a block and arguments.
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any], int], None]:
+        """Return a user's kernel, to be called with blocks, threads a block, arguments and bytes of shared memory.
 
         Raises
         ------

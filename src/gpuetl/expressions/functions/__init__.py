@@ -24,6 +24,7 @@ from gpuetl.expressions.functions import (
     mathematics,
     moments,
     regex,
+    sketches,
     strings,
     structs,
     timestamps,
@@ -55,6 +56,7 @@ MODULES = (
     hashing,
     aggregates,
     moments,
+    sketches,
     collecting,
     windows,
 )
@@ -84,14 +86,14 @@ ALIASES = {
     "list_any": "list_bool_or", "list_len": "list_length", "list_element": "list_extract", "array_extract": "list_extract",
     "list_inner_product": "list_dot_product", "array_inner_product": "list_dot_product", "array_dot_product": "list_dot_product",
     "array_distance": "list_distance", "array_cosine_similarity": "list_cosine_similarity",
-    "array_cosine_distance": "list_cosine_distance", "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "base64": "to_base64", "string_split": "split",
+    "array_cosine_distance": "list_cosine_distance", "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "element_at": "map_extract", "map_from_arrays": "map", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
     "first_value": "first", "last_value": "last", "rolling_cov": "rolling_covar_samp", "rolling_covar": "rolling_covar_samp",
     "rolling_nunique": "rolling_count_distinct", "rolling_n_unique": "rolling_count_distinct",
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
-    "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_quantile": "quantile", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
-    "percentile_disc": "quantile_disc", "approx_percentile": "quantile", "skew": "skewness",
+    "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
+    "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
     "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
     "xor": "bit_xor", "round_even": "round", "greatest_common_divisor": "gcd", "least_common_multiple": "lcm",
     "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex", "next_after": "nextafter",
@@ -115,7 +117,7 @@ INSTEAD = {
     "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
     **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "gpuetl reads no JSON in strings: write regexp_extract(text, pattern)."),
     "regexp_substr": "Write regexp_extract(text, pattern).",
-    "array": "Write [a, b, c].", "map": "A constant is one value.",
+    "array": "Write [a, b, c].",
     "dateadd": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "offset_by": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "age": "Write date_sub('year', a, b) for whole years, or date_sub('month', a, b).",
@@ -138,7 +140,6 @@ INSTEAD = {
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
     "collect_set": "Write array_agg(DISTINCT x), which keeps a null.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
-    "map_extract": "Write map_get(map, key), or map[key].", "element_at": "Write list[1], or map[key].",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),
     **dict.fromkeys(("notnull", "notna", "isnotnull"), "Write x IS NOT NULL, or x.is_not_null() in Python."),
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
@@ -150,7 +151,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

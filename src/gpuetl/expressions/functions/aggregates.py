@@ -151,7 +151,9 @@ ORDERABLE = ORDERED | {"array_agg", "array_agg_distinct", "string_agg", "string_
 BY_STEP = frozenset(name for name in ORDERABLE if not name.endswith("_distinct"))
 """Of these, those that the order of the step is for: distinct values are in their own."""
 
-SAME_OF_DISTINCT = frozenset(["min", "max", "any", "all", "any_value", "bitwise_and", "bitwise_or"])
+SAME_OF_DISTINCT = frozenset(
+    ["min", "max", "any", "all", "any_value", "bitwise_and", "bitwise_or", "approx_count_distinct"]
+)
 """Those that give the same of distinct values."""
 
 BY_KEY = ":key of "

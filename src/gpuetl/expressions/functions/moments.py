@@ -60,8 +60,6 @@ FUNCTIONS = (
               "The value at the quantile, one of the values themselves: of n values the one at max(1, n - floor(n - n·q)), the least is 1.",
               "quantile_disc(x, 0.75)", 2),
     Aggregate("mad", "x", in_float64, "The median of the absolute deviations from the median.", "mad(x)", 0.0),
-    Aggregate("approx_count_distinct", "x", anything(INT64), "`count(DISTINCT x)`, exactly: no result depends on an estimate.",
-              "approx_count_distinct(x)", 2, definition="count(DISTINCT x)"),
     Aggregate("sem", "x", in_float64, "The standard error of the mean, as DuckDB has it: std_pop(x) / sqrt(count(x)).", "sem(x)",
               0.27216552697590868, definition="std_pop(x) / sqrt(count(x))"),
     Aggregate("geometric_mean", "x", in_float64, "The geometric mean: exp(mean(ln(x))), so 0 if any value is 0, NaN if one is negative.",

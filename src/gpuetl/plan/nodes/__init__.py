@@ -13,12 +13,13 @@ from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
+from gpuetl.plan.nodes.vocabulary import Vocabulary, VocabularyLookup
 from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
     Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit,
-    Distinct, Union, Explode, Write,
+    Distinct, Union, Explode, Vocabulary, Write,
 )  # fmt: skip
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "Sort",
     "StateUnion",
     "Union",
+    "Vocabulary",
+    "VocabularyLookup",
     "Window",
     "Write",
     "passing",

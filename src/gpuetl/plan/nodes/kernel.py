@@ -30,7 +30,8 @@ class Kernel(Grouped):
 
     A `rows` or `elementwise` kernel sees one row a thread and leaves rows in order; a `groups` kernel sees the segments
     of rows sorted by (by, order_by), and a `scan` combines the states of each segment's rows up to each row.
-    `arguments` are the scalars that follow the arrays, bound as literals.
+    `arguments` are the scalars that follow the arrays, bound as literals.  `shared_bytes` is arithmetic: the
+    shared memory that a launch gives each block, empty for none.
     """
 
     contract: KernelContract | KernelCode
@@ -40,6 +41,7 @@ class Kernel(Grouped):
     arguments: Mapping[str, Expr]
     nulls: Choice["propagate", "forbid", "masks"] = "propagate"
     block: int = 256
+    shared_bytes: str = ""
 
     @property
     def grouped(self) -> bool:

@@ -21,7 +21,7 @@ from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.files.based import base_of, joined, one_file_path
-from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice, read_name
+from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice, read_code, read_name
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
@@ -29,12 +29,17 @@ from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import REDUCED, KernelCode, names, unusable_names
+from gpuetl.user_kernels.shared_memory import check_shared
 
 # The NumPy twin of a kernel step, looked for in its source, which is not run.
 
 
 FILE: Field[str] = Field("a name", read_name, one_file_path, schema={"type": "string"})
 """A file of a kernel."""
+SIZE: Field[str] = Field(
+    "a number, or arithmetic such as 8 * block", read_code, str, schema={"type": ["string", "number"]}
+)
+"""A size that a kernel step states: see `SizeExpression`."""
 MOST_KEPT = 16
 """Twins whose syntax is kept by their text and path: nothing changes it."""
 
@@ -254,7 +259,8 @@ NEEDED = {
 }  # fmt: skip
 """The keys that each kind must have."""
 TAKEN = {
-    "rows": ("block",), "groups": ("by", "order_by", "block"), "elementwise": (), "reduction": ("map", "post", "by"),
+    "rows": ("block", "shared_bytes"), "groups": ("by", "order_by", "block", "shared_bytes"), "elementwise": (),
+    "reduction": ("map", "post", "by"),
     "scan": ("state", "map", "post", "by", "order_by"),
 }  # fmt: skip
 """The further ones that it may have, beside those of all kinds."""
@@ -300,6 +306,7 @@ class Kernel(Step):
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
     order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
     block: int = key(COUNT, 256, doc="threads in a block")
+    shared_bytes: str = key(SIZE, "", doc="shared memory of a block, such as `8 * block`")
     flops_per_row: int = key(COUNT, 0, doc="the arithmetic of one row, for `gpuetl kernel bench`")
 
     @property
@@ -338,7 +345,12 @@ class Kernel(Step):
             return nodes.KernelReduction(contract=cast("KernelCode", contract), **common)
         order_by = sort_keys(context, self.order_by, schema)
         return nodes.Kernel(
-            contract=contract, kind=cast("Any", self.form), block=self.block, order_by=order_by, **common
+            contract=contract,
+            kind=cast("Any", self.form),
+            block=self.block,
+            shared_bytes=self.shared_bytes,
+            order_by=order_by,
+            **common,
         )
 
     def check_kind(self, context: Context) -> bool:
@@ -395,6 +407,11 @@ class Kernel(Step):
             contract.check_block(self.block)
         except KernelMismatch as error:
             context.problem(recoded(f"{error}.", error), "", self.entry if "has no kernel" in str(error) else self.cuda)
+            return
+        try:
+            check_shared(contract, self.shared_bytes, self.block, self.args)
+        except KernelMismatch as error:
+            context.problem(recoded(f"{error}.", error), "", self.shared_bytes or self.entry)
 
     def argument(self, context: Context, name: str) -> Expr:
         """Return a scalar argument: a constant or a parameter."""

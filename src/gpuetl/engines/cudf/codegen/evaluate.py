@@ -38,6 +38,7 @@ from gpuetl.engines.no_result import (
     BEYOND_TIMESTAMPS,
     EMPTY_FILL,
     EMPTY_STRING,
+    EQUAL_KEYS,
     LENGTHS_DIFFER,
     LONG_STRINGS,
     NEVER_SHOWN,
@@ -46,6 +47,7 @@ from gpuetl.engines.no_result import (
     NOT_HEX,
     NOT_UTF8,
     NULL_ELEMENT,
+    NULL_KEY,
     OF_ANOTHER_FORM,
     OFFSET_SECONDS,
     OTHER_LENGTH,
@@ -100,6 +102,8 @@ REASONS = (
     LONG_STRINGS,
     OTHER_LENGTH,
     EMPTY_STRING,
+    EQUAL_KEYS,
+    NULL_KEY,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -15,6 +15,7 @@ from gpuetl.engines.cudf.relational.aggregate_reduction import reduced
 from gpuetl.engines.cudf.relational.aggregate_states import has_state
 from gpuetl.engines.cudf.relational.collected_aggregates import array_agg, of_distinct, string_agg
 from gpuetl.engines.cudf.relational.grouping import Groups
+from gpuetl.engines.cudf.relational.sketches import HASHED, SKETCHES, hash_of
 from gpuetl.engines.cudf.relational.sorted_aggregates import (
     count_distinct,
     edge,
@@ -50,6 +51,14 @@ PICKS: dict[str, Handler] = {
     "string_agg": string_agg,
     "string_agg_distinct": string_agg,
 }
+
+
+def of_call(handler: Callable[[Groups, Call], Vector]) -> Handler:
+    """Return the handler of a function that needs nothing of the operation."""
+    return lambda groups, call, operation: handler(groups, call)
+
+
+PICKS |= {name: of_call(own) for name, own in SKETCHES.items()}
 
 
 def one_call(groups: Groups, call: Call, operation: Aggregate) -> Vector:
@@ -116,6 +125,8 @@ def call_programs(operation: Aggregate | GroupWindow, frame: Kinds) -> Needed:
     """List those of calls, and what these give."""
     sources = list[KernelSource]()
     for call in operation.calls.values():
+        if call.function.name in HASHED:
+            sources += evaluated({"": hash_of(call.args[0])}, frame).sources
         for argument in call.args:
             if is_sort_key(argument) or isinstance(argument, Column):
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,11 @@ from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.kernel_scan import known_values, scan_source, scanned
 from gpuetl.engines.no_result import null_input
 from gpuetl.errors import EvaluationError
-from gpuetl.messages import coded
+from gpuetl.messages import coded, recoded
 from gpuetl.plan.nodes import Kernel, KernelReduction
-from gpuetl.user_kernels.contract import KernelContract, device_type
+from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
+from gpuetl.user_kernels.shared_memory import shared_bytes
 
 MAX_OFFSET = 2**31 - 1
 
@@ -210,14 +212,31 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
         return
     contract = operation.contract
     assert isinstance(contract, KernelContract)
-    arguments = [*arrays, *scalars(operation, contract, machine)]
+    values = scalars(operation, contract, machine)
+    arguments = [*arrays, *values]
+    shared = shared_bytes_of(operation, values)
     blocks = -(-rows // operation.block)
     if offsets is not None:
         blocks = len(offsets) - 1
         arguments += [offsets, np.int32(blocks)]
     launch = machine.user_kernel(contract.source, contract.cuda, contract.entry)
     with user_kernel(operation, machine):
-        launch(blocks, operation.block, [*arguments, np.int64(rows)])
+        launch(blocks, operation.block, [*arguments, np.int64(rows)], shared)
+
+
+def shared_bytes_of(operation: Kernel, values: Iterable[Any]) -> int:
+    """Return the shared memory of a block, which the step's arguments may decide.
+
+    Raises
+    ------
+    EvaluationError
+        Where no device has so much.
+    """
+    named_values = dict(zip(operation.arguments, (value.item() for value in values), strict=True))
+    try:
+        return shared_bytes(operation.shared_bytes, operation.block, named_values)
+    except KernelMismatch as error:
+        raise EvaluationError(recoded(f"kernel '{operation.contract.entry}': {error}", error)) from None
 
 
 def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> dict[str, Vector]:

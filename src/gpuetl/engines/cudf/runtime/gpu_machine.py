@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.codegen.machine_code import read_mark
-from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block
+from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block, refuse_shared
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.threaded_file import (
@@ -181,7 +181,7 @@ class GpuMachine:
         if blocks:
             module.get_function(entry)((blocks,), (threads,), tuple(map(as_passed, arguments)))
 
-    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any], int], None]:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
@@ -189,9 +189,13 @@ class GpuMachine:
                 self.user_kernels[source, path, entry] = user_kernel_program
         kernel = self.user_kernels[source, path, entry]
 
-        def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+        def launch(blocks: int, threads: int, arguments: Sequence[Any], shared_bytes: int) -> None:
             refuse_block(entry, threads, kernel.max_threads_per_block)
-            kernel((blocks,), (threads,), tuple(arguments))
+            if shared_bytes:
+                most = self.arrays.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+                refuse_shared(entry, shared_bytes, most - kernel.shared_size_bytes)
+                kernel.max_dynamic_shared_size_bytes = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
+            kernel((blocks,), (threads,), tuple(arguments), shared_mem=shared_bytes)
 
         return launch
 

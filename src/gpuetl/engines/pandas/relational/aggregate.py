@@ -36,6 +36,7 @@ from gpuetl.engines.pandas.relational.aggregate_picks import (
     value_of_greatest,
     value_of_least,
 )
+from gpuetl.engines.pandas.relational.aggregate_sketches import SKETCHES
 from gpuetl.engines.pandas.relational.aggregate_sums import SUMS, VARIANCES, decimal_sums, total_integers
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, grouped, reduced
 from gpuetl.errors import EvaluationError
@@ -216,6 +217,7 @@ AGGREGATES: dict[str, Handler] = {
     "last": last_value,
     "min_by": value_of_least,
     "max_by": value_of_greatest,
+    **SKETCHES,
     **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES, **MOMENTS}.items()},
     "sum": of_chunks(SUMS["sum"]),
 }
