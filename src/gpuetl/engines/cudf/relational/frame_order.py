@@ -44,13 +44,13 @@ class Wavelet:
         for place in range(levels):
             bit, level = levels - 1 - place, memory[place * words : (place + 1) * words]
             bits, counts = empty_bits(rows + 1, machine), machine.arrays.empty(words, "int32")
-            machine.launch(module, "mark_bits", rows, [rows, bit, keys, bits])
-            machine.launch(module, "count_set_bits", words, [words, bits, counts])
+            machine.launch(module, "mark_key_bits", rows, [rows, bit, keys, bits])
+            machine.launch(module, "count_level_bits", words, [words, bits, counts])
             before = scan(counts, machine, "int32", before=True)
-            machine.launch(module, "join_words", words, [words, bits, before, level])
+            machine.launch(module, "join_level_words", words, [words, bits, before, level])
             if bit:
                 split = machine.arrays.empty_like(keys)
-                machine.launch(module, "split_keys", rows, [rows, bit, level, keys, split])
+                machine.launch(module, "split_level_keys", rows, [rows, bit, level, keys, split])
                 keys = split
         return cls(levels, words, memory)
 
@@ -85,15 +85,15 @@ class OrderedColumn:
         """The place of each row in its group's order."""
         rows, keys = self.column.rows, self.machine.arrays.empty(self.column.rows, "int32")
         module = self.machine.closed(PROGRAM)
-        self.machine.launch(module, "number_values", rows, [rows, self.order_rows, self.first, keys])
+        self.machine.launch(module, "number_frame_places", rows, [rows, self.order_rows, self.first, keys])
         return Wavelet.of(keys, self.machine)
 
     @cached_property
     def previous(self) -> Array:
-        """The place (int32) in the group of the row before that has the same value; see `find_previous`."""
+        """The place (int32) in the group of the row before that has the same value; see `find_previous_values`."""
         rows, keys = self.column.rows, self.machine.arrays.empty(self.column.rows, "int32")
         arguments = [rows, self.order_rows, self.order.new_value, words_of(self.column), self.first, keys]
-        self.machine.launch(self.machine.closed(PROGRAM), "find_previous", rows, arguments)
+        self.machine.launch(self.machine.closed(PROGRAM), "find_previous_values", rows, arguments)
         return keys
 
     @cached_property

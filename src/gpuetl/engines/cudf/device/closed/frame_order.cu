@@ -22,14 +22,14 @@ DEVICE bool comes_later(double x, double y) { return x > y || (x != x && y == y)
 // ---- keys: each row's place among its group's values in order, or the row before it that has its value ----------------
 
 // `order` (null: as they are) has the rows by group and value.
-KERNEL number_values(int64_t rows, const int32_t* order, const int32_t* first, int32_t* keys) {
+KERNEL number_frame_places(int64_t rows, const int32_t* order, const int32_t* first, int32_t* keys) {
     FOR_EACH_ROW(place, rows)
         if (place < rows) keys[order ? order[place] : place] = int32_t(place - first[place]);
 }
 
 // One more than the place in the group of the row before that has the same value, 0 where there is none.  A row without a
 // value has its own: no frame that it is in begins after it.  `new_value` marks where values begin in the order.
-KERNEL find_previous(int64_t rows, const int32_t* order, const uint8_t* new_value, const uint32_t* valid,
+KERNEL find_previous_values(int64_t rows, const int32_t* order, const uint8_t* new_value, const uint32_t* valid,
                      const int32_t* first, int32_t* keys) {
     FOR_EACH_ROW(place, rows) {
         if (place >= rows) continue;
@@ -41,18 +41,18 @@ KERNEL find_previous(int64_t rows, const int32_t* order, const uint8_t* new_valu
 
 // ---- the wavelet matrix -----------------------------------------------------------------------------------------------
 
-KERNEL mark_bits(int64_t rows, int64_t bit, const int32_t* keys, uint32_t* bits) {
+KERNEL mark_key_bits(int64_t rows, int64_t bit, const int32_t* keys, uint32_t* bits) {
     FOR_EACH_ROW(row, rows) store_word(bits, row, row < rows, row < rows && keys[row] >> bit & 1);
 }
-KERNEL count_set_bits(int64_t words, const uint32_t* bits, int32_t* counts) {
+KERNEL count_level_bits(int64_t words, const uint32_t* bits, int32_t* counts) {
     FOR_EACH_ROW(word, words)
         if (word < words) counts[word] = ones(bits[word]);
 }
-KERNEL join_words(int64_t words, const uint32_t* bits, const int32_t* before, uint64_t* level) {
+KERNEL join_level_words(int64_t words, const uint32_t* bits, const int32_t* before, uint64_t* level) {
     FOR_EACH_ROW(word, words)
         if (word < words) level[word] = uint64_t(uint32_t(before[word])) << 32 | bits[word];
 }
-KERNEL split_keys(int64_t rows, int64_t bit, const uint64_t* level, const int32_t* keys, int32_t* split) {
+KERNEL split_level_keys(int64_t rows, int64_t bit, const uint64_t* level, const int32_t* keys, int32_t* split) {
     FOR_EACH_ROW(row, rows) {
         if (row >= rows) continue;
         const int64_t set = Wavelet::set_before(level, row);
