@@ -24,21 +24,21 @@ __all__ = [
     "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
     "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
     "from_epoch_ms", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest",
-    "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite",
-    "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
-    "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
-    "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or",
-    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
-    "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
-    "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
-    "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum",
-    "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2",
-    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map_get", "map_keys", "map_values",
-    "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds",
-    "millennium", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month",
-    "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
-    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
-    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
+    "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct",
+    "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow",
+    "jaccard", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left",
+    "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
+    "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count",
+    "list_distance", "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get",
+    "list_has_all", "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min",
+    "list_position", "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort",
+    "list_sum", "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10",
+    "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map_get", "map_keys",
+    "map_values", "max", "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo",
+    "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif",
+    "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc",
+    "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
     "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
     "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
     "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop",
@@ -3342,6 +3342,19 @@ def bfill(x: Expression) -> Expression:
     Example: `bfill(col("x"))` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("bfill", (x,))
+
+
+def interpolate(x: Expression, by: Expression | None = None) -> Expression:
+    """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+    Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+    interpolate(x, by => ts).
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `interpolate(col("x"))` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("interpolate", (x,), (by,))
 
 
 def diff(x: Expression, offset: int | Expression | None = None) -> Expression:

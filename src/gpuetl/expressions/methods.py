@@ -2942,6 +2942,18 @@ class Methods:
         """
         return self._call("bfill", (self,))
 
+    def interpolate(self, by: Expression | None = None) -> Expression:
+        """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+        Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+        interpolate(x, by => ts).
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").interpolate()` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("interpolate", (self,), (by,))
+
     def diff(self, offset: int | Expression | None = None) -> Expression:
         """x minus the x of `offset` (1) rows before.
 

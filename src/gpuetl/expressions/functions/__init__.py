@@ -103,7 +103,7 @@ ALIASES = {
 OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor"}
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
-    "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
+    "col": "Write the name alone: x > 1.", **dict.fromkeys(("fill", "interpolate_by", "locf"), "Write interpolate(x), interpolate(x, by => ts) or ffill(x) in a window step."), **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
     **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
     **dict.fromkeys(("damerau_levenshtein", "jaro_similarity", "jaro_winkler_similarity"), "Write levenshtein(a, b), or jaccard(a, b)."),
     **dict.fromkeys(("title", "to_titlecase", "capitalize"), "Write initcap(x)."), **dict.fromkeys(("zfill", "pad_start"), "Write lpad(x, n, '0')."),
