@@ -5,7 +5,7 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
@@ -19,7 +19,7 @@ __all__ = [
     "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century",
     "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
     "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
-    "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
+    "cum_sum", "cume_dist", "cut", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
     "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
@@ -884,6 +884,19 @@ def case(condition: IntoExpression, value: IntoExpression, *more: IntoExpression
     Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
     """
     return function_call("case", (condition, value, *more))
+
+
+def cut(x: IntoExpression, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+    """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+    A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text such
+    as `(0, 10]`. NaN is in the last bin.
+
+    Null in any argument gives null.
+
+    Example: `cut(12, [0, 10], ["low", "middle", "high"])` is `"high"`.
+    """
+    return function_call("cut", (x, breaks), (labels, left_closed))
 
 
 def coalesce(x: IntoExpression, *more: IntoExpression) -> Expression:

@@ -58,6 +58,7 @@ COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
         for key, function in FUNCTIONS.items()
         if function.definition
     },
+    ("scalar", "cut"): "a CASE, which is compared: tests/expressions/test_bins.py",
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""

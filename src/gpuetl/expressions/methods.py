@@ -5,11 +5,11 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, Scalar, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -750,6 +750,18 @@ class Methods:
         Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
         """
         return self._call("case", (self, value, *more))
+
+    def cut(self, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+        """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+        A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text
+        such as `(0, 10]`. NaN is in the last bin.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).cut([0, 10], ["low", "middle", "high"])` is `"high"`.
+        """
+        return self._call("cut", (self, breaks), (labels, left_closed))
 
     def coalesce(self, *more: IntoExpression) -> Expression:
         """The first value that is not null.
