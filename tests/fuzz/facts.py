@@ -9,6 +9,7 @@ from gpuetl.expressions.ir import Column, Literal
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes.vocabulary import VALUE
 from gpuetl.types.data_types import is_floating
 
 LONGEST_LIST, MOST_MADE = 4, 24
@@ -113,6 +114,19 @@ def asof_join_facts(node: nodes.AsofJoin, left: Facts, right: Facts) -> Facts:
 def scalar_join_facts(node: nodes.ScalarJoin, left: Facts, right: Facts) -> Facts:
     """The left rows, in order."""
     return replace(left, precision={**left.precision, node.value: right.precision[node.value]})
+
+
+@facts.register
+def vocabulary_facts(node: nodes.Vocabulary, source: Facts) -> Facts:
+    """A row for each value."""
+    exact = dict.fromkeys(node.schema, Precision.EXACT)
+    return Facts(exact | {VALUE: source.precision[node.column]}, frozenset([VALUE]), source.most_rows)
+
+
+@facts.register
+def vocabulary_lookup_facts(node: nodes.VocabularyLookup, left: Facts, right: Facts) -> Facts:
+    """The left rows."""
+    return replace(left, precision={**left.precision, node.output: Precision.EXACT}, sorted=False)
 
 
 def never_null(node: Node, name: str) -> bool:

@@ -38,6 +38,7 @@ from gpuetl.plan.nodes import (
     ScalarJoin,
     Sort,
     Union,
+    VocabularyLookup,
     passing,
 )
 from gpuetl.plan.plan import Plan
@@ -198,6 +199,12 @@ def _join(node: Join, part: Expr) -> list[tuple[int, Expr]]:
 def _scalar_join(node: ScalarJoin, part: Expr) -> list[tuple[int, Expr]]:
     """The left rows stay as they are: what does not read the value goes below."""
     return [(0, part)] if node.value not in columns_of(part) else []
+
+
+@passes.register
+def _vocabulary_lookup(node: VocabularyLookup, part: Expr) -> list[tuple[int, Expr]]:
+    """The left rows stay: what does not read the numbers goes below."""
+    return [(0, part)] if columns_of(part) and node.output not in columns_of(part) else []
 
 
 @passes.register

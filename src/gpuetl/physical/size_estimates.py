@@ -33,6 +33,7 @@ from gpuetl.plan.nodes import (
     Project,
     Sort,
     Union,
+    Vocabulary,
 )
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import STRING, DataType, is_binary
@@ -358,6 +359,8 @@ def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
         return partitions
     if isinstance(operation, Explode):
         return inputs[0] * LIST_ELEMENTS
+    if isinstance(operation, Vocabulary):
+        return max(1, inputs[0] // operation.min_count)
     if isinstance(operation, InsertRows):
         return inputs[0] * GAP_ROWS
     if isinstance(operation, Union):

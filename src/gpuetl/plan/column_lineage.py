@@ -35,9 +35,12 @@ from gpuetl.plan.nodes import (
     Read,
     Sort,
     Union,
+    Vocabulary,
+    VocabularyLookup,
     Window,
     Write,
 )
+from gpuetl.plan.nodes.vocabulary import COUNT, ID, VALUE
 
 Subtype = Literal[
     "IDENTITY", "TRANSFORMATION", "AGGREGATION", "FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL"
@@ -236,6 +239,20 @@ def _(node: Join, left: Lineage, right: Lineage) -> Lineage:
     columns |= {name: right.columns.get(name, NOTHING) for name in node.payload}
     keys = (*left.inputs_of("JOIN", node.left_on), *right.inputs_of("JOIN", node.right_on))
     return Lineage(columns, merged(left.rows, right.rows, *keys))
+
+
+@lineage_of.register(Vocabulary)
+def _(node: Vocabulary, source: Lineage) -> Lineage:
+    counted = merged(*source.inputs_of("AGGREGATION", (node.column,)))
+    found = source.with_rows("GROUP_BY", (node.column,))
+    return found._replace(columns={VALUE: source.columns.get(node.column, NOTHING), COUNT: counted, ID: counted})
+
+
+@lineage_of.register(VocabularyLookup)
+def _(node: VocabularyLookup, left: Lineage, right: Lineage) -> Lineage:
+    (column,) = node.left_on
+    looked_up = (*left.inputs_of("TRANSFORMATION", (column,)), right.columns.get(ID, NOTHING))
+    return Lineage({**left.columns, node.output: merged(*looked_up)}, left.rows)
 
 
 @lineage_of.register(ConditionJoin)

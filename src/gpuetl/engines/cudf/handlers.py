@@ -12,7 +12,9 @@ from gpuetl.engines.cudf.relational import (
     join,  # noqa: F401
     kernel,  # noqa: F401
     kernel_reduction,  # noqa: F401
+    python_kernel,  # noqa: F401
     row_operations,  # noqa: F401
+    vocabulary,  # noqa: F401
     window,  # noqa: F401
 )
 from gpuetl.plan.nodes import Read

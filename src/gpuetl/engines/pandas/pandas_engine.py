@@ -25,7 +25,9 @@ from gpuetl.engines.pandas.relational import (
     insert_rows,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
+    python_kernel,  # noqa: F401
     row_operations,  # noqa: F401
+    vocabulary,  # noqa: F401
     window,  # noqa: F401
 )
 from gpuetl.engines.pandas.relational.exchange import split_by_hash, split_by_order
