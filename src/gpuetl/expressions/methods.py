@@ -1202,6 +1202,39 @@ class Methods:
         """
         return self._call("jaccard", (self, y))
 
+    def damerau_levenshtein(self, y: IntoExpression) -> Expression:
+        """As `levenshtein`, but two neighbours that change places count once.
+
+        An error where a string has more than 256 code points.
+
+        Null in any argument gives null.
+
+        Example: `lit("from").damerau_levenshtein("form")` is `1`.
+        """
+        return self._call("damerau_levenshtein", (self, y))
+
+    def jaro_similarity(self, y: IntoExpression) -> Expression:
+        """The Jaro similarity of the code points, from 0 to 1.
+
+        An error where a string has more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaro_similarity("luck")` is `0.8333333333333334`.
+        """
+        return self._call("jaro_similarity", (self, y))
+
+    def jaro_winkler_similarity(self, y: IntoExpression) -> Expression:
+        """The Jaro similarity, raised for up to 4 equal code points at the start where it is above 0.7.
+
+        An error where a string has more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaro_winkler_similarity("duke")` is `0.8666666666666667`.
+        """
+        return self._call("jaro_winkler_similarity", (self, y))
+
     def url_encode(self) -> Expression:
         """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
@@ -1230,6 +1263,48 @@ class Methods:
         Example: `lit("1.5 (a)").regexp_escape()` is `r"1\\.5\\ \\(a\\)"`.
         """
         return self._call("regexp_escape", (self,))
+
+    def parse_filename(self, trim_extension: bool | str | Expression | None = None, separator: str | Expression | None = None) -> Expression:
+        """The name behind the last separator.
+
+        With `true` without what begins at its last dot.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_filename(True)` is `"sales"`.
+        """
+        return self._call("parse_filename", (self,), (trim_extension, separator))
+
+    def parse_dirpath(self, separator: str | Expression | None = None) -> Expression:
+        """What stands before the last separator.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_dirpath()` is `"data/2026"`.
+        """
+        return self._call("parse_dirpath", (self,), (separator,))
+
+    def parse_dirname(self, separator: str | Expression | None = None) -> Expression:
+        """The first folder, or the separator where a path begins with one.
+
+        Empty where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_dirname()` is `"data"`.
+        """
+        return self._call("parse_dirname", (self,), (separator,))
+
+    def parse_path(self, separator: str | Expression | None = None) -> Expression:
+        """The folders and the name, as list<string>.
+
+        A separator at the start is one of them.
+
+        Null in any argument gives null.
+
+        Example: `lit("/data/sales.csv").parse_path()` is `["/", "data", "sales.csv"]`.
+        """
+        return self._call("parse_path", (self,), (separator,))
 
     def year(self) -> Expression:
         """The year.
@@ -2172,6 +2247,161 @@ class Methods:
         """
         return self._call("list_cosine_distance", (self, y))
 
+    def list_median(self) -> Expression:
+        """`median` of the elements, in float64.
+
+        Null in any argument gives null.
+
+        Example: `lit([4, 1, 2]).list_median()` is `2.0`.
+        """
+        return self._call("list_median", (self,))
+
+    def list_quantile(self, q: float | Sequence[float] | Expression) -> Expression:
+        """`quantile` of the elements, in float64.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 4]).list_quantile(0.25)` is `1.5`.
+        """
+        return self._call("list_quantile", (self, q))
+
+    def list_mode(self) -> Expression:
+        """`mode` of the elements: the most frequent, the least of those that tie.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 1, 2]).list_mode()` is `2`.
+        """
+        return self._call("list_mode", (self,))
+
+    def list_mad(self) -> Expression:
+        """`mad` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 9]).list_mad()` is `1.0`.
+        """
+        return self._call("list_mad", (self,))
+
+    def list_entropy(self) -> Expression:
+        """`entropy` of the elements, in bits; 0 of no values.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_entropy()` is `1.0`.
+        """
+        return self._call("list_entropy", (self,))
+
+    def list_histogram(self) -> Expression:
+        """`histogram` of the elements.
+
+        A map of distinct values to how often each comes.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 1, 2]).list_histogram().map_values()` is `[1, 2]`.
+        """
+        return self._call("list_histogram", (self,))
+
+    def list_var(self) -> Expression:
+        """`var` of the elements: the sample variance.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_var()` is `1.0`.
+        """
+        return self._call("list_var", (self,))
+
+    def list_std(self) -> Expression:
+        """`std` of the elements: the sample standard deviation.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_std()` is `1.0`.
+        """
+        return self._call("list_std", (self,))
+
+    def list_var_pop(self) -> Expression:
+        """`var_pop` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3]).list_var_pop()` is `1.0`.
+        """
+        return self._call("list_var_pop", (self,))
+
+    def list_std_pop(self) -> Expression:
+        """`std_pop` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3]).list_std_pop()` is `1.0`.
+        """
+        return self._call("list_std_pop", (self,))
+
+    def list_sem(self) -> Expression:
+        """`sem` of the elements: list_std_pop(x) / sqrt(list_count(x)).
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3, 1, 3]).list_sem()` is `0.5`.
+        """
+        return self._call("list_sem", (self,))
+
+    def list_skewness(self) -> Expression:
+        """`skewness` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_skewness()` is `0.0`.
+        """
+        return self._call("list_skewness", (self,))
+
+    def list_kurtosis(self) -> Expression:
+        """`kurtosis` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_kurtosis()` is `None`.
+        """
+        return self._call("list_kurtosis", (self,))
+
+    def list_kurtosis_pop(self) -> Expression:
+        """`kurtosis_pop` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3]).list_kurtosis_pop()` is `-2.0`.
+        """
+        return self._call("list_kurtosis_pop", (self,))
+
+    def list_bit_and(self) -> Expression:
+        """The bits that are set in all elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([7, 5]).list_bit_and()` is `5`.
+        """
+        return self._call("list_bit_and", (self,))
+
+    def list_bit_or(self) -> Expression:
+        """The bits that are set in any element.
+
+        Null in any argument gives null.
+
+        Example: `lit([4, 1]).list_bit_or()` is `5`.
+        """
+        return self._call("list_bit_or", (self,))
+
+    def list_bit_xor(self) -> Expression:
+        """The bits that are set in an odd number of elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([7, 2]).list_bit_xor()` is `5`.
+        """
+        return self._call("list_bit_xor", (self,))
+
     def struct_extract(self, field: str | Expression) -> Expression:
         """`x.field`: a field of a struct; null where the struct is.
 
@@ -2516,6 +2746,15 @@ class Methods:
         Example: `lit("a").md5()` is `"0cc175b9c0f1b6a831c399e269772661"`.
         """
         return self._call("md5", (self,))
+
+    def sha1(self) -> Expression:
+        """SHA-1 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+        Null in any argument gives null.
+
+        Example: `lit("a").sha1()` is `"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"`.
+        """
+        return self._call("sha1", (self,))
 
     def sha256(self) -> Expression:
         """SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.
