@@ -13,7 +13,7 @@ from gpuetl.engines.pandas.columns.column import over_columns
 from gpuetl.engines.pandas.columns.keys import Groups
 from gpuetl.engines.pandas.columns.lists import Elements
 from gpuetl.expressions.functions.list_statistics import AGGREGATES, ELEMENT, OF_AGGREGATES
-from gpuetl.expressions.ir import Call, Column, Literal
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.plan.nodes import Aggregate
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import FLOAT64
@@ -42,7 +42,7 @@ def aggregated(name: str, elements: Elements, constants: list[Literal]) -> Any:
     from gpuetl.engines.pandas.relational.grouping import GroupedRows
 
     values = elements.values
-    args = (Column(ELEMENT, values.type), *constants)
+    args: tuple[Expr, ...] = (Column(ELEMENT, values.type), *constants)
     call = Call(AGGREGATES[name], args, AGGREGATES[name].rule(args)[1])
     groups = Groups(elements.rows, np.zeros(elements.count, np.int64))
     operation = cast("Aggregate", ElementCalls({"": call}))
