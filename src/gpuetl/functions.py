@@ -49,16 +49,17 @@ __all__ = [
     "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
     "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
     "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop",
-    "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_min", "rolling_std",
-    "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id",
-    "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part",
-    "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos",
-    "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update",
-    "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64",
-    "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply",
-    "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency",
-    "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct",
+    "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean",
+    "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round",
+    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left",
+    "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
+    "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat",
+    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
+    "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -4155,6 +4156,38 @@ def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_median(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The exact median over the frame, as of `median`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_median(col("x"), 3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_quantile(x: Expression, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The exact quantile over the frame, as of `quantile`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_quantile(col("x"), 0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_count_distinct(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The number of distinct values in the frame, nulls not counted.
+
+    NaN is one value.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_count_distinct(col("x").greater(1), 3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
 def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:

@@ -3659,6 +3659,35 @@ class Methods:
         """
         return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
+    def rolling_median(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exact median over the frame, as of `median`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_median(3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_median", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_quantile(self, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exact quantile over the frame, as of `quantile`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_quantile(0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_quantile", (self, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_count_distinct(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The number of distinct values in the frame, nulls not counted.
+
+        NaN is one value.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").greater(1).rolling_count_distinct(3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_count_distinct", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
     def rolling_covar_samp(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample covariance (ddof 1) of the frame's pairs without a null.
 

@@ -99,6 +99,7 @@ ALIASES = {
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
     "first_value": "first", "last_value": "last", "rolling_cov": "rolling_covar_samp", "rolling_covar": "rolling_covar_samp",
+    "rolling_nunique": "rolling_count_distinct", "rolling_n_unique": "rolling_count_distinct",
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
     "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
     "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
