@@ -20,5 +20,5 @@ def statistic(call: Call, arguments: Sequence[Vector | Literal], rows: int, mach
     return COMPUTED[call.function.name](call, arguments, rows, machine)
 
 
-HEADER = ""
+HEADER = "lists.cuh"
 FUNCTIONS: dict[str, Device | Library] = dict.fromkeys(OF_AGGREGATES, Library(statistic))
