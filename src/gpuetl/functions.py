@@ -2529,7 +2529,7 @@ def list_distance(x: IntoExpression, y: IntoExpression) -> Expression:
 def list_cosine_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
     """The cosine of the angle between two lists of one length without nulls.
 
-    NaN beside zeros alone.
+    NaN beside zeros alone, null of empty lists.
 
     Null in any argument gives null.
 

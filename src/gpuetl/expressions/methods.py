@@ -2230,7 +2230,7 @@ class Methods:
     def list_cosine_similarity(self, y: IntoExpression) -> Expression:
         """The cosine of the angle between two lists of one length without nulls.
 
-        NaN beside zeros alone.
+        NaN beside zeros alone, null of empty lists.
 
         Null in any argument gives null.
 
