@@ -1,7 +1,6 @@
 """format and printf: as DuckDB writes values, what is refused, and kernels."""
 
 import random
-from decimal import Decimal
 
 import duckdb
 import pytest
@@ -15,7 +14,7 @@ from gpuetl.types.schema import Schema
 
 INTEGERS = (0, 7, -7, 123, 1234567, -9223372036854775808, 9223372036854775807, None)
 FLOATS = (
-    0.0, -0.0, 0.5, 1.5, 2.5, -2.675, 0.125, 1e-9, -1e-300, 5e-324, 1234567.891, 999999.995, 1e15, 9007199254740993.0, 1e37, float("nan"), float("inf"), float("-inf"), 0.1, None,
+    0.0, -0.0, 0.5, 1.5, 2.5, -2.675, 0.125, 1e-9, -1e-300, 5e-324, 1234567.891, 999999.995, 1e15, 9007199254740993.0, float("nan"), float("inf"), float("-inf"), 0.1, None,
 )  # fmt: skip
 TEXTS = ("", "a", "añb", "😀x", "abcdefgh", None)
 CALLS = (
@@ -52,7 +51,7 @@ def test_values_are_written_as_by_duckdb():
 def test_kernels_write_values():
     given = frame()
     draws = random.Random(2)
-    wide = table(f=("float64", [draws.uniform(-1, 1) * 10.0 ** draws.randint(-20, 36) for _ in range(400)]))
+    wide = table(f=("float64", [draws.uniform(-1, 1) * 10.0 ** draws.randint(-20, 37) for _ in range(400)]))
     for sql in CALLS:
         assert computed(typed(sql, Schema.of_arrow(given.schema)), given).to_pylist() == values(sql, given), sql
     sql = "format('{:.3f} {:15.0f} {:,.15f}', f, f, f)"
@@ -68,7 +67,6 @@ def test_kernels_write_values():
 )  # fmt: skip
 def test_formats(sql, expected):
     assert value(sql) == expected
-    assert Decimal("2.675") > Decimal(2.675)
 
 
 @pytest.mark.parametrize(

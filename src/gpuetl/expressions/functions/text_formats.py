@@ -49,11 +49,10 @@ def formatted(name: str) -> Rule:
 
     def rule(args: Sequence[Expr]) -> Typing:
         fields = [piece for piece in pieces_of(name, args[0]) if isinstance(piece, Field)]
-        if used := {field.place for field in fields}:
-            if max(used) + 1 > len(args) - 1:
-                raise TypeMismatch(
-                    coded("GE1104", f"takes {max(used) + 1} values for this format, got {len(args) - 1}")
-                )
+        used = {field.place for field in fields}
+        if used and max(used) + 1 > len(args) - 1:
+            what = f"takes {max(used) + 1} values for this format, got {len(args) - 1}"
+            raise TypeMismatch(coded("GE1104", what))
         if unused := set(range(len(args) - 1)) - used:
             raise TypeMismatch(coded("GE1104", f"has no field for value {min(unused) + 1}"), "Leave it out.")
         for field in fields:
