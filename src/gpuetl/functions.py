@@ -1517,24 +1517,24 @@ def parse_path(path: IntoExpression, separator: str | Expression | None = None) 
     return function_call("parse_path", (path,), (separator,))
 
 
-def format(format: str | Expression, *value: IntoExpression) -> Expression:
+def format(format: str | Expression, value: IntoExpression, *more: IntoExpression) -> Expression:
     """Text with values in the places of `{}`.
 
     Null in any argument gives null.
 
     Example: `format("{}: {:.2f}", "a", lit(1.5).cast("float64"))` is `"a: 1.50"`.
     """
-    return function_call("format", (format, *value))
+    return function_call("format", (format, value, *more))
 
 
-def printf(format: str | Expression, *value: IntoExpression) -> Expression:
+def printf(format: str | Expression, value: IntoExpression, *more: IntoExpression) -> Expression:
     """Text with values in the places of `%s`, `%d` and `%.2f`.
 
     Null in any argument gives null.
 
     Example: `printf("%05d|%-3s|", lit(42), "a")` is `"00042|a  |"`.
     """
-    return function_call("printf", (format, *value))
+    return function_call("printf", (format, value, *more))
 
 
 def year(x: IntoExpression) -> Expression:

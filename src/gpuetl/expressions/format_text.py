@@ -51,7 +51,7 @@ _SPEC = re.compile(
     r"(?:\.(?P<precision>[0-9]+))?(?P<kind>[sdf])?",
     re.DOTALL,
 )
-_C_SPEC = re.compile(r"(?P<flags>[-+0,]*)(?P<width>[1-9][0-9]*)?(?:\.(?P<precision>[0-9]+))?(?:ll|l)?(?P<kind>[sdifu])")
+_C_SPEC = re.compile(r"(?P<flags>[-+0,]*)(?P<width>[1-9][0-9]*)?(?:\.(?P<precision>[0-9]+))?(?:ll|l)?(?P<kind>[sdif])")
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<index>[0-9]*)(?::(?P<spec>[^{}]*))?\}|[{}]")
 
 
@@ -131,7 +131,7 @@ def parse_percents(text: str) -> tuple[Piece, ...]:
         if found is None:
             raise InvalidFormat(coded("GE1113", f"does not support '{text[at : at + 4]}' in a format"))
         flags, precision = found["flags"], found["precision"]
-        kind = {"i": "d", "u": "d"}.get(found["kind"], found["kind"])
+        kind = {"i": "d"}.get(found["kind"], found["kind"])
         left, zeros = "-" in flags, "0" in flags and "-" not in flags
         align = "<" if left else "" if zeros else ">"
         digits = -1 if precision is None else int(precision)

@@ -130,8 +130,8 @@ FORMATTED = Function("formatted", "x field!", written, "A value written by a fie
 INTERNAL = {FORMATTED.name: FORMATTED}
 
 FUNCTIONS = (
-    Function("format", "format! value*", formatted("format"), "Text with values in the places of `{}`.", "format('{}: {:.2f}', 'a', CAST(1.5 AS float64))",
+    Function("format", "format! value more*", formatted("format"), "Text with values in the places of `{}`.", "format('{}: {:.2f}', 'a', CAST(1.5 AS float64))",
              "a: 1.50", fails=may_be_too_large, expansion=joined),
-    Function("printf", "format! value*", formatted("printf"), "Text with values in the places of `%s`, `%d` and `%.2f`.", "printf('%05d|%-3s|', 42, 'a')",
+    Function("printf", "format! value more*", formatted("printf"), "Text with values in the places of `%s`, `%d` and `%.2f`.", "printf('%05d|%-3s|', 42, 'a')",
              "00042|a  |", fails=may_be_too_large, expansion=joined),
 )  # fmt: skip
