@@ -23,15 +23,15 @@ __all__ = [
     "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
-    "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
-    "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
-    "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
-    "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
-    "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
-    "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object", "json_type",
-    "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least",
-    "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bit_and",
-    "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
+    "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "format", "from_base64",
+    "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater",
+    "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap",
+    "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan",
+    "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json",
+    "json_array", "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object",
+    "json_type", "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm",
+    "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append",
+    "list_bit_and", "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
     "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
     "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
     "list_has_any", "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop", "list_last",
@@ -45,8 +45,8 @@ __all__ = [
     "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
     "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
     "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
-    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
-    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
+    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "quantile", "quantile_disc",
+    "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
     "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
     "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
     "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct",
@@ -1531,6 +1531,26 @@ def parse_path(path: IntoExpression, separator: str | Expression | None = None) 
     Example: `parse_path(lit("/data/sales.csv"))` is `["/", "data", "sales.csv"]`.
     """
     return function_call("parse_path", (path,), (separator,))
+
+
+def format(format: str | Expression, value: IntoExpression, *more: IntoExpression) -> Expression:
+    """Text with values in the places of `{}`.
+
+    Null in any argument gives null.
+
+    Example: `format("{}: {:.2f}", "a", lit(1.5).cast("float64"))` is `"a: 1.50"`.
+    """
+    return function_call("format", (format, value, *more))
+
+
+def printf(format: str | Expression, value: IntoExpression, *more: IntoExpression) -> Expression:
+    """Text with values in the places of `%s`, `%d` and `%.2f`.
+
+    Null in any argument gives null.
+
+    Example: `printf("%05d|%-3s|", lit(42), "a")` is `"00042|a  |"`.
+    """
+    return function_call("printf", (format, value, *more))
 
 
 def year(x: IntoExpression) -> Expression:

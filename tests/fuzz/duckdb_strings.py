@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fuzz.duckdb_casts import guarded
 from fuzz.duckdb_text import Text, constant_of, text_literal
 from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import BINARY
+from gpuetl.types.data_types import BINARY, is_floating
 
 WORD = "[\\p{L}\\p{N}\\p{M}]"
 SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -105,6 +105,13 @@ def of_json(function: str) -> Text:
     return text
 
 
+def formatted(call: Call, form: str, *args: str) -> str:
+    """An error for floats from 10^38."""
+    floats = [text for text, arg in zip(args, call.args[1:], strict=True) if is_floating(arg.dtype)]
+    small = " AND ".join(f"({x} IS NULL OR abs({x}) < 1e38 OR NOT isfinite({x}))" for x in floats) or "true"
+    return guarded(small, f"{call.function.name}({form}, {', '.join(args)})", lenient=False)
+
+
 BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 
 
@@ -169,6 +176,8 @@ STRINGS: dict[str, Text] = {
         f"parse_{part}": lambda call, *args, part=part: f"parse_{part}({', '.join(args)})"
         for part in ("filename", "dirpath", "dirname", "path")
     },
+    "format": formatted,
+    "printf": formatted,
     "sha1": "sha1({0})",
     "md5": "md5({0})",
     "sha256": "sha256({0})",

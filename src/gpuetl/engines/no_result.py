@@ -86,6 +86,7 @@ TOO_MANY_CHARACTERS = coded("GE2003", "more than 1,000,000 characters, or copies
 NO_CODE_POINT = coded("GE2003", "not a code point of Unicode")
 LONG_STRINGS = coded("GE2003", "both strings have more than 1,024 characters")
 LONG_STRING = coded("GE2003", "a string has more than 1,024 characters")
+NOT_FORMATTED = coded("GE2003", "a number from 10^38, or NaN or infinite beside zeros in front")
 LONGER_STRING = coded("GE2003", "a string has more than 256 characters")
 OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")

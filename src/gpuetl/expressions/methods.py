@@ -1318,6 +1318,24 @@ class Methods:
         """
         return self._call("parse_path", (self,), (separator,))
 
+    def format(self, format: str | Expression, *more: IntoExpression) -> Expression:
+        """Text with values in the places of `{}`.
+
+        Null in any argument gives null.
+
+        Example: `lit("a").format("{}: {:.2f}", lit(1.5).cast("float64"))` is `"a: 1.50"`.
+        """
+        return self._call("format", (format, self, *more))
+
+    def printf(self, format: str | Expression, *more: IntoExpression) -> Expression:
+        """Text with values in the places of `%s`, `%d` and `%.2f`.
+
+        Null in any argument gives null.
+
+        Example: `lit(42).printf("%05d|%-3s|", "a")` is `"00042|a  |"`.
+        """
+        return self._call("printf", (format, self, *more))
+
     def year(self) -> Expression:
         """The year.
 

@@ -31,6 +31,7 @@ from gpuetl.expressions.functions import (
     sketches,
     strings,
     structs,
+    text_formats,
     timestamps,
     windows,
     zones,
@@ -48,6 +49,7 @@ MODULES = (
     regex,
     characters,
     paths,
+    text_formats,
     calendar,
     timestamps,
     formats,
@@ -127,7 +129,6 @@ INSTEAD = {
     "parse_url": "Write regexp_extract(url, '^https?://([^/:?#]+)', 1) for the host.",
     **dict.fromkeys(("strip", "strip_chars"), "Write trim(x)."), **dict.fromkeys(("lstrip", "strip_chars_start"), "Write ltrim(x)."),
     **dict.fromkeys(("rstrip", "strip_chars_end"), "Write rtrim(x)."),
-    **dict.fromkeys(("format", "printf"), "Write 'a' || CAST(x AS string), or concat_ws('', …)."),
     "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
     "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
     **dict.fromkeys(("get_json_object", "json_extract_scalar", "json_path_match"), "Write json_extract_string(text, path), or text ->> '$.a'."),
@@ -171,7 +172,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL, **text_formats.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

@@ -47,6 +47,7 @@ from gpuetl.engines.no_result import (
     NO_CODE_POINT,
     NOT_A_JSON_NUMBER,
     NOT_BASE64,
+    NOT_FORMATTED,
     NOT_HEX,
     NOT_JSON,
     NOT_UTF8,
@@ -112,6 +113,7 @@ REASONS = (
     NOT_A_JSON_NUMBER,
     LONG_STRING,
     LONGER_STRING,
+    NOT_FORMATTED,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

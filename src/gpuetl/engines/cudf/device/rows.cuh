@@ -246,6 +246,7 @@ enum Reason : int {
     NO_JSON_NUMBER = 34,
     LONG_STRING = 35,
     LONGER_STRING = 36,
+    NOT_FORMATTED = 37,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

@@ -26,13 +26,15 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     paths,
     regex,
     strings,
+    text_formats,
     timestamps,
     zones,
 )
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS,
-    **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
+    **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **text_formats.HANDLERS,
+    **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
     **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
     **hashing.HANDLERS,
