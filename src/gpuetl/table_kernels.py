@@ -32,13 +32,15 @@ class TableKernels:
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
         kind: Literal["", "rows", "groups", "elementwise", "reduction", "scan"] = "",
         args: KernelArguments | None = None, nulls: Nulls = "propagate",
-        by: Names = (), order_by: Names = (), block: int = 256, flops_per_row: int = 0,
+        by: Names = (), order_by: Names = (), block: int = 256, shared_bytes: str | int = "",
+        flops_per_row: int = 0,
     ) -> Table:  # fmt: skip
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
         return self.step(
             verbs.Kernel(
                 cuda=cuda, entry=entry, block=block, order_by=order_of("kernel", order_by), kind=kind,
-                flops_per_row=flops_per_row, **_kernel_keys(inputs, outputs, reference, args, nulls, by),
+                shared_bytes=str(shared_bytes), flops_per_row=flops_per_row,
+                **_kernel_keys(inputs, outputs, reference, args, nulls, by),
             )
         )  # fmt: skip
 
@@ -49,6 +51,21 @@ class TableKernels:
         """Add columns that C++ statements compute from a row's inputs, such as `y = x * scale;`."""
         keys = _kernel_keys(inputs, outputs, reference, args, nulls, ())
         return self.step(verbs.Kernel(body=body, kind="elementwise", **keys))
+
+    def python_kernel(
+        self, python: str, inputs: Names, outputs: Mapping[str, str], *,
+        frame: Literal["pandas", "arrow", "cudf"] = "pandas", timeout: str = "", args: KernelArguments | None = None,
+        nulls: Literal["pass", "propagate", "forbid"] = "pass", by: Names = (), order_by: Names = (),
+        reference: str = "",
+    ) -> Table:  # fmt: skip
+        """Add the columns that a Python function (file.py:function) gives for frames of the inputs.
+
+        Each frame has the rows of a group of `by`, in the order of `order_by`; without both, any rows, and a row's
+        result must not depend on the others.  `timeout`, such as `30s`, is for one call.
+        """
+        keys = _kernel_keys(inputs, outputs, reference, args, nulls, by, "pass")
+        kind, order = "" if frame == "pandas" else frame, order_of("kernel", order_by)
+        return self.step(verbs.Kernel(python=python, frame=kind, timeout=timeout, order_by=order, **keys))
 
     def reduction_kernel(
         self, inputs: Names, outputs: Mapping[str, str], reference: str, *, reduce: str, identity: str | float,
@@ -92,9 +109,11 @@ class KernelKeys(TypedDict):
 
 
 def _kernel_keys(
-    inputs: Names, outputs: Mapping[str, str], reference: str, args: KernelArguments | None, nulls: str, by: Names
-) -> KernelKeys:
+    inputs: Names, outputs: Mapping[str, str], reference: str, args: KernelArguments | None, nulls: str, by: Names,
+    usual_nulls: str = "propagate",
+) -> KernelKeys:  # fmt: skip
     return {
         "inputs": names_of("kernel: inputs", inputs), "outputs": read_plain(TYPES, outputs, "kernel"),
-        "reference": reference, "args": formulas(args or {}), "nulls": nulls, "by": names_of("kernel: by", by),
+        "reference": reference, "args": formulas(args or {}),
+        "nulls": "" if nulls == usual_nulls else nulls, "by": names_of("kernel: by", by),
     }  # fmt: skip

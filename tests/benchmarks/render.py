@@ -1,4 +1,4 @@
-"""Renders results/*.json into docs/performance.md, the newest result of each benchmark, and into docs/lab/gpu-parts.md."""
+"""Renders results/*.json into docs/performance.md, docs/kernel-examples.md and docs/lab/gpu-parts.md, the newest of each."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from render_host import (
     stores_section,
     sync_section,
 )
+from render_kernels import kernels_page
 from render_lab import lab_page
 from render_memory import csv_section, limits_section, memory_section
 from render_scaling import scaling_section
@@ -130,10 +131,11 @@ def page() -> str:
 
 
 def render() -> None:
-    """Write both pages."""
+    """Write the pages."""
     lab = PAGE.parent / "lab" / "gpu-parts.md"
     lab.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8")
+    (PAGE.parent / "kernel-examples.md").write_text(kernels_page(measured("kernel-examples")), encoding="utf-8")
     lab.write_text(lab_page(newest("parts"), newest("aggregates"), newest("engines")), encoding="utf-8")
 
 

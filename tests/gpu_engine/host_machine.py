@@ -3,6 +3,7 @@
 import ctypes
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -28,7 +29,7 @@ from gpu_engine.host_compressor import HostCompressor
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, named
 from gpuetl.engines.cudf.columns.frame import Frame
-from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow, to_table
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.io.parquet_reader import column_paths, type_as_read
@@ -51,6 +52,7 @@ from gpuetl.formats.nested_arrays import in_type
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
+from gpuetl.user_kernels.function_frames import arrow_array, host_frame
 
 COMPILER = shutil.which("g++")
 FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
@@ -74,6 +76,10 @@ template <class T> T atomicOr(T* at, T bits) { T before = *at; *at |= bits; retu
 template <class T> T atomicAdd(T* at, T value) { T before = *at; *at += value; return before; }
 #line 1
 """
+
+
+COOPERATIVE = re.compile(r"\b(__syncthreads|__shared__|__syncwarp|__shfl\w*)\b")
+"""What threads of a block do together."""
 
 
 class Dim3(ctypes.Structure):
@@ -204,7 +210,11 @@ class HostMachine:
         return True
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Any:
-        """Run a kernel thread by thread; one whose threads wait for each other cannot run here."""
+        """Run a kernel thread by thread; one whose threads wait for each other, or share memory, in turns."""
+        if COOPERATIVE.search(source):
+            from gpu_engine.emulated_kernels import emulated_kernel  # it imports this module
+
+            return emulated_kernel(named(source, path), entry)
         text = USER + named(source, path)
         try:
             module = library(text)
@@ -212,7 +222,7 @@ class HostMachine:
             raise does_not_compile(entry, str(error), text) from None
         places = {name: Dim3.in_dll(module, name) for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
 
-        def launch(blocks: int, threads: int, arguments: Any) -> None:
+        def launch(blocks: int, threads: int, arguments: Any, shared_bytes: int) -> None:
             places["gridDim"].x, places["blockDim"].x = blocks, threads
             passed = [as_c(argument) for argument in arguments]
             for block in range(blocks):
@@ -221,6 +231,20 @@ class HostMachine:
                     module[entry](*passed)
 
         return launch
+
+    def to_dataframe(self, frame: Frame) -> Any:
+        """Stand in for a cuDF frame by one of pandas."""
+        return host_frame(to_table(frame, self), "pandas")
+
+    def from_series(self, series: Any, dtype: pa.DataType) -> Vector:
+        """Convert it as on the host."""
+        try:
+            array = arrow_array(series, dtype)
+        except (pa.ArrowException, ValueError) as error:
+            raise TypeError(str(error)) from None
+        if array.type != dtype:
+            raise TypeError(str(array.type))
+        return from_arrow(array, self)
 
     def user_module(self, source: str, kernel: str) -> ctypes.CDLL:
         """Compile as what the engine generates."""

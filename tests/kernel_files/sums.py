@@ -44,3 +44,11 @@ def nothing(offsets, x):
 
 def norm(offsets, x):
     return {"norm": np.sqrt(np.add.reduceat(x * x, offsets[:-1])) if len(x) else x}
+
+
+def smoothed(offsets, x, width):
+    y = np.zeros_like(x)
+    for start, stop in pairwise(offsets):
+        for row in range(start, stop):
+            y[row] = x[max(start, row - width) : min(stop, row + width + 1)].mean()
+    return {"y": y}

@@ -38,7 +38,7 @@ class ShuffledMachine(HostMachine):
         module = library(FOR_THE_CPU + source)
         places = {name: Dim3.in_dll(module, name) for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
 
-        def launch(blocks, threads, arguments):
+        def launch(blocks, threads, arguments, shared_bytes):
             places["gridDim"].x, places["blockDim"].x = blocks, threads
             passed = [as_c(argument) for argument in arguments]
             for number in self.random.sample(range(blocks * threads), blocks * threads):

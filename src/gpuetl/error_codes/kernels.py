@@ -8,6 +8,15 @@ extern "C" __global__ void twice(const double* amount, double* y, long long n_ro
     if (row < n_rows) y[row] = 2 * amount[row];
 }
 """
+TILES = """\
+extern "C" __global__ void twice(const double* amount, double* y, long long n_rows) {
+    extern __shared__ double tile[];
+    long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (row < n_rows) tile[threadIdx.x] = amount[row];
+    __syncthreads();
+    if (row < n_rows) y[row] = 2 * tile[threadIdx.x];
+}
+"""
 TWIN = """\
 def twice(amount, factor=2):
     return {"y": factor * amount}
@@ -248,5 +257,62 @@ daily.yaml:12:9: stage 'priced', step 1: no row reaches kernel 'tariff', so ther
 Give the pipeline's sources some rows: `gpuetl kernel bench` repeats them.""",
         kind="command",
         untested="needs a GPU",
+    ),
+    ErrorPage(
+        code="GE1901",
+        title="not a size",
+        cause="A kernel step states a size, such as shared_bytes, that is not arithmetic of whole numbers and of the names "
+        "that it can use, or that is negative.",
+        fix="Write a number, or an expression such as 8 * block.  min(a, b) and max(a, b) work, too.",
+        example="""\
+- kernel:
+    cuda: tiles.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}
+    shared_bytes: 8 * threads""",
+        message="""\
+example.yaml:15:25: stage 'result', step 1: shared_bytes '8 * threads' has an unknown name 'threads'.  It can use block.  [GE1901]
+    shared_bytes: 8 * threads
+                  ^^^^^^^^^^^""",
+        fixed="""\
+- kernel:
+    cuda: tiles.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}
+    shared_bytes: 8 * block""",
+        files={**FILES, "tiles.cu": TILES},
+    ),
+    ErrorPage(
+        code="GE1902",
+        title="shared memory of a kernel",
+        cause="A block of a kernel is given more shared memory than the device has, or a kernel with extern __shared__ "
+        "memory is given none, or one without it is given some.",
+        fix="Set shared_bytes to what the kernel's threads use.  A smaller block needs less.  For large tables, work in "
+        "tiles.",
+        example="""\
+- kernel:
+    cuda: tiles.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}
+    shared_bytes: 4096 * block""",
+        message="""\
+example.yaml:15:25: stage 'result', step 1: shared_bytes '4096 * block' is 1,048,576, where block = 256, and a block has at most 232,448.  Set a smaller block, or work in tiles.  [GE1902]
+    shared_bytes: 4096 * block
+                  ^^^^^^^^^^^^""",
+        fixed="""\
+- kernel:
+    cuda: tiles.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}
+    shared_bytes: 8 * block""",
+        files={**FILES, "tiles.cu": TILES},
     ),
 )

@@ -77,7 +77,7 @@ Row 4 of sales.csv: amount = null, id = 3""",
         message="""\
 example.yaml:9:25: stage 'result', step 1: column 'total': list_reduce(range(id - 1), lambda total, e: total + e) has no result, for []: an empty list has no first element  [GE1875]
     - select: {total: 'list_reduce(range(id - 1), lambda total, e: total + e)'}
-                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 Row 2 of sales.csv: id = 1""",
         fixed="- select: {total: 'list_reduce(range(id - 1), lambda total, e: total + e, 0)'}",
     ),

@@ -3,8 +3,8 @@
 KERNELS = """\
 ## Kernels
 
-A [kernel step](#kernel) runs a CUDA kernel of yours. [The tutorial](tutorial/4-first-kernel.md) builds one. A step
-has one of five kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
+A [kernel step](#kernel) runs a CUDA kernel of yours, or [a Python function over frames](#python-kernels). [The
+tutorial](tutorial/4-first-kernel.md) builds a kernel. A step with CUDA code has one of five kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
 
 | kind | keys | computes |
 |---|---|---|
@@ -28,6 +28,9 @@ One thread computes one row. `T` and `U` are the types of the columns. The kerne
   `const int* offsets, int n_groups`. `offsets[g]` is the first row of group g, and `offsets[n_groups]` is the number
   of rows.
 - The grid has a thread for each row, or a block for each group. `block` is the number of threads in a block.
+- `shared_bytes: 8 * block` gives each block shared memory, for a kernel with `extern __shared__ double tile[];`. It is
+  a number or arithmetic of `block` and args. gpuetl compares it with the device's limit. Static arrays, such as
+  `__shared__ double tile[256];`, need no key.
 - `#include "own.cuh"` reads a header next to the file that includes it, or next to the kernel's file. gpuetl reads
   headers when it plans the pipeline, and sends them to workers. A missing header is an error, even where `#if` leaves
   it out.

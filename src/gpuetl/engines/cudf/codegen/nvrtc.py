@@ -132,6 +132,13 @@ def refuse_block(entry: str, threads: int, most: int) -> None:
         raise EvaluationError(coded("GE1306", f"{found}.  Set block: {most // 32 * 32 or most}"))
 
 
+def refuse_shared(entry: str, shared_bytes: int, most: int) -> None:
+    """Raise `EvaluationError` for more shared memory than a block of this GPU may have, beside what is static."""
+    if shared_bytes > most:
+        found = f"kernel '{entry}' takes at most {most:,} shared bytes a block on this GPU, and shared_bytes is"
+        raise EvaluationError(coded("GE1902", f"{found} {shared_bytes:,}.  Set a smaller block, or work in tiles"))
+
+
 # Whether kernels compile: NVRTC, or nvcc for CUDA files, says so without a GPU.
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,12 +38,14 @@ from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.cudf.relational.kernel_scan import known_values, scan_source, scanned
 from gpuetl.engines.no_result import null_input
 from gpuetl.errors import EvaluationError
-from gpuetl.messages import coded
+from gpuetl.messages import coded, recoded
 from gpuetl.plan.nodes import Kernel, KernelReduction
-from gpuetl.user_kernels.contract import KernelContract, device_type
+from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
+from gpuetl.user_kernels.shared_memory import shared_bytes
 
 MAX_OFFSET = 2**31 - 1
+Operation = TypeVar("Operation", bound=Kernel)
 
 
 @run_operation.register
@@ -75,7 +78,7 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     elif operation.nulls == "masks":
         outputs = with_masks(operation, inputs, starts, frame.rows, machine)
     else:
-        outputs = on_valid(operation, inputs, starts, frame.rows, machine)
+        outputs = on_valid(operation, inputs, starts, frame.rows, machine, launched)
     return frame.updated(outputs)
 
 
@@ -120,17 +123,18 @@ def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector],
 
 
 def on_valid(
-    operation: Kernel, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine
-) -> dict[str, Vector]:
-    """Run on the rows that are valid in every input, and spread the outputs over all rows."""
+    operation: Operation, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine,
+    compute: Callable[[Operation, dict[str, Vector], Array | None, int, Machine], dict[str, Vector]],
+) -> dict[str, Vector]:  # fmt: skip
+    """Compute on the rows that are valid in every input, and spread the outputs over all rows."""
     nullable = [vector for vector in inputs.values() if vector.nulls]
     if not nullable:
-        return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
+        return compute(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
     valid = valid_in_all(nullable, machine)
     kept = numbers_where(valid, machine)
     before = None if starts is None else scan(valid, machine, "int32", before=True)
     offsets = offsets_of(starts, before, len(kept), machine)
-    outputs = launched(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
+    outputs = compute(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
     places = filled(rows, -1, "int32", machine)
     scatter(places, kept, machine)
     return take(outputs, places, machine)
@@ -210,14 +214,31 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
         return
     contract = operation.contract
     assert isinstance(contract, KernelContract)
-    arguments = [*arrays, *scalars(operation, contract, machine)]
+    values = scalars(operation, contract, machine)
+    arguments = [*arrays, *values]
+    shared = shared_bytes_of(operation, values)
     blocks = -(-rows // operation.block)
     if offsets is not None:
         blocks = len(offsets) - 1
         arguments += [offsets, np.int32(blocks)]
     launch = machine.user_kernel(contract.source, contract.cuda, contract.entry)
     with user_kernel(operation, machine):
-        launch(blocks, operation.block, [*arguments, np.int64(rows)])
+        launch(blocks, operation.block, [*arguments, np.int64(rows)], shared)
+
+
+def shared_bytes_of(operation: Kernel, values: Iterable[Any]) -> int:
+    """Return the shared memory of a block, which the step's arguments may decide.
+
+    Raises
+    ------
+    EvaluationError
+        Where no device has so much.
+    """
+    named_values = dict(zip(operation.arguments, (value.item() for value in values), strict=True))
+    try:
+        return shared_bytes(operation.shared_bytes, operation.block, named_values)
+    except KernelMismatch as error:
+        raise EvaluationError(recoded(f"kernel '{operation.contract.entry}': {error}", error)) from None
 
 
 def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> dict[str, Vector]:

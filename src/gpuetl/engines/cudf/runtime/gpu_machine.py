@@ -16,8 +16,9 @@ import numpy as np
 
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.codegen.machine_code import read_mark
-from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block
+from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block, refuse_shared
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.threaded_file import (
     ThreadedFile,
@@ -181,7 +182,7 @@ class GpuMachine:
         if blocks:
             module.get_function(entry)((blocks,), (threads,), tuple(map(as_passed, arguments)))
 
-    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any], int], None]:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
@@ -189,9 +190,13 @@ class GpuMachine:
                 self.user_kernels[source, path, entry] = user_kernel_program
         kernel = self.user_kernels[source, path, entry]
 
-        def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+        def launch(blocks: int, threads: int, arguments: Sequence[Any], shared_bytes: int) -> None:
             refuse_block(entry, threads, kernel.max_threads_per_block)
-            kernel((blocks,), (threads,), tuple(arguments))
+            if shared_bytes:
+                most = self.arrays.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+                refuse_shared(entry, shared_bytes, most - kernel.shared_size_bytes)
+                kernel.max_dynamic_shared_size_bytes = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
+            kernel((blocks,), (threads,), tuple(arguments), shared_mem=shared_bytes)
 
         return launch
 
@@ -313,6 +318,21 @@ class GpuMachine:
         numbers = self.arrays.empty(strings.rows, "int32")
         shifted(column_array(ranks, "int32"), -1, numbers, self)
         return numbers
+
+    def to_dataframe(self, frame: Frame) -> Any:
+        """Wait for the columns: cuDF goes on with them on the default stream."""
+        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
+
+        self.arrays.cuda.get_current_stream().synchronize()
+        return to_dataframe(frame)
+
+    def from_series(self, series: Any, dtype: DataType) -> Vector:
+        """Wait for the default stream, which is cuDF's."""
+        from gpuetl.engines.cudf.runtime.dataframes import from_series
+
+        vector = from_series(series, dtype)
+        self.arrays.cuda.Stream.null.synchronize()
+        return vector
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""

@@ -214,13 +214,29 @@ class KeptKernel:
         self.function = module_of(code).get_function(entry)
         self.max_threads_per_block = driver.funcGetAttribute(MAX_THREADS_PER_BLOCK, self.function.ptr)
 
-    def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
+    @property
+    def shared_size_bytes(self) -> int:
+        """The shared memory that the kernel's text declares itself."""
+        return int(driver.funcGetAttribute(SHARED_SIZE_BYTES, self.function.ptr))
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        """The shared memory that a launch may give."""
+        return int(driver.funcGetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, self.function.ptr))
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, size: int) -> None:
+        driver.funcSetAttribute(self.function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
+
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...], *, shared_mem: int = 0
+    ) -> None:
         """Launch it."""
-        self.function(grid, block, arguments)
+        self.function(grid, block, arguments, shared_mem)
 
 
-MAX_THREADS_PER_BLOCK = 0
-"""CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK."""
+MAX_THREADS_PER_BLOCK, SHARED_SIZE_BYTES, MAX_DYNAMIC_SHARED_SIZE_BYTES = 0, 1, 8
+"""CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK and so on."""
 
 
 def kept_user_kernel(text: str, entry: str) -> KeptKernel | None:

@@ -91,14 +91,14 @@ class TracedMachine:
         with self.launched(entry, "kernel", blocks=blocks, threads=threads):
             self.machine.launch_blocks(module, entry, blocks, threads, arguments)
 
-    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+    def user_kernel(self, source: str, path: FilePath, entry: str) -> Callable[[int, int, Sequence[Any], int], None]:
         """Trace the loading, and each launch."""
         with self.loading(source, entry):
             kernel = self.machine.user_kernel(source, path, entry)
 
-        def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+        def launch(blocks: int, threads: int, arguments: Sequence[Any], shared_bytes: int) -> None:
             with self.launched(entry, "kernel", blocks=blocks, threads=threads):
-                kernel(blocks, threads, arguments)
+                kernel(blocks, threads, arguments, shared_bytes)
 
         return launch
 
