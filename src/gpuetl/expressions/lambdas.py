@@ -95,8 +95,8 @@ def reduced(
         function = TypedLambda(variables, cast(spelled_out(body, syntax), dtype))
         rest = () if initial is None else (cast(spelled_out(initial, syntax), dtype),)
         return Call(FUNCTIONS["scalar", "list_reduce"], (spelled_out(lists, syntax), function, *rest), dtype)
-    message = f"list_reduce begins with {type_name(first)}, and its lambda gives {type_name(body.dtype)}"
-    raise InvalidExpression(coded("GE1103", message), written.span or syntax.span, "CAST one of them.")
+    types_of_values = f"list_reduce begins with {type_name(first)}, and its lambda gives {type_name(body.dtype)}"
+    raise InvalidExpression(coded("GE1103", types_of_values), written.span or syntax.span, "CAST one of them.")
 
 
 def refuse_same_names(written: Lambda, known: tuple[str, ...]) -> None:
