@@ -33,33 +33,34 @@ __all__ = [
     "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append",
     "list_bit_and", "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
     "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
-    "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
-    "list_has_any", "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop", "list_last",
-    "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min", "list_mode", "list_position",
-    "list_prepend", "list_product", "list_quantile", "list_reverse", "list_select", "list_sem", "list_skewness",
-    "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value",
-    "list_var", "list_var_pop", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
-    "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
-    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
-    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
-    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
-    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "quantile", "quantile_disc",
-    "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
-    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
-    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
-    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct",
-    "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean",
-    "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round",
-    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left",
-    "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
-    "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat",
-    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
-    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
-    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
-    "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
-    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get", "list_grade_up",
+    "list_has_all", "list_has_any", "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop",
+    "list_last", "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min", "list_mode",
+    "list_position", "list_prepend", "list_product", "list_quantile", "list_reduce", "list_reverse",
+    "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice", "list_sort", "list_std",
+    "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var", "list_var_pop", "list_where",
+    "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time",
+    "make_timestamp", "map", "map_concat", "map_contains", "map_contains_value", "map_entries", "map_extract",
+    "map_from_entries", "map_get", "map_keys", "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean",
+    "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond",
+    "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month", "month_name",
+    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname",
+    "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product",
+    "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
+    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile",
+    "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
+    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
+    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -2352,6 +2353,28 @@ def list_sort(x: IntoExpression, order: str | Expression | None = None, nulls: s
     return function_call("list_sort", (x,), (order, nulls))
 
 
+def list_reverse_sort(x: IntoExpression, nulls: str | Expression | None = None) -> Expression:
+    """`list_sort(x, 'desc')`: nulls are last, unless 'nulls first' is given.
+
+    Null in any argument gives null.
+
+    Example: `list_reverse_sort([2, 3, 1])` is `[3, 2, 1]`.
+    """
+    return function_call("list_reverse_sort", (x,), (nulls,))
+
+
+def list_grade_up(x: IntoExpression, order: str | Expression | None = None, nulls: str | Expression | None = None) -> Expression:
+    """The 1-based places of the elements in the order of `list_sort`.
+
+    Equal ones as they stand.
+
+    Null in any argument gives null.
+
+    Example: `list_grade_up([30, 10, 20])` is `[2, 3, 1]`.
+    """
+    return function_call("list_grade_up", (x,), (order, nulls))
+
+
 def list_distinct(x: IntoExpression) -> Expression:
     """The distinct elements that are not null, in the order in which they first come.
 
@@ -2508,6 +2531,18 @@ def list_last(x: IntoExpression) -> Expression:
     Example: `list_last([1, 2, 3])` is `3`.
     """
     return function_call("list_last", (x,))
+
+
+def list_reduce(x: IntoExpression, function: Callable[..., IntoExpression] | Expression, initial: IntoExpression = None) -> Expression:
+    """`list_reduce(x, lambda total, e.
+
+    Total + e)`: what a lambda makes of the first element and the next, of that and the next, and so on. It begins with
+    `initial` if that is given. With `lambda total, e, i:` it knows the element's 1-based place. An empty list without
+    `initial` is an error.
+
+    Example: `list_reduce([1, 2, 3], lambda total, e: total.add(e), 10)` is `16`.
+    """
+    return function_call("list_reduce", (x, function), (initial,))
 
 
 def list_bool_and(x: IntoExpression) -> Expression:

@@ -22,6 +22,7 @@ EVALUATED_APART = {
     "case",
     "coalesce",
     "list_transform",
+    "list_reduce",
 } | EXPANDED  # the first two decide which rows their operands see
 FOUR_ROWS = table(x=("int64", [1, 1, 2, None]))
 FOUR_HOURS = table(

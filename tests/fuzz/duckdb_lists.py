@@ -79,6 +79,13 @@ def of_values(text: str) -> Text:
     return made
 
 
+def reduced(call: Call, x: str, function: str, *initial: str) -> str:
+    """Begun with a value of the result's type."""
+    typed_list = f"CAST({x} AS {sql_type(call.dtype)}[])" if not initial else x
+    first = [f"CAST({value} AS {sql_type(call.dtype)})" for value in initial]
+    return f"list_reduce({', '.join([typed_list, function, *first])})"
+
+
 def distinct(more: str = "") -> str:
     """The first of equal elements that are not null."""
     return f"list_filter({{0}}, lambda v, i: v IS NOT NULL AND list_position({{0}}, v) = i{more})"
@@ -93,6 +100,7 @@ LISTS: dict[str, Text] = {
     "list_value": made,
     "list_transform": "list_transform({0}, {1})",
     "list_filter": "list_filter({0}, {1})",
+    "list_reduce": reduced,
     "range": ranged("range"),
     "generate_series": ranged("generate_series"),
     "list_position": typed("list_position({0}, {1})"),
@@ -104,6 +112,10 @@ LISTS: dict[str, Text] = {
     "list_prepend": "list_prepend({0}, {1})",
     "list_reverse": "list_reverse({0})",
     "list_sort": ordered,
+    "list_reverse_sort": lambda call, x, *nulls: (
+        f"list_reverse_sort({x}, '{constant_of(call, 1) if nulls else 'nulls last'}')"
+    ),
+    "list_grade_up": lambda call, x, *words: ordered(call, x, *words).replace("list_sort", "list_grade_up", 1),
     "list_distinct": distinct(),
     "list_unique": typed("list_unique({0})"),
     "list_intersect": where_both(distinct(" AND list_contains({1}, v)")),

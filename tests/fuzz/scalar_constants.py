@@ -67,6 +67,13 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "list_filter.function": (
         Lambda(("e",), Apply("not", (Apply("is_null", (Variable("e"),)),))), Lambda(("e", "i"), Apply("greater", (Variable("i"), Constant(1)))),
     ),
+    "list_reduce.function": (
+        Lambda(("a", "e"), Apply("coalesce", (Variable("e"), Variable("a")))),
+        Lambda(("a", "e", "i"), Apply("case", (Apply("greater", (Variable("i"), Constant(2))), Variable("a"), Variable("e")))),
+    ),
+    "list_reverse_sort.nulls": ("nulls first", "nulls last"),
+    "list_grade_up.order": ("asc", "desc"),
+    "list_grade_up.nulls": ("nulls first", "nulls last"),
     "list_sort.order": ("asc", "desc", "DESC"),
     "list_sort.nulls": ("nulls first", "nulls last"),
     "path": ("$", "$.a", "$.a.b[0]", "$[0]", "$[#-1]", "/a/b", "b"),

@@ -68,4 +68,17 @@ example.yaml:9:21: stage 'result', step 1: column 'm': map([amount], [id]) has n
 Row 4 of sales.csv: amount = null, id = 3""",
         fixed="- select: {m: 'MAP {coalesce(amount, 0): id}'}",
     ),
+    ErrorPage(
+        code="GE1875",
+        title="an empty list has no first element",
+        cause="`list_reduce` begins with the first element of a list, and the list has none.",
+        fix="Give a value to begin with: `list_reduce(x, lambda total, e: total + e, 0)`.",
+        example="- select: {total: 'list_reduce(range(id - 1), lambda total, e: total + e)'}",
+        message="""\
+example.yaml:9:25: stage 'result', step 1: column 'total': list_reduce(range(id - 1), lambda total, e: total + e) has no result, for []: an empty list has no first element  [GE1875]
+    - select: {total: 'list_reduce(range(id - 1), lambda total, e: total + e)'}
+                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Row 2 of sales.csv: id = 1""",
+        fixed="- select: {total: 'list_reduce(range(id - 1), lambda total, e: total + e, 0)'}",
+    ),
 )

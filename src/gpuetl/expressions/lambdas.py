@@ -6,17 +6,18 @@ from collections.abc import Callable
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.advice import mismatch
-from gpuetl.expressions.functions import Function, TypeMismatch
+from gpuetl.expressions.functions import FUNCTIONS, Function, TypeMismatch
 from gpuetl.expressions.ir import Call, Expr, Variable
 from gpuetl.expressions.ir import Lambda as TypedLambda
 from gpuetl.expressions.nested_constants import spelled_out
 from gpuetl.expressions.syntax import Apply, Lambda, Syntax
 from gpuetl.messages import coded
-from gpuetl.types.data_types import INT64, UNKNOWN, type_name
+from gpuetl.types.data_types import INT64, NULL, UNKNOWN, DataType, common_type, type_name
 from gpuetl.types.nested_types import is_list
 
-LAMBDA_FUNCTIONS = ("list_transform", "list_filter")
+LAMBDA_FUNCTIONS = ("list_transform", "list_filter", "list_reduce")
 TypeBody = Callable[[Syntax, tuple[Variable, ...]], Expr]
+Coerce = Callable[[Expr, DataType], Expr]
 
 
 def lambda_call(
@@ -53,13 +54,64 @@ def lambda_call(
     return Call(function, (spelled_out(lists, syntax), typed), dtype)
 
 
-def variables_of(written: Lambda, lists: Expr, known: tuple[str, ...]) -> tuple[Variable, ...]:
-    """Return what a lambda calls an element, and its place."""
+def reduced(
+    syntax: Apply, lists: Expr, initial: Expr | None, known: tuple[str, ...], type_body: TypeBody, cast: Coerce
+) -> Expr | None:
+    """Return a call of `list_reduce`; None where a part of it is wrong.
+
+    The value so far has the type of the first one, or of what the lambda gives of it, if that is wider.
+
+    Raises
+    ------
+    InvalidExpression
+        For arguments that are no list and lambda, and a lambda that gives another type.
+    """
+    if len(syntax.args) not in (2, 3) or syntax.keywords or not isinstance(syntax.args[1], Lambda):
+        message = coded("GE1104", "list_reduce takes a list, a lambda and perhaps a first value")
+        raise InvalidExpression(message, syntax.span, "Write list_reduce(x, lambda total, e: total + e, 0).")
+    written = syntax.args[1]
+    if UNKNOWN in (lists.dtype, UNKNOWN if initial and initial.dtype == UNKNOWN else NULL):
+        return None
+    if not is_list(lists.dtype):
+        raise InvalidExpression(coded("GE1103", f"list_reduce takes a list, got {type_name(lists.dtype)}"), syntax.span)
+    if len(written.parameters) not in (2, 3):
+        message = coded("GE1104", f"list_reduce takes a lambda of 2 or 3 names, got {len(written.parameters)}")
+        raise InvalidExpression(message, written.span, "Write lambda total, e: total + e, or lambda total, e, i: ….")
+    refuse_same_names(written, known)
+    element = lists.dtype.value_type
+    first = element if initial is None else initial.dtype
+    dtype = first
+    for _ in range(2):
+        types = (dtype, element, INT64)
+        variables = tuple(Variable(name, own) for name, own in zip(written.parameters, types, strict=False))
+        body = type_body(written.body, variables)
+        if body.dtype == UNKNOWN:
+            return None
+        meeting = common_type(dtype, body.dtype)
+        if meeting is None or meeting == dtype != NULL:
+            break
+        dtype = meeting
+    if meeting == dtype and dtype != NULL:
+        function = TypedLambda(variables, cast(spelled_out(body, syntax), dtype))
+        rest = () if initial is None else (cast(spelled_out(initial, syntax), dtype),)
+        return Call(FUNCTIONS["scalar", "list_reduce"], (spelled_out(lists, syntax), function, *rest), dtype)
+    types_of_values = f"list_reduce begins with {type_name(first)}, and its lambda gives {type_name(body.dtype)}"
+    raise InvalidExpression(coded("GE1103", types_of_values), written.span or syntax.span, "CAST one of them.")
+
+
+def refuse_same_names(written: Lambda, known: tuple[str, ...]) -> None:
+    """Refuse a name that a lambda around this one, or another variable of this one, has."""
     names = written.parameters
     taken = next((name for at, name in enumerate(names) if name in (*known, *names[:at])), None)
     if taken:
         message = coded("GE1104", f"two variables of lambdas are named '{taken}'")
         raise InvalidExpression(message, written.span, "Rename one.")
+
+
+def variables_of(written: Lambda, lists: Expr, known: tuple[str, ...]) -> tuple[Variable, ...]:
+    """Return what a lambda calls an element, and its place."""
+    names = written.parameters
+    refuse_same_names(written, known)
     if len(names) not in (1, 2):
         message = coded("GE1104", f"a lambda takes an element, and perhaps its place, got {len(names)} names")
         raise InvalidExpression(message, written.span, "Write lambda e: e + 1, or lambda e, i: e + i.")

@@ -2063,6 +2063,26 @@ class Methods:
         """
         return self._call("list_sort", (self,), (order, nulls))
 
+    def list_reverse_sort(self, nulls: str | Expression | None = None) -> Expression:
+        """`list_sort(x, 'desc')`: nulls are last, unless 'nulls first' is given.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 3, 1]).list_reverse_sort()` is `[3, 2, 1]`.
+        """
+        return self._call("list_reverse_sort", (self,), (nulls,))
+
+    def list_grade_up(self, order: str | Expression | None = None, nulls: str | Expression | None = None) -> Expression:
+        """The 1-based places of the elements in the order of `list_sort`.
+
+        Equal ones as they stand.
+
+        Null in any argument gives null.
+
+        Example: `lit([30, 10, 20]).list_grade_up()` is `[2, 3, 1]`.
+        """
+        return self._call("list_grade_up", (self,), (order, nulls))
+
     def list_distinct(self) -> Expression:
         """The distinct elements that are not null, in the order in which they first come.
 
@@ -2207,6 +2227,17 @@ class Methods:
         Example: `lit([1, 2, 3]).list_last()` is `3`.
         """
         return self._call("list_last", (self,))
+
+    def list_reduce(self, function: Callable[..., IntoExpression] | Expression, initial: IntoExpression = None) -> Expression:
+        """`list_reduce(x, lambda total, e.
+
+        Total + e)`: what a lambda makes of the first element and the next, of that and the next, and so on. It begins
+        with `initial` if that is given. With `lambda total, e, i:` it knows the element's 1-based place. An empty list
+        without `initial` is an error.
+
+        Example: `lit([1, 2, 3]).list_reduce(lambda total, e: total.add(e), 10)` is `16`.
+        """
+        return self._call("list_reduce", (self, function), (initial,))
 
     def list_bool_and(self) -> Expression:
         """Whether all elements are true.

@@ -42,7 +42,7 @@ from gpuetl.expressions.ir import (
     columns_of,
     substitute,
 )
-from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
+from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call, reduced
 from gpuetl.expressions.list_calls import BY_NAME, named_aggregate
 from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
 from gpuetl.expressions.nested_casts import castable
@@ -218,7 +218,7 @@ def _misplaced(syntax: Selected | Over | Lambda) -> InvalidExpression:
     if isinstance(syntax, Over):
         return InvalidExpression(coded("GE1213", "over cannot stand here"), syntax.span, OVER_PLACES)
     message = coded("GE1107", "a lambda cannot stand here")
-    return InvalidExpression(message, syntax.span, "It is an argument of list_transform and list_filter.")
+    return InvalidExpression(message, syntax.span, "It is an argument of list_transform, list_filter and list_reduce.")
 
 
 def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression:
@@ -594,6 +594,9 @@ def _over_elements(syntax: Apply, scope: Scope) -> Expr:
         return _resolve(body, replace(scope, kinds=SCALARS, variables=known))
 
     lists = _resolve(syntax.args[0], scope) if syntax.args else WRONG
+    if function.name == "list_reduce":
+        initial = _resolve(syntax.args[2], scope) if len(syntax.args) == 3 else None
+        return reduced(syntax, lists, initial, tuple(scope.variables), type_body, coerce) or WRONG
     return lambda_call(function, syntax, lists, tuple(scope.variables), type_body) or WRONG
 
 

@@ -98,6 +98,10 @@ FUNCTIONS = (
                  expansion=end_of_list(1)),
     ListFunction("list_last", "x", element, "The last element, which may be null.", "list_last([1, 2, 3])", 3,
                  expansion=end_of_list(-1)),
+    ListFunction("list_reduce", "x function! initial?", element, "`list_reduce(x, lambda total, e: total + e)`: what a lambda makes of the first "
+                 "element and the next, of that and the next, and so on.  It begins with `initial` if that is given.  With `lambda "
+                 "total, e, i:` it knows the element's 1-based place.  An empty list without `initial` is an error.",
+                 "list_reduce([1, 2, 3], lambda total, e: total + e, 10)", 16, nulls="own", can_fail=True),
     ListFunction("list_bool_and", "x", of_booleans, "Whether all elements are true.", "list_bool_and([true, false])", False),
     ListFunction("list_bool_or", "x", of_booleans, "Whether any element is true.", "list_bool_or([true, false])", True),
     ListFunction("array_to_string", "x separator!", joined, "The strings of a list with the separator between them; nulls are left out.",

@@ -20,7 +20,7 @@ from gpuetl.expressions.functions.lists import (
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, INT64, NULL, type_name
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, type_name
 from gpuetl.types.nested_types import is_list
 
 ORDERS, NULL_PLACES = ("asc", "desc"), ("nulls first", "nulls last")
@@ -69,6 +69,22 @@ def ordered(args: Sequence[Expr]) -> Typing:
             given = repr(arg.value) if isinstance(arg, Literal) else type_name(arg.dtype)
             raise TypeMismatch(coded("GE1106", f"takes '{known[0]}' or '{known[1]}', got {given}"))
     return [args[0].dtype, *(arg.dtype for arg in args[1:])], args[0].dtype
+
+
+def graded(args: Sequence[Expr]) -> Typing:
+    """A list, and how its elements are ordered; the result has places."""
+    return ordered(args)[0], pa.list_(INT64)
+
+
+def backward(args: Sequence[Expr]) -> Typing:
+    """A list, and where its nulls are."""
+    types, dtype = ordered([args[0], Literal("desc", STRING), *args[1:]])
+    return [types[0], *types[2:]], dtype
+
+
+def descending(call: Call) -> Expr:
+    """Return `list_reverse_sort` as `list_sort`."""
+    return scalar_call("list_sort", (call.args[0], Literal("desc", STRING), *call.args[1:]), call.dtype)
 
 
 def sort_order(call: Call) -> tuple[bool, bool]:
@@ -178,6 +194,10 @@ FUNCTIONS = (
     ListFunction("list_reverse", "x", kept_list, "The elements from the last to the first.", "list_reverse([1, 2, 3])", [3, 2, 1]),
     ListFunction("list_sort", "x order?! nulls?!", ordered, "The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', "
                  "which are last otherwise; NaN is the greatest value.", "list_sort([2, 3, 1], 'desc')", [3, 2, 1]),
+    ListFunction("list_reverse_sort", "x nulls?!", backward, "`list_sort(x, 'desc')`: nulls are last, unless 'nulls first' is given.",
+                 "list_reverse_sort([2, 3, 1])", [3, 2, 1], expansion=descending),
+    ListFunction("list_grade_up", "x order?! nulls?!", graded, "The 1-based places of the elements in the order of `list_sort`; equal ones "
+                 "as they stand.", "list_grade_up([30, 10, 20])", [2, 3, 1]),
     ListFunction("list_distinct", "x", distinct, "The distinct elements that are not null, in the order in which they first come; "
                  "NaN is one value.", "list_distinct([1, 2, 1])", [1, 2]),
     ListFunction("list_unique", "x", counted_distinct, "The number of distinct elements that are not null.", "list_unique([1, 2, 1])", 2,

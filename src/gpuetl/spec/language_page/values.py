@@ -75,6 +75,7 @@ Expressions take nested values apart:
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
+| `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
 | `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
 | `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |

@@ -16,6 +16,7 @@ from gpuetl.engines.cudf.codegen.emit import ALWAYS, arguments
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.engines.cudf.codegen.list_columns import list_column
 from gpuetl.engines.cudf.codegen.list_lambdas import lambda_of, transformed_lists
+from gpuetl.engines.cudf.codegen.list_reductions import reduced_lists
 from gpuetl.engines.cudf.codegen.list_writers import list_writer, written_lists
 from gpuetl.engines.cudf.codegen.row_kernels import (
     RowKernel,
@@ -229,7 +230,8 @@ def computed(exprs: Mapping[str, Expr], input_columns: Vectors, rows: int, machi
 def from_library(expr: Any, input_columns: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a call for whole columns."""
     if lambda_of(expr):
-        return transformed_lists(expr, input_columns, rows, machine, evaluate)
+        compute = reduced_lists if expr.function.name == "list_reduce" else transformed_lists
+        return compute(expr, input_columns, rows, machine, evaluate)
     function = DEVICE_FUNCTIONS[expr.function.name]
     assert isinstance(expr, Call)
     assert isinstance(function, Library)

@@ -16,6 +16,7 @@ from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
 from gpuetl.engines.cudf.codegen.list_columns import PARTS, TEXTS, listed_columns, numbered, source_of
 from gpuetl.engines.cudf.codegen.list_lambdas import kinds_of_elements, lambda_of
+from gpuetl.engines.cudf.codegen.list_reductions import INT32, as_first, is_empty, size_of
 from gpuetl.engines.cudf.codegen.list_writers import kind_of_written, list_kernel, list_writer
 from gpuetl.engines.cudf.codegen.nested_columns import kind_of
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
@@ -118,7 +119,20 @@ def lambda_programs(expr: Call, input_columns: Columns) -> Needed:
     function = lambda_of(expr)
     assert function is not None
     needed = evaluated({"": over_elements(function)}, Kinds(kinds_of_elements(expr, input_columns)))
-    return Needed(needed.sources, {"": Kind.of(expr.dtype)})
+    before = reduction_programs(expr, input_columns) if expr.function.name == "list_reduce" else []
+    return Needed([*before, *needed.sources], {"": Kind.of(expr.dtype)})
+
+
+def reduction_programs(expr: Call, input_columns: Columns) -> list[KernelSource]:
+    """List the programs of what `list_reduce` asks of lists before its first round."""
+    source = expr.args[0]
+    lists = input_columns[source.name] if isinstance(source, Column) else Kind.of(source.dtype)
+    sources = evaluated({"": size_of(Column("", lists.dtype))}, Kinds({"": lists})).sources
+    if len(expr.args) == 2:
+        elements = lists.elements or Kind.of(source.dtype.value_type)
+        sources += evaluated({"": is_empty(Column("", INT32))}, Kinds({"": Kind(INT32)})).sources
+        sources += evaluated({"": as_first(Column("", elements.dtype), expr.dtype)}, Kinds({"": elements})).sources
+    return sources
 
 
 def list_program(expr: Expr, input_columns: Columns) -> Needed:

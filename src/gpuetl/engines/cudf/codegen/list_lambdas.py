@@ -20,8 +20,8 @@ Compute = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Map
 
 def lambda_of(expr: Expr) -> Lambda | None:
     """Return the lambda of a call that has one."""
-    last = expr.args[-1] if isinstance(expr, Call) and expr.args else None
-    return last if isinstance(last, Lambda) else None
+    args = expr.args if isinstance(expr, Call) else ()
+    return next((arg for arg in args if isinstance(arg, Lambda)), None)
 
 
 def transformed_lists(
@@ -63,10 +63,11 @@ def element_places(lists: Vector, numbers: Array, machine: Machine) -> Vector:
 
 def kinds_of_elements(expr: Call, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
     """Return the kinds of the frame over which a lambda is computed."""
-    source, function = expr.args
+    source, function = expr.args[:2]
     assert isinstance(function, Lambda)
     lists = kinds[source.name] if isinstance(source, Column) else Kind.of(source.dtype)
     frame = {name: kinds[name] for name in sorted(columns_of(function.body))}
-    for variable, kind in zip(function.parameters, (lists.elements, None), strict=False):
+    so_far = (Kind.of(expr.dtype),) if expr.function.name == "list_reduce" else ()
+    for variable, kind in zip(function.parameters, (*so_far, lists.elements, None), strict=False):
         frame[element_column(variable.name)] = kind or Kind(INT64)
     return frame

@@ -213,6 +213,21 @@ def sorted_column(call: Call, arguments: Arguments, rows: int, machine: Machine)
     return replace(lists, elements=take({"": lists.elements}, order, machine, permuted=True)[""])
 
 
+def graded_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return the places from 1 of the elements of lists in order."""
+    lists = gathered_lists(as_column(arguments[0], rows, machine), machine)
+    elements = lists.elements
+    assert elements is not None
+    places = machine.arrays.empty(elements.rows, "int64")
+    given = [elements.rows, element_rows(lists, machine), lists.required_offsets, places]
+    machine.launch(machine.closed("lists"), "element_places", elements.rows, given)
+    found = Vector(INT64, elements.rows, places)
+    order = element_order(lists, *sort_order(call), machine)[0] if elements.rows else None
+    if order is not None:
+        found = take({"": found}, order, machine, permuted=True)[""]
+    return replace(lists, dtype=call.dtype, elements=found)
+
+
 def distinct_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
     """Return the first of equal elements of each list, without nulls."""
     lists = gathered_lists(as_column(arguments[0], rows, machine), machine)

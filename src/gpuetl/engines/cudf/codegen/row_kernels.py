@@ -267,10 +267,9 @@ class Preparation:
             return replace(expr, operand=self.part(expr.operand, guard))
         if not isinstance(expr, Call):
             return expr
-        last = expr.args[-1] if expr.args else None
-        if guard != TRUE and isinstance(last, Lambda) and can_fail(last):
+        if guard != TRUE and any(isinstance(arg, Lambda) for arg in expr.args) and can_fail(expr):
             lists = case(guard, expr.args[0], dtype=expr.args[0].dtype)  # elements of other rows are not computed
-            return replace(expr, args=(self.column(lists, TRUE), last))
+            return replace(expr, args=(self.column(lists, TRUE), *(self.column(arg, guard) for arg in expr.args[1:])))
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.no_result import OVERFLOW, NoResult
+from gpuetl.engines.no_result import EMPTY_LIST, OVERFLOW, NoResult
 from gpuetl.engines.pandas.columns.column import Column as Values
 from gpuetl.engines.pandas.columns.column import Masked, repeated, take_or_null, whole
 from gpuetl.engines.pandas.columns.lists import Elements, lists_of
@@ -89,8 +90,8 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
         return lazy(expr, frame)
     if expr.function.expansion:
         return evaluate(expr.function.expansion(expr), frame)
-    if expr.function.name == "list_transform":
-        return transformed_lists(expr, frame)
+    if folds := {"list_transform": transformed_lists, "list_reduce": reduced_lists}.get(expr.function.name):
+        return folds(expr, frame)
     if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
         return pa.scalar(None, expr.dtype)
 
@@ -123,6 +124,42 @@ def transformed_lists(expr: Call, frame: pa.Table) -> Any:
         raise error.in_row(None if error.row is None or alone else int(elements.rows[error.row])) from None
     result = lists_of(found, elements.parts.lengths, elements.valid)
     return result[0] if alone else result
+
+
+def reduced_lists(expr: Call, frame: pa.Table) -> Any:
+    """Compute a lambda over the value so far and the next element, of all lists that have one, place by place."""
+    source, function, *initial = expr.args
+    assert isinstance(function, Lambda)
+    elements = Elements.of(whole(evaluate_column(source, frame)))
+    lengths, start = elements.parts.lengths, int(not initial)
+    if not initial and (empty := np.flatnonzero(elements.valid & (lengths == 0))).size:
+        row = int(empty[0]) if columns_of(expr) else None
+        raise NoResult(expr, row, [pa.scalar([], source.dtype)], EMPTY_LIST)
+    read = frame.select(sorted(columns_of(function.body)))
+    rows = np.flatnonzero(elements.valid if initial else lengths > 0)
+    if initial:
+        value = whole(evaluate_column(initial[0], frame)).take(pa.array(rows))
+    else:
+        value = elements.values.take(pa.array(elements.parts.starts[rows])).cast(expr.dtype)
+    pieces, done = [pa.nulls(1, expr.dtype)], np.zeros(elements.count, np.int64)
+    for step in itertools.count(start):
+        more = lengths[rows] > step
+        done[rows[~more]] = sum(map(len, pieces)) + np.arange(np.count_nonzero(~more))
+        pieces.append(value.filter(pa.array(~more)))
+        rows, value = rows[more], value.filter(pa.array(more))
+        if not len(rows):
+            return pa.concat_arrays(pieces).take(pa.array(done))
+        following = elements.values.take(pa.array(elements.parts.starts[rows] + step))
+        places = pa.array(np.full(len(rows), step + 1))
+        columns = {name: read.column(name).take(pa.array(rows)) for name in read.column_names}
+        for variable, values in zip(function.parameters, (value, following, places), strict=False):
+            columns[element_column(variable.name)] = values
+        try:
+            value = whole(evaluate_column(over_elements(function), pa.table(columns)))
+        except NoResult as error:
+            constant = error.row is None or not columns_of(expr)
+            raise error.in_row(None if constant else int(rows[error.row])) from None
+    raise AssertionError
 
 
 def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:

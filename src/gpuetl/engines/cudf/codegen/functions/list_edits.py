@@ -58,6 +58,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_value": Library(deferred("value_column")),
     "list_transform": Library(deferred("value_column")),
     "list_sort": Library(deferred("sorted_column")),
+    "list_grade_up": Library(deferred("graded_column")),
     "list_distinct": Library(deferred("distinct_column")),
     "list_concat": ListDevice(joined, result_form="text", elements="all"),
     "list_slice": writes("list_slice"),

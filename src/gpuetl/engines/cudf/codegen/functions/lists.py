@@ -26,5 +26,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_position": Device("list_position", result_form="maybe"),
     "list_has_any": Device("list_has_any"),
     "list_has_all": Device("list_has_all"),
+    "list_reduce": Library(split),
     "split": Library(split),
 }
+"""`list_reduce` is computed in rounds: `codegen/list_reductions.py`."""

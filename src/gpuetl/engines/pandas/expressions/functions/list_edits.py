@@ -108,6 +108,19 @@ def ordered(lists: Any, order: Any = None, nulls: Any = None) -> Any:
     return over_columns(compute, lists)
 
 
+def graded(lists: Any, order: Any = None, nulls: Any = None) -> Any:
+    """The places of the elements in order."""
+    words = [word.as_py().lower() for word in (order, nulls) if word is not None]
+
+    def compute(column: Any) -> Any:
+        elements = Elements.of(column)
+        found = elements.order("desc" in words, "nulls first" in words)
+        places = found - elements.parts.starts[elements.rows] + 1
+        return lists_of(pa.array(places, pa.int64()), elements.parts.lengths, elements.valid)
+
+    return over_columns(compute, lists)
+
+
 def cut(lists: Any, first: Any, last: Any) -> Any:
     """The elements from one place to another."""
     return over_columns(_cut, lists, first, last)
@@ -243,6 +256,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "list_concat": joined,
     "list_reverse": over_elements(reversed_places),
     "list_sort": ordered,
+    "list_grade_up": graded,
     "list_distinct": over_elements(distinct_places),
     "list_intersect": shared,
     "list_has_any": overlaps,
