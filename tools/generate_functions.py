@@ -24,6 +24,7 @@ METHODS, FUNCTIONS, NAMES = PACKAGE / "expressions" / "methods.py", PACKAGE / "f
 WIDTH = 120
 
 CONSTANTS = {
+    **dict.fromkeys(("strptime.format", "try_strptime.format"), "str | Sequence[str]"),
     "breaks": "Sequence[Scalar]", "labels": "Sequence[Scalar]", "left_closed": "bool",
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
@@ -163,7 +164,8 @@ def receiver(function: Function) -> Argument | None:
 def operand_type(function: Function, argument: Argument) -> str:
     """Return the type of an argument: of aggregates and windows it is an expression, since a constant says nothing."""
     if not argument.is_receiver:
-        return f"{CONSTANTS[argument.name]} | Expression"
+        dtype = CONSTANTS.get(f"{function.name}.{argument.name}", CONSTANTS[argument.name])
+        return f"{dtype} | Expression"
     alike = function.kind == "scalar" or argument.name == "default"
     return "IntoExpression" if alike else "Expression"
 

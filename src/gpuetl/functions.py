@@ -2094,10 +2094,11 @@ def strftime(x: IntoExpression, format: str | Expression) -> Expression:
     return function_call("strftime", (x, format))
 
 
-def strptime(text: IntoExpression, format: str | Expression) -> Expression:
+def strptime(text: IntoExpression, format: str | Sequence[str] | Expression) -> Expression:
     """The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.
 
-    Parts that the format lacks are 0; `to_date` takes the day.
+    Parts that the format lacks are 0; `to_date` takes the day. Of a list of formats, `strptime(x, ['%d.%m.%Y',
+    '%Y-%m-%d'])`, the first one that the text has counts.
 
     Null in any argument gives null.
 
@@ -2106,7 +2107,7 @@ def strptime(text: IntoExpression, format: str | Expression) -> Expression:
     return function_call("strptime", (text, format))
 
 
-def try_strptime(text: IntoExpression, format: str | Expression) -> Expression:
+def try_strptime(text: IntoExpression, format: str | Sequence[str] | Expression) -> Expression:
     """As `strptime`, but null if there is none.
 
     Null in any argument gives null.

@@ -59,7 +59,7 @@ def check_breaks(breaks: list[Constant], syntax: Syntax) -> None:
     """Refuse breaks that do not ascend; those of different types are told of where they meet x."""
     for one, other in pairwise(breaks):
         try:
-            ascends = one.value < other.value  # type: ignore[operator]
+            ascends = one.value < other.value
         except TypeError:
             return
         if not ascends:

@@ -1827,10 +1827,11 @@ class Methods:
         """
         return self._call("strftime", (self, format))
 
-    def strptime(self, format: str | Expression) -> Expression:
+    def strptime(self, format: str | Sequence[str] | Expression) -> Expression:
         """The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.
 
-        Parts that the format lacks are 0; `to_date` takes the day.
+        Parts that the format lacks are 0; `to_date` takes the day. Of a list of formats, `strptime(x, ['%d.%m.%Y',
+        '%Y-%m-%d'])`, the first one that the text has counts.
 
         Null in any argument gives null.
 
@@ -1838,7 +1839,7 @@ class Methods:
         """
         return self._call("strptime", (self, format))
 
-    def try_strptime(self, format: str | Expression) -> Expression:
+    def try_strptime(self, format: str | Sequence[str] | Expression) -> Expression:
         """As `strptime`, but null if there is none.
 
         Null in any argument gives null.

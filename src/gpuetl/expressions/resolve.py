@@ -17,6 +17,7 @@ from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint,
 from gpuetl.expressions.bins import cut_as_case
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
+from gpuetl.expressions.format_lists import PARSERS, one_format_each
 from gpuetl.expressions.functions import (
     ALIASES,
     FUNCTIONS,
@@ -552,6 +553,12 @@ def _cut(syntax: Apply, scope: Scope) -> Expr:
     return _resolve(cut_as_case(syntax), scope)
 
 
+def _parsed(syntax: Apply, scope: Scope) -> Expr:
+    """Type `strptime(x, ['%Y', …])`, which tries the formats in turn."""
+    several = one_format_each(syntax) if syntax.args else None
+    return _function_call(syntax, scope) if several is None else _resolve(several, scope)
+
+
 def _stray(syntax: Apply, scope: Scope) -> Expr:
     """Refuse what makes an interval of months, beside no date."""
     raise alone(syntax)
@@ -606,6 +613,7 @@ _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut,
+    **dict.fromkeys(PARSERS, _parsed),
     **dict.fromkeys(QUANTILES, _quantile),
     **dict.fromkeys(BY_NAME, _list_aggregate),
 }  # fmt: skip

@@ -144,6 +144,7 @@ INSTEAD = {
     "age": "Write date_sub('year', a, b) for whole years, or date_sub('month', a, b).",
     "date": "Write to_date(x), or CAST(x AS date).",
     "from_unixtime": "Write from_epoch(seconds).", "unix_timestamp": "Write epoch(x).",
+    "typeof": "Types are known before a run: gpuetl validate and gpuetl schema show them.",
     "qcut": "In a window step write CASE WHEN x <= quantile(x, 0.5) THEN 'low' … END, or ntile(n) for equal counts; fit: bucketise keeps the bounds.",
     "equi_width_bins": "Write width_bucket(x, low, high, n), or cut(x, [10, 20, 30]).",
     "month_start": "Write date_trunc('month', x).", "month_end": "Write last_day(x).", "ordinal_day": "Write dayofyear(x).",

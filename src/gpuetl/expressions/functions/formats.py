@@ -64,7 +64,8 @@ FUNCTIONS = (
              f"strftime({A_TIMESTAMP}, '%d.%m.%Y %H:%M')", "09.03.2013 17:05", can_fail=True),
     Function("strptime", "text format!", read,
              "The timestamp that `strftime` writes as exactly this text, in UTC with %z; an error if there is none.  "
-             "Parts that the format lacks are 0; `to_date` takes the day.",
+             "Parts that the format lacks are 0; `to_date` takes the day.  Of a list of formats, "
+             "`strptime(x, ['%d.%m.%Y', '%Y-%m-%d'])`, the first one that the text has counts.",
              "strptime('09.03.2013 17:05', '%d.%m.%Y %H:%M')", datetime(2013, 3, 9, 17, 5), can_fail=True),
     Function("try_strptime", "text format!", read, "As `strptime`, but null if there is none.",
              "try_strptime('29.02.2013', '%d.%m.%Y')", None),
