@@ -21,7 +21,19 @@ from gpuetl.physical.column_statistics import (
 from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, KernelReduction, Limit, Project, Sort, Union
+from gpuetl.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Explode,
+    Grouped,
+    Join,
+    KernelReduction,
+    KernelTable,
+    Limit,
+    Project,
+    Sort,
+    Union,
+)
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import STRING, DataType, is_binary
 from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
@@ -286,7 +298,7 @@ def is_guess(node: Physical) -> bool:
     if isinstance(node, Scan):
         return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
-    return isinstance(operation, Explode) or (isinstance(operation, Join) and repeats(operation))
+    return isinstance(operation, Explode | KernelTable) or (isinstance(operation, Join) and repeats(operation))
 
 
 def repeats(join: Join) -> bool:
@@ -344,6 +356,8 @@ def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
         return partitions
     if isinstance(operation, Explode):
         return inputs[0] * LIST_ELEMENTS
+    if isinstance(operation, KernelTable):
+        return operation.expected_rows(inputs[0], partitions)
     if isinstance(operation, Union):
         return sum(inputs)
     return _joined_rows(operation, *inputs) if isinstance(operation, Join) else inputs[0]

@@ -24,6 +24,7 @@ from gpuetl.engines.pandas.relational import (
     condition_join,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
+    kernel_table,  # noqa: F401
     row_operations,  # noqa: F401
     window,  # noqa: F401
 )

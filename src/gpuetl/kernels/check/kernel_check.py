@@ -16,7 +16,7 @@ from gpuetl.kernels.check.cases import SIZES, Case, ExpectedOutput, Operation, c
 from gpuetl.kernels.check.launch import Launched, launch
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.records import dataclass
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.verify.tolerance import ROUNDING, Tolerance
@@ -68,19 +68,23 @@ class KernelCheck:
         return {"ok": self.ok, **asdict(self)}
 
 
-def kernels_of(roots: Iterable[Node]) -> list[Operation]:
+def kernels_of(roots: Iterable[Node]) -> list[Operation | KernelTable]:
     """Return the kernels of a plan, in its order."""
-    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction)]
+    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction | KernelTable)]
 
 
 def check_kernel(
-    operation: Operation, machine: Machine, sizes: Iterable[int] = SIZES, tolerance: Tolerance = ROUNDING
+    operation: Operation | KernelTable, machine: Machine, sizes: Iterable[int] = SIZES, tolerance: Tolerance = ROUNDING
 ) -> KernelCheck:
     """Compare a kernel with its twin.
 
     Floats may differ by the tolerance, and by what moving the inputs by a few units in their last place explains; all
     other values are exact.  The first mismatch of each size is reported; other cases of that size are skipped.
     """
+    if isinstance(operation, KernelTable):
+        from gpuetl.kernels.check.table_check import check_table_kernel  # it uses this module
+
+        return check_table_kernel(operation, machine, sizes, tolerance)
     mismatches: list[Mismatch] = []
     done = compared = unsteady = failed = 0
     for case in generated_cases(operation, sizes):

@@ -8,6 +8,7 @@ from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
+from gpuetl.plan.nodes.kernel_table import KernelTable
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
@@ -17,8 +18,8 @@ from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, La
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit,
-    Distinct, Union, Explode, Write,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, KernelTable, Sort,
+    Limit, Distinct, Union, Explode, Write,
 )  # fmt: skip
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "KeptWindow",
     "Kernel",
     "KernelReduction",
+    "KernelTable",
     "LateRows",
     "Limit",
     "NewRows",
