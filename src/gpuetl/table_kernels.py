@@ -50,7 +50,7 @@ class TableKernels:
         args: KernelArguments | None = None, nulls: Literal["propagate", "forbid"] = "propagate", block: int = 256,
         shared_bytes: str | int = "", flops_per_row: int = 0,
     ) -> Table:  # fmt: skip
-        """Rows that a CUDA kernel makes of each row, group or partition: of each at most `rows`, such as `4 * input`."""
+        """Rows that a CUDA kernel makes of each row, group or partition, at most `rows` of each, as `4 * input`."""
         return self.step(
             verbs.Kernel(
                 cuda=cuda, entry=entry, block=block, order_by=order_of("kernel", order_by), kind="table", per=per,

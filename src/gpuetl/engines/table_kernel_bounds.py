@@ -46,7 +46,7 @@ def too_many(operation: KernelTable, rows: int, count: int, bound: int, row: int
     unit = "a row" if operation.per == "row" else f"a {operation.per} of {rows:,} row{'s' * (rows != 1)}"
     what = f"kernel '{operation.contract.entry}' makes {count:,} row{'s' * (count != 1)} of {unit}"
     what = f"{what}, and rows: {operation.rows} allows {bound:,}"
-    hint = "Declare more rows, or let the kernel make fewer.  Nothing was written."
+    hint = "Declare more rows, or let the kernel make fewer."
     return EvaluationError(coded("GE1903", what), hint, row, operation.reads if row is not None else ())
 
 

@@ -349,8 +349,8 @@ example.yaml:15:25: stage 'result', step 1: shared_bytes '4096 * block' is 1,048
 example.yaml:9:9: stage 'result', step 1: kernel 'halves' makes 2 rows of a row, and rows: 1 allows 1  [GE1903]
     - kernel:
       ^^^^^^
-Row 1 of source 't': amount = 10.0
-Declare more rows, or let the kernel make fewer.  Nothing was written.""",
+Row 2 of sales.csv: amount = 10.5
+Declare more rows, or let the kernel make fewer.""",
         fixed="""\
 - kernel:
     cuda: tables.cu

@@ -1,4 +1,4 @@
-"""Kernels that make rows against their twins, on rows of the pipeline: generated ones may ask for any number of rows."""
+"""Kernels that make rows against their twins, on rows of the pipeline: generated ones could ask for any number."""
 
 from __future__ import annotations
 
