@@ -21,7 +21,9 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
 from gpuetl.spec.steps import Context
+from gpuetl.spec.steps.fit import Fitted
 from gpuetl.spec.steps.scalar import build_step
+from gpuetl.spec.values import Text
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import can_be_key, type_name
 from gpuetl.types.schema import Schema
@@ -42,6 +44,26 @@ class Relation:
 
 
 @dataclass
+class DrawnFits:
+    """What `fit` steps have learned: the last one, and those of stages by name."""
+
+    last: Fitted | None = None
+    stages: dict[str, Fitted] = field(default_factory=dict)
+
+    def keep(self, stage: str, fitted: Fitted, save: Text | None) -> None:
+        """Remember the last one: its stage has no name yet."""
+        self.last = fitted
+
+    def of_stage(self, stage: str) -> Fitted | None:
+        """Return what a stage has learned."""
+        return self.stages.get(stage)
+
+    def load(self, context: Context, path: Text) -> Fitted | None:
+        """Nothing is saved."""
+        return None
+
+
+@dataclass
 class Builder:
     """Draws the steps of one pipeline; `nodes` are the sources and stages by name."""
 
@@ -51,6 +73,7 @@ class Builder:
     known: dict[int, tuple[Node, Facts]] = field(default_factory=dict)
     others: list[Relation] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    fits: DrawnFits = field(default_factory=DrawnFits)
 
     def source(self, source: Source) -> Relation:
         """Declare a source."""
@@ -73,7 +96,9 @@ class Builder:
     def extended(self, relation: Relation, table: Table) -> Relation:
         """Return the relation after one more step, or as it was where that is wrong."""
         problems = Problems()
-        context = Context(Origin("stage", "result", len(table.steps)), problems, {}, self.nodes.__getitem__, Path())
+        context = Context(
+            Origin("stage", "result", len(table.steps)), problems, {}, self.nodes.__getitem__, Path(), fits=self.fits
+        )
         node = build_step(table.steps[-1], context, relation.node)
         if problems.found:
             self.refused.append(str(problems.found[0]))
@@ -84,6 +109,8 @@ class Builder:
         """Make a stage of the steps so far."""
         table = relation.table.stage(name)
         self.nodes[name] = relation.node
+        if relation.table.steps and relation.table.steps[-1].verb == "fit" and self.fits.last:
+            self.fits.stages[name] = self.fits.last
         return Relation(table, relation.node, relation.facts)
 
     def stage_name(self) -> str:

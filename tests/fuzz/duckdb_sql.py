@@ -17,6 +17,7 @@ from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, Var
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.nodes.vocabulary import COUNT, ID, VALUE
 from gpuetl.types.data_types import DATE, is_floating, is_integer, is_temporal
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import is_map
@@ -182,6 +183,33 @@ def joined_value(node: nodes.ScalarJoin, left: str, right: str) -> str:
     return f"{joins} UNION ALL SELECT {nulls} FROM ({check}) WHERE {CHECK} IS NOT NULL"
 
 
+@select.register
+def vocabulary(node: nodes.Vocabulary, source: str) -> str:
+    """Count, rank, and keep the first ranks."""
+    name, dtype = quoted(node.column), node.source.schema[node.column]
+    counted = (
+        f"SELECT {canonical(name, dtype)} AS {quoted(VALUE)}, count(*) AS {quoted(COUNT)} FROM {source} "
+        f"WHERE {name} IS NOT NULL GROUP BY 1 HAVING count(*) >= {node.min_count}"
+    )
+    ranked = f"SELECT *, row_number() OVER ({order_text(node.ordering, node.schema)}) AS {NUMBER} FROM ({counted})"
+    kept = "" if node.most is None else f" WHERE {NUMBER} <= {node.most}"
+    number = f"CAST({NUMBER} + {node.first - 1} AS INTEGER) AS {quoted(ID)}"
+    return f"SELECT {quoted(VALUE)}, {quoted(COUNT)}, {number} FROM ({ranked}){kept}"
+
+
+@select.register
+def looked_up(node: nodes.VocabularyLookup, left: str, right: str) -> str:
+    """0 for null, the number of a value that is there, or that of others."""
+    (ours,), (theirs,) = node.left_on, node.right_on
+    pairs = " = ".join(
+        canonical(f"{side}.{quoted(name)}", schema[name])
+        for side, name, schema in (("l", ours, node.left.schema), ("r", theirs, node.right.schema))
+    )
+    kept = ", ".join(f"l.{quoted(name)}" for name in node.left.schema)
+    number = f"CASE WHEN l.{quoted(ours)} IS NULL THEN 0 ELSE coalesce(r.{quoted(ID)}, {node.unknown}) END"
+    return f"SELECT {kept}, CAST({number} AS INTEGER) AS {quoted(node.output)} FROM {left} l LEFT JOIN {right} r ON {pairs}"
+
+
 def checked(node: nodes.Join, side: str, which: str) -> str:
     """Return no rows more; an error where a side's keys are not as unique as promised, whatever the other side has."""
     if not node.unique[which == "right"]:
@@ -214,6 +242,18 @@ def exploded(node: nodes.Explode, source: str) -> str:
         f"unnest({made[name]}) AS {quoted(name)}" if name in node.new_columns else quoted(name) for name in node.schema
     ]
     return f"SELECT {', '.join(listed)} FROM {source}"
+
+
+@select.register
+def inserted(node: nodes.InsertRows, source: str) -> str:
+    """Places are unnested; made rows have the repeated columns only."""
+    place = quoted(node.place)
+    numbered = f"SELECT *, unnest(range(-{quoted(node.before)}, {quoted(node.after)} + 1)) AS {place} FROM {source}"
+    kept = {node.place, *node.repeated}
+    made = (
+        quoted(n) if n in kept else f"CASE WHEN {place} = 0 THEN {quoted(n)} END AS {quoted(n)}" for n in node.schema
+    )
+    return f"SELECT {', '.join(made)} FROM ({numbered})"
 
 
 @select.register

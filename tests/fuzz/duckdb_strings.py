@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from fuzz.duckdb_casts import guarded
-from fuzz.duckdb_text import Text, constant_of, quoted, text_literal
+from fuzz.duckdb_text import Text, constant_of, text_literal
 from gpuetl.expressions.ir import Call
 from gpuetl.types.data_types import BINARY
-from gpuetl.types.nested_types import is_map
 
 WORD = "[\\p{L}\\p{N}\\p{M}]"
 SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -23,6 +22,7 @@ def case_macro(name: str, change: str) -> str:
 STRING_MACROS = f"""{case_macro("upper_each", "upper")}{case_macro("lower_each", "lower")}
 CREATE MACRO capitals(x) AS array_to_string(list_transform(regexp_extract_all(x, '(?s){WORD}+|.'),
     lambda w: upper_each(substring(w, 1, 1)) || lower_each(substring(w, 2))), '');
+CREATE MACRO is_json(x) AS json_valid(x) AND NOT regexp_matches(x, '(?i)\\bnan|\\binf');
 CREATE MACRO clipped(x, size) AS CASE WHEN x IS NOT NULL THEN CAST(greatest(least(x, size), 0) AS BIGINT) END;
 CREATE MACRO count_of(x) AS CASE WHEN x IS NOT NULL THEN greatest(x, -4294967295) END;
 CREATE MACRO points_between(x, low, high) AS substring(x, low + 1, high - low);
@@ -96,10 +96,13 @@ def all_extracted(call: Call, *args: str) -> str:
     return matched(f"regexp_extract_all({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
 
 
-def packed(call: Call, *args: str) -> str:
-    """A struct, by the names of its fields."""
-    fields = (f"{quoted(field.name)} := {arg}" for field, arg in zip(call.dtype, args, strict=True))
-    return f"struct_pack({', '.join(fields)})"
+def of_json(function: str) -> Text:
+    """A function of JSON, an error for other text; the path is a place where it is a number."""
+
+    def text(call: Call, x: str, path: str = "'$'") -> str:
+        return guarded(f"is_json({x})", function.format(x, path), lenient=False)
+
+    return text
 
 
 BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
@@ -117,6 +120,7 @@ STRINGS: dict[str, Text] = {
     "ltrim": trimmed("ltrim"),
     "rtrim": trimmed("rtrim"),
     "substring": lambda call, *args: f"substring_of({', '.join((*args, '4294967296')[:3])})",
+    "text_slice": "({0})[{1}:{2}]",
     "left": "left({0}, count_of({1}))",
     "right": "right({0}, count_of({1}))",
     "replace": "replace({0}, {1}, {2})",
@@ -153,15 +157,14 @@ STRINGS: dict[str, Text] = {
     "url_encode": "url_encode({0})",
     "url_decode": "url_decode({0})",
     "regexp_escape": "regexp_escape({0})",
+    "json_valid": "is_json({0})",
+    "json_exists": of_json("json_exists({0}, {1})"),
+    "json_type": of_json("json_type({0}, {1})"),
+    "json_array_length": of_json("CAST(json_array_length({0}, {1}) AS BIGINT)"),
+    "json_keys": of_json("json_keys({0}, {1})"),
     "md5": "md5({0})",
     "sha256": "sha256({0})",
-    "list_length": lambda call, x: f"CAST({'cardinality' if is_map(call.args[0].dtype) else 'len'}({x}) AS BIGINT)",
     "list_extract": "(CASE WHEN {1} <> 0 THEN {0}[{1}] END)",
-    "struct_extract": "struct_extract({0}, {1})",
-    "struct_pack": packed,
-    "map_get": "(CASE WHEN {1} IS NOT NULL THEN map_extract({0}, {1})[1] END)",
-    "map_keys": "(CASE WHEN {0} IS NOT NULL THEN map_keys({0}) END)",
-    "map_values": "(CASE WHEN {0} IS NOT NULL THEN map_values({0}) END)",
     "hex": "hex({0})",
     "bit_length": lambda call, x: f"8 * {'octet_length' if call.args[0].dtype == BINARY else 'strlen'}({x})",
     "unhex": lambda call, x: guarded(f"regexp_full_match({x}, '([0-9a-fA-F]{{2}})*')", f"unhex({x})", lenient=False),

@@ -9,10 +9,11 @@ from gpuetl.expressions.ir import Column, Literal
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes.vocabulary import VALUE
 from gpuetl.types.data_types import is_floating
 
-LONGEST_LIST = 4
-"""About how many elements a list has, so that exploded rows are not joined without bound."""
+LONGEST_LIST, MOST_MADE = 4, 24
+"""About how many elements a list has, and rows that fill a gap, so that such rows are not joined without bound."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,19 @@ def scalar_join_facts(node: nodes.ScalarJoin, left: Facts, right: Facts) -> Fact
     return replace(left, precision={**left.precision, node.value: right.precision[node.value]})
 
 
+@facts.register
+def vocabulary_facts(node: nodes.Vocabulary, source: Facts) -> Facts:
+    """A row for each value."""
+    exact = dict.fromkeys(node.schema, Precision.EXACT)
+    return Facts(exact | {VALUE: source.precision[node.column]}, frozenset([VALUE]), source.most_rows)
+
+
+@facts.register
+def vocabulary_lookup_facts(node: nodes.VocabularyLookup, left: Facts, right: Facts) -> Facts:
+    """The left rows."""
+    return replace(left, precision={**left.precision, node.output: Precision.EXACT}, sorted=False)
+
+
 def never_null(node: Node, name: str) -> bool:
     """Tell whether a column is the first of a source, its numbers, and no join has put null among them."""
     if isinstance(node, nodes.Read):
@@ -168,6 +182,14 @@ def explode_facts(node: nodes.Explode, source: Facts) -> Facts:
         unique = source.unique | {node.index}
     precision = {**source.precision, **dict.fromkeys({node.index} & node.new_columns, Precision.EXACT)}
     return Facts(precision, unique, source.most_rows * LONGEST_LIST)
+
+
+@facts.register
+def insert_facts(node: nodes.InsertRows, source: Facts) -> Facts:
+    """The place tells the rows apart that are made for one row."""
+    unique = None if source.unique is None else source.unique | {node.place}
+    unique = unique if unique and unique <= {node.place, *node.repeated} else None
+    return Facts({**source.precision, node.place: Precision.EXACT}, unique, source.most_rows * MOST_MADE)
 
 
 @facts.register

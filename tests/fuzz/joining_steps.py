@@ -211,12 +211,18 @@ def unnested(builder: Builder, relation: Relation) -> Table | None:
 
 
 def sampled(builder: Builder, relation: Relation) -> Table | None:
-    """Some rows, chosen by a hash of exact columns."""
+    """Some rows, or some of each group, chosen by a hash of exact columns."""
     draws, exact = builder.draws, relation.exact()
     plain = [name for name, dtype in relation.node.schema.items() if can_be_key(dtype)]
     by, seed = draws.some_of(exact, 1, 2), draws.below(3)
     if not by:
         return None
-    if len(exact) == len(plain) and draws.chance(50):
+    ordered = len(exact) == len(plain)
+    groups = draws.some_of(exact, 1, 2) if ordered and draws.chance(30) else []
+    if groups and draws.chance(50):
+        return relation.table.sample(draws.one_of((0.5, 0.25, 0.9)), by=by, seed=seed, stratify=groups)
+    if groups:
+        return relation.table.sample(rows=draws.one_of((1, 0, 3)), by=by, seed=seed, stratify=groups)
+    if ordered and draws.chance(50):
         return relation.table.sample(rows=draws.one_of((5, 0, 1, 20)), by=by if draws.chance(50) else (), seed=seed)
     return relation.table.sample(draws.one_of((0.5, 0.25, 0.9, 1.0, 0.0)), by=by, seed=seed)

@@ -42,6 +42,7 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "alpha": (0.5, 1, 0.1),
     "ignore_nulls": (True, False),
     "n": (2, 1, 3, 100),
+    "k": (2, 1, 100),
     "gap": (timedelta(hours=1), timedelta(0), timedelta(days=1)),
     "q": (0.5, 0.0, 1.0, 0.25),
 }
@@ -91,7 +92,11 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             by_turns = [
                 tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types
             ]
-            nested = [(dtype, *[INT64] * (len(varying) - 1)) for dtype in types if not can_be_key(dtype)]
+            nested = [
+                (t, *[INT64] * (len(varying) - 1))
+                for t in types
+                if not can_be_key(t) or (t == STRING and len(varying) == 3)
+            ]
             choices = dict.fromkeys(equal + by_turns + nested)
         for choice in choices:
             chosen = iter(choice)

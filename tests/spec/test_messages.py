@@ -64,7 +64,7 @@ MISTYPED = [
     ("a IS 5", "gpuetl does not support 'a IS 5'", "Write = 5, or <> 5 for IS NOT."),
     ("a is None", "gpuetl does not support 'a is None'", "Write IS NULL."),
     # lists and brackets
-    ("s[1] = 'a'", "[ ] takes an element of a list, got string", "Write substring(text, start, length), counted from 1."),
+    ("a[1] = 'a'", "list_extract takes a list, got int64", ""),
     ("a = (1, 2)", "gpuetl does not support '(1, 2)'", "Write one value: brackets hold one expression."),
     ("a in ()", "IN has no values", "Write x IN (1, 2)."),
     ("a in l", "IN takes a list of values", "Write x IN (1, 2), or list_contains(list, x) for a column of lists."),

@@ -1,11 +1,16 @@
 """fit and apply: features whose numbers come from the data, on every engine and however rows are split."""
 
+import datetime as dt
 import json
 import re
+from collections import Counter
+from decimal import Decimal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline, load, transforms
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, load, transforms
 from gpuetl.messages import code_of
 from gpuetl.testing import assert_same, assert_tables_equal
 from tables import NAN, table, write_source
@@ -241,3 +246,44 @@ def test_wrong_transforms_are_told_once(tmp_path, transform, code, message):
         load(tmp_path / "p.yaml").run(engine="pandas", keep=["s"])
     assert [code_of(problem.message) for problem in wrong.value.problems] == [code]
     assert message in str(wrong.value)
+
+
+VALUES_OF_TYPES = {
+    "int8": [3, -1, None], "uint64": [(1 << 64) - 1, 0, None], "int64": [-(1 << 63), (1 << 63) - 1, None],
+    "float64": [NAN, -0.0, 0.0, float("-inf"), None], "float32": [NAN, 1.5, None], "bool": [True, False, None],
+    "string": ["b", "", "é", None], "date": [dt.date(2020, 1, 1), dt.date(1960, 1, 1), None],
+    "timestamp": [dt.datetime(2020, 1, 1, 1), dt.datetime(1960, 1, 1), None],
+    "decimal(5,2)": [Decimal("1.50"), Decimal("-1.50"), None], "decimal(30,2)": [Decimal("9e25"), Decimal("1"), None],
+}  # fmt: skip
+
+
+def test_every_type_of_key_is_numbered(pipeline, answer, source):
+    """By frequency, then ascending: -0.0 is 0.0, and NaN is the greatest value."""
+    types, columns = {"id": "int64"}, [range(60)]
+    for name, values in VALUES_OF_TYPES.items():
+        types[f"c_{len(types)}"] = name
+        columns.append([values[min(i % 7, i % 5) % len(values)] for i in range(60)])
+    t = source(table(types, *zip(*columns, strict=True)))
+    names = [name for name in types if name != "id"]
+    found = answer(t.fit(transforms.categorify(names))).sort_by("id").to_pydict()
+    least = answer(t.fit(transforms.categorify(names, min_count=15, most=1))).sort_by("id").to_pydict()
+    for name, values in zip(names, columns[1:], strict=True):
+        keys = [None if v is None else ("nan" if v != v else v + 0 if isinstance(v, float) else v) for v in values]
+        counts = Counter(key for key in keys if key is not None)
+        order = sorted(counts, key=lambda key: (-counts[key], key == "nan", 0 if key == "nan" else key))
+        ids = {None: 0, **{key: place for place, key in enumerate(order, 2)}}
+        assert found[name] == [ids[key] for key in keys], types[name]
+        first = order[:1] if counts[order[0]] >= 15 else []
+        assert least[name] == [0 if key is None else 2 if key in first else 1 for key in keys], types[name]
+
+
+def test_a_vocabulary_whose_file_repeats_a_value_is_refused(pipeline, train, engine, tmp_path):
+    train.fit(transforms.categorify("c"), save="model").stage("features")
+    pipeline.run(engine="pandas")
+    (file,) = (tmp_path / "model").glob("*.parquet")
+    rows = pq.read_table(file)
+    pq.write_table(pa.concat_tables([rows, rows.slice(0, 1)]), file)
+    later = Pipeline("later", root=tmp_path)
+    write_source(later, "others", table(TYPES, *OTHER)).apply(load="model").stage("scored")
+    with pytest.raises(RunFailed, match="value repeats on the right side"):
+        later.run(engine=engine, keep=["scored"])

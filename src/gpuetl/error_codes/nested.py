@@ -42,4 +42,30 @@ example.yaml:9:27: stage 'result', step 1: column 'numbers': range(id * 10000000
 Row 2 of sales.csv: id = 1""",
         fixed="- select: {numbers: 'range(id * 1000)'}",
     ),
+    ErrorPage(
+        code="GE1873",
+        title="a key of a map stands twice",
+        cause="`map`, `MAP {…}` or `map_from_entries` gets the same key twice in one row.  NaN is one key, and -0.0 is 0.0.",
+        fix="Make the keys distinct, or write `map_concat(a, b)`, in which the last value of a key counts.",
+        example="- select: {m: \"MAP {1: 'a', id: 'b'}\"}",
+        message="""\
+example.yaml:9:21: stage 'result', step 1: column 'm': map([1, id], ['a', 'b']) has no result, for [1, 1], ['a', 'b']: a key of the map stands twice  [GE1873]
+    - select: {m: "MAP {1: 'a', id: 'b'}"}
+                  ^^^^^^^^^^^^^^^^^^^^^^^
+Row 2 of sales.csv: id = 1""",
+        fixed="- select: {m: \"map_concat(MAP {1: 'a'}, MAP {id: 'b'})\"}",
+    ),
+    ErrorPage(
+        code="GE1874",
+        title="a key of a map is null",
+        cause="`map`, `MAP {…}` or `map_from_entries` gets a key, or an entry, that is null.  Values may be null.",
+        fix="Write `coalesce(x, 'none')` for the key, or leave out such entries: `[e for e in entries if e.key IS NOT NULL]`.",
+        example="- select: {m: 'MAP {amount: id}'}",
+        message="""\
+example.yaml:9:21: stage 'result', step 1: column 'm': map([amount], [id]) has no result, for [None], [3]: a key of the map is null  [GE1874]
+    - select: {m: 'MAP {amount: id}'}
+                  ^^^^^^^^^^^^^^^^^^
+Row 4 of sales.csv: amount = null, id = 3""",
+        fixed="- select: {m: 'MAP {coalesce(amount, 0): id}'}",
+    ),
 )

@@ -45,7 +45,8 @@ SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.UINT: "uint32", exp.DataType.Type.UBIGINT: "uint64",
     exp.DataType.Type.FLOAT: "float32", exp.DataType.Type.DOUBLE: "float64",
     exp.DataType.Type.TEXT: "string", exp.DataType.Type.VARCHAR: "string", exp.DataType.Type.NVARCHAR: "string",
-    exp.DataType.Type.CHAR: "string", exp.DataType.Type.BPCHAR: "string", exp.DataType.Type.DATETIME: "timestamp", exp.DataType.Type.DATE: "date",
+    exp.DataType.Type.CHAR: "string", exp.DataType.Type.BPCHAR: "string", exp.DataType.Type.DATETIME: "timestamp",
+    exp.DataType.Type.DATE: "date",
     exp.DataType.Type.TIMESTAMPNTZ: "timestamp", exp.DataType.Type.TIMESTAMP: "timestamp",
     exp.DataType.Type.TIMESTAMPTZ: "timestamp[UTC]", exp.DataType.Type.INTERVAL: "duration",
     exp.DataType.Type.TIME: "time", exp.DataType.Type.UUID: "uuid",
@@ -235,6 +236,8 @@ def type_text(to: exp.DataType) -> str:
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"
+    if to.this == exp.DataType.Type.ARRAY and to.expressions and not zone:
+        return f"list<{_child_text(to.expressions[0])}>"
     return "" if parameters else str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
 
 

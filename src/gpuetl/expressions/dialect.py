@@ -56,8 +56,19 @@ class Language(Dialect):
         EXPONENT: ClassVar[dict[Any, Any]] = {TokenType.DSTAR: exp.Pow}
         QUOTED_TYPES_TO_PRESERVE: ClassVar = ZonedTypes()
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        LAMBDAS: ClassVar = {
+            sign: read for sign, read in parser.Parser.LAMBDAS.items() if sign != TokenType.ARROW
+        }  # `->` takes a part of JSON
+        COLUMN_OPERATORS: ClassVar = {
+            **parser.Parser.COLUMN_OPERATORS,
+            TokenType.ARROW: lambda self, this, path: self.expression(exp.JSONExtract(this=this, expression=path)),
+            TokenType.DARROW: lambda self, this, path: self.expression(
+                exp.JSONExtractScalar(this=this, expression=path)
+            ),
+        }
         PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {}  # `list[:n]` is a slice
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+        ODBC_DATETIME_LITERALS: ClassVar[dict[str, Any]] = {}  # `{d: 1}` is a struct
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": parser.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
@@ -72,6 +83,26 @@ class Language(Dialect):
             if not self._match(TokenType.COLON):
                 self.raise_error("Expecting :")
             return self.expression(exp.Lambda(this=self._parse_disjunction(), expressions=names))
+
+        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+            """Read `MAP {key: value}` too, whose keys are expressions."""
+            before, word = self._prev, self._curr
+            if not (before and word and word.token_type == TokenType.L_BRACE and before.text.upper() == "MAP"):
+                return super()._parse_bracket(this)
+            self._advance()
+            entries = self._parse_csv(self._parse_entry)
+            if not self._match(TokenType.R_BRACE):
+                self.raise_error("Expected }")
+            return super()._parse_bracket(self.expression(exp.ToMap(this=exp.Struct(expressions=entries))))
+
+        def _parse_entry(self) -> exp.Expr | None:
+            """Read a key and its value."""
+            key = self._parse_disjunction()
+            if key is None:
+                return None
+            if not self._match(TokenType.COLON):
+                self.raise_error("Expecting :")
+            return self.expression(exp.PropertyEQ(this=key, expression=self._parse_disjunction()))
 
 
 def parse_tree(text: str) -> exp.Expr:
@@ -185,14 +216,17 @@ def _refuse_bombs(text: str) -> list[Any]:
         if len(open_at) > MAX_DEPTH:
             raise InvalidExpression(coded("GE1114", f"parentheses nest deeper than {MAX_DEPTH}"), _span(token), SPLIT)
     if open_at:
-        kind = "bracket" if open_at[-1].text == "[" else "parenthesis"
-        closing = "]" if kind == "bracket" else ")"
+        kind, closing = {"[": ("bracket", "]"), "{": ("brace", "}")}.get(open_at[-1].text, ("parenthesis", ")"))
         raise InvalidExpression(coded("GE1101", f"this {kind} is not closed"), _span(open_at[-1]), f"Write {closing}.")
     _refuse_intervals(words)
     return words
 
 
-_CLOSING = {TokenType.R_PAREN: TokenType.L_PAREN, TokenType.R_BRACKET: TokenType.L_BRACKET}
+_CLOSING = {
+    TokenType.R_PAREN: TokenType.L_PAREN,
+    TokenType.R_BRACKET: TokenType.L_BRACKET,
+    TokenType.R_BRACE: TokenType.L_BRACE,
+}
 
 
 def _refuse_intervals(words: list[Any]) -> None:

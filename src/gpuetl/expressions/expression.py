@@ -137,6 +137,14 @@ class Expression(Methods):
         """A field of a struct: `col("s").field("a")` is `s.a`."""
         return apply("struct_extract", self, name)
 
+    def struct_insert(self, **fields: IntoExpression) -> Expression:
+        """The struct with more fields: `col("s").struct_insert(b=1)` is `struct_insert(s, b := 1)`."""
+        return apply("struct_insert", self, **fields)
+
+    def struct_update(self, **fields: IntoExpression) -> Expression:
+        """The struct with other values in fields, or with more fields: `col("s").struct_update(a=1)`."""
+        return apply("struct_update", self, **fields)
+
     def __getitem__(self, key: TypeName) -> Expression:
         """A field of a struct, or the value of a map's key: `col("s")["a"]`.  Elements of lists: `list_get(0)`."""
         if not isinstance(key, (str, Expression)):

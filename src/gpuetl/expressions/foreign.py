@@ -14,7 +14,7 @@ from gpuetl.messages import coded
 
 CONDITION = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
 PARAMETER = "A parameter is written $name."
-NO_JSON = "Write s.a for the field of a struct, or regexp_extract(text, pattern) for part of a string."
+NO_COLON = "Write s.a for the field of a struct, or text ->> '$.a' for a part of JSON."
 
 SIGNS = {
     "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
@@ -22,7 +22,7 @@ SIGNS = {
     "^": "Databases differ on what it is: write a ** b for the power, or xor(a, b).",
     "~": "Write regexp_like(text, pattern).",
     "!~": "Write NOT regexp_like(text, pattern).", "~~": "Write LIKE.",
-    "->>": NO_JSON, "->": NO_JSON, "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
+    "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
     "`": 'Write a name with spaces in double quotes: "a b".',
     "≥": "Write >=.", "≤": "Write <=.", "≠": "Write <>.", "×": "Write *.", "÷": "Write /.", "·": "Write *.",
     "–": "Write -.", "—": "Write -.", "−": "Write -.",
@@ -135,12 +135,16 @@ def _path_reference(match: re.Match[str], span: Span | None) -> InvalidExpressio
     return InvalidExpression(coded("GE1109", f"'{match[0]}' stands in paths only"), span, hint)
 
 
+NAMING = ("struct_pack", "struct", "struct_insert", "struct_update")
+"""Functions in which `:=` names a field."""
+
+
 def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpression | None:
     word = tokens[index]
     if word.token_type in (*_QUOTED, TokenType.NUMBER):
         return None
     signs = [w.text for w in _touching(tokens, index)]
-    if signs[0] == ":=" and any(w.text.lower() in ("struct_pack", "struct") for w in tokens[:index]):
+    if signs[0] == ":=" and any(w.text.lower() in NAMING for w in tokens[:index]):
         return None
     ends_operand = index > 0 and tokens[index - 1].token_type in _OPERANDS
     typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), ends_operand)), "")
@@ -152,7 +156,7 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
         return None
     if word.text in ("?", ":"):
         return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(tokens, index))
-    if word.text == "{":
+    if word.text == "{" and not _is_brace(tokens, index):
         return InvalidExpression(coded("GE1101", "unexpected '{'"), _span(word), PARAMETER)
     if any(mark in _QUOTES for mark in word.text):
         plain = "".join(mark for mark in word.text if mark not in _QUOTES)
@@ -164,8 +168,14 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     return None
 
 
+def _is_brace(tokens: Sequence[Any], index: int) -> bool:
+    """Return whether a brace opens a struct or a map: `{'a': 1}`, `MAP {…}`."""
+    of_map = index > 0 and tokens[index - 1].text.upper() == "MAP"
+    return of_map or (len(tokens) > index + 2 and tokens[index + 2].text == ":")
+
+
 def _is_colon(words_before: Sequence[Any]) -> bool:
-    """Return whether a colon stands there: of a field in a type, of a slice, `list[1:2]`, or of a lambda."""
+    """Return whether a colon stands there: of a type's field, of a slice, `list[1:2]`, of a lambda, or behind a key."""
     names = [word.text.upper() for word in words_before]
     if "LAMBDA" in names[1:]:
         return True
@@ -173,7 +183,7 @@ def _is_colon(words_before: Sequence[Any]) -> bool:
 
 
 def _is_slice(words_before: Sequence[Any]) -> bool:
-    """Return whether the innermost bracket that is open is a square one: `list[1:2]`."""
+    """Return whether the innermost bracket that is open is a square one or a brace: `list[1:2]`, `{'a': 1}`."""
     opened: list[str] = []
     for word in words_before:
         if word.token_type in _QUOTED:
@@ -182,7 +192,7 @@ def _is_slice(words_before: Sequence[Any]) -> bool:
             opened.append(word.text)
         elif opened and word.text in (")", "]", "}"):
             opened.pop()
-    return opened[-1:] == ["["]
+    return opened[-1:] in (["["], ["{"])
 
 
 def _colon_hint(tokens: Sequence[Any], index: int) -> str:
@@ -192,7 +202,7 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
         return FOREIGN_WORDS["LAMBDA"]
     if "[" in words_before:
         return "Write substring(text, start, length), counted from 1."
-    return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
+    return NO_COLON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
 def _is_foreign(sign: str, ends_operand: bool) -> bool:

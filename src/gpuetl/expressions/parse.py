@@ -21,6 +21,7 @@ from gpuetl.expressions.functions import ALIASES, INSTEAD, OVERLOADS, Kind, find
 from gpuetl.expressions.functions.aggregates import FILTERED, SAME_OF_DISTINCT
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import (
+    CHANGED_STRUCTS,
     ORDER_BY,
     SORT_KEY,
     STRUCT,
@@ -157,6 +158,9 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
     exp.Bracket: ("this", "expressions"), exp.Lambda: ("this", "expressions"), exp.Array: ("expressions",),
+    exp.JSONExtract: ("this", "expression", "only_json_types"),
+    exp.JSONExtractScalar: ("this", "expression", "only_json_types", "scalar_only"),
+    exp.Struct: ("expressions",),
     exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
@@ -164,6 +168,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 
 _TIGHTER = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod | exp.Pow
 """Operators that bind less tightly than `~` in some languages, and more tightly in others."""
+LAMBDA_TAKING = ("list_transform", "list_filter")
 _BITS = exp.BitwiseAnd | exp.BitwiseOr | exp.BitwiseLeftShift | exp.BitwiseRightShift
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 
@@ -350,16 +355,56 @@ class _Lowering:
 
     def lambda_(self, node: exp.Lambda) -> Syntax:
         """Lower `lambda x: x + 1`; a name within stands for the element, also where a column has it."""
-        names = [name.name for name in node.expressions]
+        return self.body_of([name.name for name in node.expressions], node.this, span_of(node))
+
+    def body_of(self, names: list[str], node: exp.Expr, span: Span | None = None) -> Lambda:
+        """Lower the body of a lambda with these variables."""
         self.variables += names
-        body = self.lower(node.this)
+        body = self.lower(node)
         del self.variables[len(self.variables) - len(names) :]
-        return Lambda(tuple(names), body, span=span_of(node))
+        return Lambda(tuple(names), body, span=span or span_of(node))
 
     def list_(self, node: exp.Array) -> Syntax:
-        if any(isinstance(each, exp.Comprehension) for each in node.expressions):
-            raise self.unsupported(node, "Write list_transform(list, lambda x: x + 1), or list_filter.")
+        if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Comprehension):
+            return self.comprehension(node.expressions[0])
         return Apply("list_value", tuple(map(self.lower, node.expressions)), span=span_of(node))
+
+    def part_of_json(self, node: exp.JSONExtract | exp.JSONExtractScalar) -> Syntax:
+        """Lower `text -> path` and `text ->> path`; refuse what stands beside them where languages read on."""
+        parent = node.parent
+        beside = isinstance(parent, _TIGHTER | _BITS | exp.Neg | exp.BitwiseNot | exp.DPipe)
+        span = whole_span(self.text, span_of(node))
+        call = node.find_ancestor(exp.Anonymous) if isinstance(node.this, exp.Column) else None
+        if isinstance(call, exp.Anonymous) and ALIASES.get(name := str(call.this).lower(), name) in LAMBDA_TAKING:
+            hint = f"Write {name}(x, lambda {node.this.name}: …)."
+            raise InvalidExpression(coded("GE1102", "gpuetl does not support '->' for a lambda"), span, hint)
+        reads_on = isinstance(parent, exp.Cast) and self.text[span.stop :].lstrip().startswith("::")
+        if (beside and not (isinstance(parent, exp.DPipe) and node is parent.this)) or reads_on:
+            message = coded("GE1101", "languages differ on what is computed first here")
+            hint = f"Write ({shortened(self.text, span)}) in brackets."
+            raise InvalidExpression(message, whole_span(self.text, span_of(parent or node)), hint)
+        name = "json_extract_string" if isinstance(node, exp.JSONExtractScalar) else "json_extract"
+        return Apply(name, (self.lower(node.this), self.lower(node.expression)), span=span_of(node))
+
+    def comprehension(self, node: exp.Comprehension) -> Syntax:
+        """Lower `[x + 1 for x in list if x > 0]`, which is a `list_transform` of a `list_filter`."""
+        lists = self.lower(node.args["iterator"])
+        names = [name.name for name in (node.args["expression"], node.args.get("position")) if name]
+        span = span_of(node)
+        if condition := node.args.get("condition"):
+            lists = Apply("list_filter", (lists, self.body_of(names, condition)), span=span)
+        if isinstance(node.this, exp.Column) and [node.this.name] == names:
+            return lists
+        return Apply("list_transform", (lists, self.body_of(names, node.this)), span=span)
+
+    def map_(self, node: exp.ToMap) -> Syntax:
+        """Lower `MAP {key: value}`."""
+        entries = node.this.expressions
+        lists = (
+            Apply("list_value", tuple(self.lower(each) for each in parts))
+            for parts in ([entry.this for entry in entries], [entry.expression for entry in entries])
+        )
+        return Apply("map", tuple(lists), span=span_of(node))
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
@@ -384,7 +429,7 @@ class _Lowering:
     def call(self, node: exp.Anonymous) -> Syntax:
         span = Span(node.meta["start"], node.meta["end"] + 1) if "start" in node.meta else None
         name = str(node.this).lower()
-        if name in (STRUCT, "struct"):
+        if name in (STRUCT, "struct", *CHANGED_STRUCTS):
             return self.struct(node, span)
         keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
         positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
@@ -440,10 +485,16 @@ class _Lowering:
             raise self.refusal(node)
         return replace(call, keywords=(*call.keywords, *map(self.sort_key, order)))
 
-    def struct(self, node: exp.Anonymous, span: Span | None) -> Syntax:
-        """Lower `struct_pack(a := x)`, and `struct(a, x AS b)`, where a column's own name is that of its field."""
-        fields = list(map(self.named_field, node.expressions))
-        return Apply(STRUCT, (), tuple(fields), span=span)
+    def struct(self, node: exp.Anonymous | exp.Struct, span: Span | None = None) -> Syntax:
+        """Lower `struct_pack(a := x)`, `{'a': x}`, and `struct(a, x AS b)`, where the name of `a` is its field's.
+
+        The first argument of `struct_insert` and `struct_update` is a struct.
+        """
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else STRUCT
+        structs = node.expressions[: name in CHANGED_STRUCTS]
+        fields = map(self.named_field, node.expressions[len(structs) :])
+        name = name if name in CHANGED_STRUCTS else STRUCT
+        return Apply(name, tuple(map(self.lower, structs)), tuple(fields), span=span or span_of(node))
 
     def named_field(self, node: exp.Expr) -> tuple[str, Syntax]:
         if isinstance(node, exp.PropertyEQ | exp.Kwarg):
@@ -543,4 +594,6 @@ class _Lowering:
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
         exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_, exp.Lambda: lambda_,
+        exp.JSONExtract: part_of_json, exp.JSONExtractScalar: part_of_json,
+        exp.Struct: struct, exp.ToMap: map_,
     }  # fmt: skip

@@ -11,14 +11,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint, suggestion
+from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
 from gpuetl.expressions import ir
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.functions import ALIASES, Function, Kind, TypeMismatch, find_function, unknown_function
+from gpuetl.expressions.functions import (
+    ALIASES,
+    FUNCTIONS,
+    Function,
+    Kind,
+    TypeMismatch,
+    find_function,
+    unknown_function,
+)
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
+from gpuetl.expressions.functions.timestamps import unit_named
 from gpuetl.expressions.ir import (
     ABSENT,
     Call,
@@ -36,8 +45,12 @@ from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
+from gpuetl.expressions.quantile_lists import QUANTILES, quantile_list
+from gpuetl.expressions.struct_calls import changed, packed, prefixed_column
+from gpuetl.expressions.subscripts import part_of, text_slice
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    CHANGED_STRUCTS,
     ORDER_BY,
     RUN_ID,
     SCALAR,
@@ -76,7 +89,7 @@ from gpuetl.types.data_types import (
     value_kinds,
 )
 from gpuetl.types.decimal_types import constant_decimal, in_scale, is_decimal
-from gpuetl.types.nested_types import is_list, is_map, is_struct, struct_of
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_struct
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -126,6 +139,8 @@ class Scope:
     errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
 
 
+EMPTY_MAP = Apply("map", (Apply("list_value"),) * 2)
+"""`MAP {}`, which has a type in a CAST alone."""
 WRONG = Literal(None, UNKNOWN)
 """Stands for an expression that is wrong; its error is reported."""
 
@@ -174,8 +189,7 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
                 raise _unknown_parameter(syntax, scope)
             return _declared(scope.parameters[syntax.name])
         case CastTo():
-            operand = _resolve(syntax.operand, scope)
-            return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
+            return _cast(syntax, scope)
         case Apply():
             return (_special_of(syntax) or _function_call)(syntax, scope)
         case Variable():
@@ -185,6 +199,14 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
         case Selected() | Over() | Lambda():
             raise _misplaced(syntax)
     raise TypeError(syntax)
+
+
+def _cast(syntax: CastTo, scope: Scope) -> Expr:
+    if is_map(syntax.dtype) and syntax.operand == EMPTY_MAP:
+        lists = (Call(FUNCTIONS["scalar", "list_value"], (), pa.list_(dtype)) for dtype in children_of(syntax.dtype))
+        return Call(FUNCTIONS["scalar", "map"], tuple(lists), syntax.dtype)
+    operand = _resolve(syntax.operand, scope)
+    return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
 
 
 def _misplaced(syntax: Selected | Over | Lambda) -> InvalidExpression:
@@ -209,6 +231,8 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
     """Return the cast that the user wrote; types between which there is none are an error."""
     if is_list(syntax.dtype) and operand.dtype == pa.list_(NULL) and isinstance(operand, Call) and not operand.args:
         return Call(operand.function, (), syntax.dtype)
+    if is_list(operand.dtype) and is_list(syntax.dtype) and operand.dtype != syntax.dtype:
+        return _cast_elements(operand, syntax)
     if not can_cast(operand.dtype, syntax.dtype):
         message = coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}")
         raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))
@@ -216,6 +240,18 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
         assert operand.number is not None
         operand = coerce(operand, constant_decimal(operand.number))
     return Cast(operand, syntax.dtype, syntax.lenient)
+
+
+def _cast_elements(operand: Expr, syntax: CastTo) -> Call:
+    """Return a list with each element cast: `list_transform(x, lambda e: CAST(e AS type))`."""
+    depth, inner = 0, syntax.dtype
+    while is_list(inner):
+        depth, inner = depth + 1, inner.value_type
+    element = ir.Variable("element" if depth == 1 else f"element{depth}", operand.dtype.value_type)
+    body = cast_to(element, replace(syntax, dtype=syntax.dtype.value_type))
+    function = find_function("list_transform", SCALARS)
+    assert function is not None
+    return Call(function, (spelled_out(operand, syntax), ir.Lambda((element,), body)), syntax.dtype)
 
 
 def coerce(expr: Expr, dtype: DataType) -> Expr:
@@ -293,7 +329,8 @@ def _special_of(syntax: Apply) -> Callable[[Apply, Scope], Expr] | None:
 
 
 def _function_call(syntax: Apply, scope: Scope) -> Expr:
-    if syntax.function == "struct_extract" and (wrong := _no_struct(syntax, scope)):
+    is_field = syntax.function == "struct_extract" and not scope.open
+    if is_field and (wrong := prefixed_column(syntax, scope.columns, scope.hints)):
         raise wrong
     function = find_function(syntax.function, scope.kinds)
     if function is None:
@@ -446,44 +483,29 @@ def _part_hint(nested: Expr) -> str:
 
 def _struct(syntax: Apply, scope: Scope) -> Expr:
     """Type `struct_pack(a := x)`: the keywords are the fields."""
-    names = [name for name, _ in syntax.keywords]
-    if syntax.args or not names:
-        message = coded("GE1104", "struct_pack takes a name for each value")
-        raise InvalidExpression(message, syntax.span, "Write struct_pack(a := x, b := y), or struct(x AS a, y AS b).")
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InvalidExpression(
-            coded("GE1104", f"struct_pack has two fields named '{twice}'"), syntax.span, "Rename one."
-        )
     args = [_resolve(value, scope) for _, value in syntax.keywords]
-    if any(arg.dtype == UNKNOWN for arg in args):
-        return WRONG
-    function = find_function(STRUCT, SCALARS)
-    assert function is not None
-    args = [spelled_out(arg, syntax) for arg in args]
-    return Call(function, tuple(args), struct_of({n: arg.dtype for n, arg in zip(names, args, strict=True)}))
+    return WRONG if any(arg.dtype == UNKNOWN for arg in args) else packed(syntax, args)
+
+
+def _changed_struct(syntax: Apply, scope: Scope) -> Expr:
+    """Type `struct_insert(s, a := x)` and `struct_update(s, a := x)`."""
+    args = [_resolve(value, scope) for value in operands(syntax)]
+    if not args or any(arg.dtype == UNKNOWN for arg in args):
+        return WRONG if args else _function_call(syntax, scope)
+    return changed(syntax, args[0], args[len(syntax.args) :])
 
 
 def _element(syntax: Apply, scope: Scope) -> Expr:
-    """Type `x[k]`: an element of a list, a value of a map, or a field of a struct."""
+    """Type `x[k]`: an element of a list, a value of a map, a field of a struct, or a character of a text."""
     operand = _resolve(syntax.args[0], replace(scope, errors=[]))
-    names = ((is_map, "map_get"), (is_struct, "struct_extract"))
-    name = next((name for holds, name in names if holds(operand.dtype)), "list_extract")
-    if operand.dtype == STRING:
-        hint = "Write substring(text, start, length), counted from 1."
-        raise InvalidExpression(coded("GE1103", "[ ] takes an element of a list, got string"), syntax.span, hint)
-    return _typed(replace(syntax, function=name), scope)
+    return _typed(part_of(syntax.args[0], syntax.args[1], operand.dtype, syntax), scope)
 
 
-def _no_struct(syntax: Apply, scope: Scope) -> InvalidExpression | None:
-    """Return the error of `t.a` where there is no column t: columns have no prefix."""
-    table, field = (*syntax.args, None, None)[:2]
-    if not isinstance(table, Name) or not isinstance(field, Constant) or scope.open or table.name in scope.columns:
-        return None
-    structs = [name for name, dtype in scope.columns.items() if is_struct(dtype)]
-    if field.value not in scope.columns or (scope.hints and suggestion(table.name, structs)):
-        return None  # the struct is misspelt
-    message = coded("GE1102", f"'{table.name}.{field.value}': columns have plain names")
-    return InvalidExpression(message, syntax.span, f"Write {field.value}: after a join, columns have no prefix.")
+def _slice(syntax: Apply, scope: Scope) -> Expr:
+    """Type `x[a:b]`: elements of a list, or characters of a text."""
+    if len(syntax.args) == 3 and _resolve(syntax.args[0], replace(scope, errors=[])).dtype == STRING:
+        return _typed(text_slice(*syntax.args, syntax), scope)
+    return _function_call(syntax, scope)
 
 
 def _moved(syntax: Apply, scope: Scope) -> Expr:
@@ -521,7 +543,7 @@ def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, sc
 def _date_part(syntax: Apply, scope: Scope) -> Expr:
     """Type `date_part('year', x)`, which is extract(year FROM x)."""
     name = syntax.args[0].value if len(syntax.args) == 2 and isinstance(syntax.args[0], Constant) else None
-    part = EXTRACT_PARTS.get(str(name).upper())
+    part = EXTRACT_PARTS.get((unit_named(name) or str(name)).upper())
     if part is None or syntax.keywords:
         message = coded("GE1106", f"date_part takes the name of a part and a date or timestamp, got {name!r}")
         have = ", ".join(sorted(known.lower() for known in EXTRACT_PARTS))
@@ -558,6 +580,12 @@ def _scalar(syntax: Apply, scope: Scope) -> Expr:
     raise InvalidExpression(message, syntax.span, "Write scalar(stage.column).")
 
 
+def _quantile(syntax: Apply, scope: Scope) -> Expr:
+    """Type `quantile(x, [0.25, 0.5])`: a list of the quantiles, null where a group has no values."""
+    listed = quantile_list(syntax)
+    return _function_call(syntax, scope) if listed is None else _typed(listed, scope)
+
+
 def _over_elements(syntax: Apply, scope: Scope) -> Expr:
     """Type `list_transform(x, lambda e: …)`."""
     function = find_function(syntax.function, SCALARS)
@@ -572,10 +600,12 @@ def _over_elements(syntax: Apply, scope: Scope) -> Expr:
 
 
 _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
-    RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element,
+    RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element, "list_slice": _slice,
+    **dict.fromkeys(CHANGED_STRUCTS, _changed_struct),
     **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone,
+    **dict.fromkeys(QUANTILES, _quantile),
 }  # fmt: skip
 """What is typed in a way of its own, by name."""
 
@@ -661,7 +691,9 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
 def _check_constant(function: Function, slot: Argument, argument: Syntax, syntax: Apply) -> None:
     if slot.constant and not isinstance(argument, Constant | ParameterName | Unreadable):
         message = coded("GE1105", f"{shown_name(function)} takes a constant or a $parameter as {slot.name}")
-        raise InvalidExpression(message, argument.span or syntax.span)
+        other = {"min_n": "least", "max_n": "greatest"}.get(function.name)
+        hint = f"Write {other}(a, b) to choose among columns." if other else ""
+        raise InvalidExpression(message, argument.span or syntax.span, hint)
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:

@@ -22,6 +22,8 @@ SCALAR = "scalar"
 """`scalar(stage.column)`, which is a column by the time that an expression is typed."""
 SUBSCRIPT, STRUCT = "subscript", "struct_pack"
 """`x[k]`, which typing makes the function of a list, a map or a struct; and the function whose keywords are fields."""
+CHANGED_STRUCTS = ("struct_insert", "struct_update")
+"""Functions of a struct and of fields, which are keywords."""
 SORT_KEY, ORDER_BY = "sort_key", "order_by"
 """The function of an expression, whether it is descending and whether nulls come first; the keyword of its calls."""
 ORDER_TEXT = re.compile(r"(?P<column>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)

@@ -16,6 +16,7 @@ from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    CHANGED_STRUCTS,
     ORDER_BY,
     RUN_ID,
     SORT_KEY,
@@ -99,6 +100,13 @@ def _written_call(call: Call) -> Apply | CastTo:
     if call.function.name == STRUCT:
         names = [field.name for field in call.dtype]
         return Apply(STRUCT, (), tuple(zip(names, args, strict=True)))
+    if call.function.name in CHANGED_STRUCTS:
+        named_values = (
+            (str(name.value), value)
+            for name, value in zip(args[1::2], args[2::2], strict=True)
+            if isinstance(name, Constant)
+        )
+        return Apply(call.function.name, args[:1], tuple(named_values))
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
     if call.function.name == "date_add":
@@ -201,8 +209,9 @@ def _is_field(node: Syntax) -> bool:
 
 def _call(node: Apply) -> str:
     name, args = node.function, node.args
-    if name == STRUCT:
-        return f"{STRUCT}({', '.join(f'{quote_name(key)} := {_text(value)[0]}' for key, value in node.keywords)})"
+    if name in (STRUCT, *CHANGED_STRUCTS):
+        fields = (f"{quote_name(key)} := {_text(value)[0]}" for key, value in node.keywords)
+        return f"{name}({', '.join([*(_text(arg)[0] for arg in args), *fields])})"
     keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords if key != ORDER_BY]
     listed = ", ".join([_text(a)[0] for a in args] + keywords)
     if order := [_sort_key(value) for key, value in node.keywords if key == ORDER_BY]:

@@ -31,6 +31,7 @@ from gpuetl.plan.nodes import (
     Explode,
     Filter,
     Grouped,
+    InsertRows,
     Join,
     KernelReduction,
     KernelTable,
@@ -38,6 +39,7 @@ from gpuetl.plan.nodes import (
     ScalarJoin,
     Sort,
     Union,
+    VocabularyLookup,
     passing,
 )
 from gpuetl.plan.plan import Plan
@@ -164,9 +166,10 @@ def _widened(expr: Expr) -> bool:
     return isinstance(expr.operand if isinstance(expr, Cast) and expr.implicit else expr, Column)
 
 
-@passes.register
-def _explode(node: Explode, part: Expr) -> list[tuple[int, Expr]]:
-    """The rows of a list have the other columns in common."""
+@passes.register(Explode)
+@passes.register(InsertRows)
+def _repeated(node: Explode | InsertRows, part: Expr) -> list[tuple[int, Expr]]:
+    """The rows of a list, or those made next to a row, have the other columns in common."""
     return [] if can_fail(part) or columns_of(part) & node.new_columns else [(0, part)]
 
 
@@ -198,6 +201,12 @@ def _join(node: Join, part: Expr) -> list[tuple[int, Expr]]:
 def _scalar_join(node: ScalarJoin, part: Expr) -> list[tuple[int, Expr]]:
     """The left rows stay as they are: what does not read the value goes below."""
     return [(0, part)] if node.value not in columns_of(part) else []
+
+
+@passes.register
+def _vocabulary_lookup(node: VocabularyLookup, part: Expr) -> list[tuple[int, Expr]]:
+    """The left rows stay: what does not read the numbers goes below."""
+    return [(0, part)] if columns_of(part) and node.output not in columns_of(part) else []
 
 
 @passes.register

@@ -30,6 +30,7 @@ from gpuetl.plan.nodes import (
     Read,
     Sort,
     Union,
+    Vocabulary,
     Window,
     Write,
 )
@@ -324,6 +325,15 @@ class _Lowering:
             raise too_many(node.origin, f"{count:,} partitions, and a step has {MOST_PARTITIONS:,} at most")
         same_keys = left.partitions == right.partitions and left.partitioned_by == right.partitioned_by != ()
         return (Map if small or same_keys else Concat)(node, (left, right))
+
+    @node.register
+    def vocabulary(self, node: Vocabulary, source: Physical) -> Physical:
+        """Number the values of one partition at once; of several, count in each, and then number what they counted."""
+        if source.partitions == 1:
+            return Map(node, (source,))
+        for step in node.steps:
+            source = self.node(step, source)
+        return source
 
     @node.register
     def write(self, node: Write, source: Physical) -> Physical:

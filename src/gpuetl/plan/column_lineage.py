@@ -26,6 +26,7 @@ from gpuetl.plan.nodes import (
     Distinct,
     Explode,
     Filter,
+    InsertRows,
     Join,
     Kernel,
     KernelReduction,
@@ -35,9 +36,12 @@ from gpuetl.plan.nodes import (
     Read,
     Sort,
     Union,
+    Vocabulary,
+    VocabularyLookup,
     Window,
     Write,
 )
+from gpuetl.plan.nodes.vocabulary import COUNT, ID, VALUE
 
 Subtype = Literal[
     "IDENTITY", "TRANSFORMATION", "AGGREGATION", "FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL"
@@ -247,6 +251,20 @@ def _(node: Join, left: Lineage, right: Lineage) -> Lineage:
     return Lineage(columns, merged(left.rows, right.rows, *keys))
 
 
+@lineage_of.register(Vocabulary)
+def _(node: Vocabulary, source: Lineage) -> Lineage:
+    counted = merged(*source.inputs_of("AGGREGATION", (node.column,)))
+    found = source.with_rows("GROUP_BY", (node.column,))
+    return found._replace(columns={VALUE: source.columns.get(node.column, NOTHING), COUNT: counted, ID: counted})
+
+
+@lineage_of.register(VocabularyLookup)
+def _(node: VocabularyLookup, left: Lineage, right: Lineage) -> Lineage:
+    (column,) = node.left_on
+    looked_up = (*left.inputs_of("TRANSFORMATION", (column,)), right.columns.get(ID, NOTHING))
+    return Lineage({**left.columns, node.output: merged(*looked_up)}, left.rows)
+
+
 @lineage_of.register(ConditionJoin)
 def _(node: ConditionJoin, left: Lineage, right: Lineage) -> Lineage:
     found: Lineage = lineage_of.dispatch(Join)(node, left, right)
@@ -274,6 +292,13 @@ def _(node: Explode, source: Lineage) -> Lineage:
     made = merged(*source.inputs_of("TRANSFORMATION", [node.column]))
     found = source.with_columns(dict.fromkeys(node.new_columns, made))
     return found if node.keep_empty else found._replace(rows=source.with_rows("FILTER", [node.column]).rows)
+
+
+@lineage_of.register(InsertRows)
+def _(node: InsertRows, source: Lineage) -> Lineage:
+    numbers = [node.before, node.after]
+    made = merged(*source.inputs_of("TRANSFORMATION", numbers))
+    return source.with_rows("CONDITIONAL", numbers).with_columns({node.place: made})
 
 
 @lineage_of.register(Window)

@@ -55,11 +55,13 @@ NAMED: dict[str, DataType] = {
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
     "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
-    "signed": "int32", "utinyint": "uint8", "usmallint": "uint16", "uinteger": "uint32", "ubigint": "uint64", "logical": "bool",
+    "signed": "int32", "utinyint": "uint8", "usmallint": "uint16", "uinteger": "uint32",
+    "ubigint": "uint64", "logical": "bool",
     "real": "float32", "float": "float32", "float4": "float32",
     "double": "float64", "double precision": "float64", "float8": "float64",
     "text": "string", "str": "string", "varchar": "string", "char varying": "string", "character varying": "string",
-    "varchar2": "string", "longvarchar": "string", "clob": "string", "char": "string", "bpchar": "string", "nvarchar": "string", "nvarchar2": "string", "character": "string",
+    "varchar2": "string", "longvarchar": "string", "clob": "string", "char": "string", "bpchar": "string",
+    "nvarchar": "string", "nvarchar2": "string", "character": "string",
     "datetime": "timestamp", "timestamp_us": "timestamp", "guid": "uuid",
     "timestampntz": "timestamp", "timestamp_ntz": "timestamp", "timestamp without time zone": "timestamp",
     "blob": "binary", "bytea": "binary", "varbinary": "binary", "bytes": "binary", "time without time zone": "time",
@@ -77,7 +79,8 @@ _ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]", re.IGNORECASE)
 def parse_type(text: str) -> DataType:
     """Return the Arrow type that `text` names, in files, in Python and in CAST; raise `ValueError` where it is none.
 
-    Upper case is lower case, but for a zone.  `decimal` alone is decimal(18,3), and decimal(p) is decimal(p,0).
+    Upper case is lower case, but for a zone.  `decimal` alone is decimal(18,3), decimal(p) is decimal(p,0), and `int[]`
+    is list<int>.
     """
     name = text.strip()
     plain = " ".join(name.lower().split())
@@ -95,6 +98,8 @@ def parse_type(text: str) -> DataType:
         return pa.timestamp("us", tz=hit[1])
     if (hit := _FIXED_BINARY.fullmatch(plain)) and 1 <= int(hit[1]) <= MOST_FIXED_BYTES:
         return pa.binary(int(hit[1]))
+    if name.endswith("[]"):
+        return pa.list_(parse_type(name.removesuffix("[]")))
     if (hit := _NESTED.fullmatch(name)) and (nested := _nested_type(hit[1].lower(), hit[2])):
         return nested
     raise ValueError(coded("GE1025", f"unknown type '{text}'"))

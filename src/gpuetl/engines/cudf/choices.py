@@ -17,6 +17,7 @@ CHOICES = {
     "group_by_table": "Groups with a narrow range of keys are reduced in tables by key; nothing is sorted.",
     "group_by_counts": "Groups of keys with up to some million values are found by counts; no rows are compared.",
     "reduce_by_records": "Columns that are read in the order of groups are first packed row by row.",
+    "count_by_hash": "Values of a vocabulary are counted in a table by hash; only those that are kept are sorted.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "sketch_in_table": "States of estimates are made in a table of all groups, where it is small; nothing is sorted.",
     "join_by_table": "Join keys with a narrow range are looked up in a table by key.",

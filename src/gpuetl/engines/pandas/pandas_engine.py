@@ -22,10 +22,12 @@ from gpuetl.engines.pandas.relational import (
     aggregate,  # noqa: F401  it registers its handler, as do those below
     asof_join,  # noqa: F401
     condition_join,  # noqa: F401
+    insert_rows,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
     kernel_table,  # noqa: F401
     row_operations,  # noqa: F401
+    vocabulary,  # noqa: F401
     window,  # noqa: F401
 )
 from gpuetl.engines.pandas.relational.exchange import split_by_hash, split_by_order

@@ -128,6 +128,11 @@ def table_entry(kind: Kind, name: str) -> Function:
     return ENTRIES[kind, name]
 
 
+def scalar_call(name: str, args: tuple[Expr, ...], dtype: DataType) -> Call:
+    """Return a call of a scalar function of the table, by which others are computed."""
+    return Call(ENTRIES["scalar", name], args, dtype)
+
+
 def fixed(*takes: DataType, returns: DataType) -> Rule:
     """Arguments that must have, or widen to, exactly these types."""
 

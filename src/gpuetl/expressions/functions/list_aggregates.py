@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gpuetl.expressions.functions.aggregates import mean_type, total_type_of
-from gpuetl.expressions.functions.function import Rule, TypeMismatch, Typing, fixed
-from gpuetl.expressions.functions.lists import ListFunction, compared_element, element_of, list_call
+from gpuetl.expressions.functions.function import Rule, TypeMismatch, Typing, fixed, scalar_call
+from gpuetl.expressions.functions.lists import ListFunction, compared_element, element_of
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, FLOAT64, INT64, NULL, STRING, is_floating, is_integer, type_name
@@ -72,15 +72,15 @@ def end_of_list(place: int) -> Callable[[Call], Expr]:
     """Return what computes the first or the last element."""
 
     def expansion(call: Call) -> Expr:
-        return list_call("list_extract", (call.args[0], Literal(place, INT64)), call.dtype)
+        return scalar_call("list_extract", (call.args[0], Literal(place, INT64)), call.dtype)
 
     return expansion
 
 
 def cosine_distance(call: Call) -> Expr:
     """Return 1 less the cosine similarity."""
-    return list_call(
-        "subtract", (Literal(1.0, FLOAT64), list_call("list_cosine_similarity", call.args, FLOAT64)), FLOAT64
+    return scalar_call(
+        "subtract", (Literal(1.0, FLOAT64), scalar_call("list_cosine_similarity", call.args, FLOAT64)), FLOAT64
     )
 
 

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.function import TypeMismatch, Typing
+from gpuetl.expressions.functions.function import TypeMismatch, Typing, scalar_call
 from gpuetl.expressions.functions.lists import (
     ListFunction,
     compared_element,
     element_of,
-    list_call,
     same_lists,
     whole_numbers,
 )
@@ -123,17 +122,21 @@ def unpacked(args: Sequence[Expr]) -> Typing:
 
 def appended_value(call: Call) -> Expr:
     """Return `list_append` as lists that are joined."""
-    return list_call("list_concat", (call.args[0], list_call("list_value", (call.args[1],), call.dtype)), call.dtype)
+    return scalar_call(
+        "list_concat", (call.args[0], scalar_call("list_value", (call.args[1],), call.dtype)), call.dtype
+    )
 
 
 def prepended_value(call: Call) -> Expr:
     """Return `list_prepend` as lists that are joined."""
-    return list_call("list_concat", (list_call("list_value", (call.args[0],), call.dtype), call.args[1]), call.dtype)
+    return scalar_call(
+        "list_concat", (scalar_call("list_value", (call.args[0],), call.dtype), call.args[1]), call.dtype
+    )
 
 
 def distinct_count(call: Call) -> Expr:
     """Return `list_unique` as the length of the distinct elements."""
-    return list_call("list_length", (list_call("list_distinct", call.args, call.args[0].dtype),), INT64)
+    return scalar_call("list_length", (scalar_call("list_distinct", call.args, call.args[0].dtype),), INT64)
 
 
 def transformed(args: Sequence[Expr]) -> Typing:
@@ -153,8 +156,8 @@ def filtered(args: Sequence[Expr]) -> Typing:
 def filtered_list(call: Call) -> Expr:
     """Return `list_filter` as the elements beside which its lambda is true."""
     lists, function = call.args
-    mask = list_call("list_transform", (lists, function), pa.list_(function.dtype))
-    return list_call("list_where", (lists, mask), call.dtype)
+    mask = scalar_call("list_transform", (lists, function), pa.list_(function.dtype))
+    return scalar_call("list_where", (lists, mask), call.dtype)
 
 
 FUNCTIONS = (

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
-from gpuetl.expressions.ir import Call, Column, Expr
+from gpuetl.expressions.ir import Column, Expr
 from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_be_key, is_integer, type_name
 from gpuetl.types.nested_types import is_list, is_map
 
@@ -105,13 +105,6 @@ def counted(args: Sequence[Expr]) -> Typing:
     """Whole numbers: a count, or a start and an end, and a step."""
     whole_numbers(args, "start, stop and step")
     return [INT64] * len(args), pa.list_(INT64)
-
-
-def list_call(name: str, args: tuple[Expr, ...], dtype: DataType) -> Call:
-    """Return a call of a function of the table, by which others are computed."""
-    from gpuetl.expressions.functions import FUNCTIONS
-
-    return Call(FUNCTIONS["scalar", name], args, dtype)
 
 
 FUNCTIONS = (

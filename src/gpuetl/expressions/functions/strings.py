@@ -111,6 +111,9 @@ FUNCTIONS = (
     Function("substring", "text start~ length?~", cut, "`length` code points (all) from the 1-based `start`; a negative one counts from the "
              "end.  Positions before the text count, but hold nothing.  A negative `length` takes those before `start`.",
              "substring('gpuetl', 2, 3)", "pue"),
+    Function("text_slice", "text first last", fixed(STRING, INT64, INT64, returns=STRING), "`text[first:last]`: the code points from "
+             "the 1-based place first to last, both included, from the end where negative; empty where there are none.",
+             "text_slice('gpuetl', -3, -2)", "et"),
     Function("left", "text count~", ended, "The first `count` code points; all but the last -`count` where it is negative.", "left('gpuetl', 3)", "gpu"),
     Function("right", "text count~", ended, "The last `count` code points; all but the first -`count` where it is negative.", "right('gpuetl', 3)", "etl"),
     Function("replace", "text old~ new~", text, "Every `old` replaced by `new`, from the left.",

@@ -1,7 +1,7 @@
 """Structs: a column of type `struct<a: T, b: U>` holds named fields.  `s.a` is a field, `s.a.b` one of a struct in it.
 
 A null struct is not a struct of nulls, but its fields are null.  Structs are read, passed on, united and written, not
-compared: take a field.  An unnest step gives each field a column.
+compared: take a field.  An unnest step gives each field a column.  `{'a': x}` is a struct, too.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import pyarrow as pa
+
 from gpuetl.errors import have_hint
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, scalar_call
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.messages import coded
-from gpuetl.types.data_types import NULL, STRING, DataType, type_name
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct
+from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, type_name
+from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct, struct_of
 
 StructFunction = partial(Function, nested=True)
 
@@ -51,10 +53,74 @@ def packed(args: Sequence[Expr]) -> Typing:
     return [arg.dtype for arg in args], NULL
 
 
+def with_fields(args: Sequence[Expr]) -> Typing:
+    """A struct, and values of any types; typing gives the struct their names."""
+    if not is_struct(args[0].dtype):
+        raise TypeMismatch(coded("GE1118", f"takes a struct, got {type_name(args[0].dtype)}"))
+    return packed(args)
+
+
+def part(struct: Expr, name: str, dtype: DataType) -> Expr:
+    """Return the field of a struct."""
+    return scalar_call("struct_extract", (struct, Literal(name, STRING)), dtype)
+
+
+def changed_fields(call: Call) -> Expr:
+    """Return `struct_insert` or `struct_update` as a struct of all fields."""
+    struct, *pairs = call.args
+    given = {str(name.value): value for name, value in zip(pairs[0::2], pairs[1::2], strict=True)}  # type: ignore[union-attr]
+    fields = (given.get(field.name) or part(struct, field.name, field.type) for field in call.dtype)
+    return scalar_call("struct_pack", tuple(fields), call.dtype)
+
+
+def joined(args: Sequence[Expr]) -> Typing:
+    """Structs whose fields have different names."""
+    fields: dict[str, DataType] = {}
+    for arg in args:
+        if not is_struct(arg.dtype):
+            raise TypeMismatch(coded("GE1118", f"takes structs, got {type_name(arg.dtype)}"))
+        if twice := next((name for name in field_names(arg.dtype) if name in fields), None):
+            raise TypeMismatch(coded("GE1104", f"gets two fields named '{twice}'"), "Write struct_update(s, a := x).")
+        fields |= {field.name: field.type for field in arg.dtype}
+    return [arg.dtype for arg in args], struct_of(fields)
+
+
+def joined_fields(call: Call) -> Expr:
+    """Return `struct_concat` as a struct of all fields."""
+    fields = [part(struct, field.name, field.type) for struct in call.args for field in struct.dtype]
+    return scalar_call("struct_pack", tuple(fields), call.dtype)
+
+
+def named(args: Sequence[Expr]) -> Typing:
+    """A struct; its names are a list."""
+    if not is_struct(args[0].dtype):
+        raise TypeMismatch(coded("GE1118", f"takes a struct, got {type_name(args[0].dtype)}"))
+    return [args[0].dtype], pa.list_(STRING)
+
+
+def names_of_fields(call: Call) -> Expr:
+    """Return `struct_keys`, null of a null, as the list of the names."""
+    (struct,) = call.args
+    names = scalar_call("list_value", tuple(Literal(name, STRING) for name in field_names(struct.dtype)), call.dtype)
+    null = scalar_call("is_null", (struct,), BOOL)
+    return scalar_call("case", (null, Literal(None, call.dtype), names), call.dtype)
+
+
 FUNCTIONS = (
     StructFunction("struct_extract", "x field!", field_of, "`x.field`: a field of a struct; null where the struct is.",
                    "struct_pack(a := 1, b := 'x').b", "x"),
     StructFunction("struct_pack", "field*", packed, "A struct of named values: `struct_pack(a := x, b := y)`.  "
                    "`struct(a, y AS b)` is the same.  Never null.",
                    "struct_pack(a := 1, b := 'x')", {"a": 1, "b": "x"}, nulls="own"),
+    StructFunction("struct_insert", "x field*", with_fields, "The struct with more fields: `struct_insert(s, b := y)`.  The fields of a null "
+                   "struct are null.  Never null.", "struct_insert(struct_pack(a := 1), b := 'x')", {"a": 1, "b": "x"},
+                   nulls="own", expansion=changed_fields),
+    StructFunction("struct_update", "x field*", with_fields, "The struct with other values in fields, or with more fields: "
+                   "`struct_update(s, a := y)`.  Never null.", "struct_update(struct_pack(a := 1, b := 'x'), a := 2)",
+                   {"a": 2, "b": "x"}, nulls="own", expansion=changed_fields),
+    StructFunction("struct_concat", "x y*", joined, "The fields of all structs, in one.  Never null.",
+                   "struct_concat(struct_pack(a := 1), struct_pack(b := 'x'))", {"a": 1, "b": "x"}, nulls="own",
+                   expansion=joined_fields),
+    StructFunction("struct_keys", "x", named, "The names of the fields, as a list.", "struct_keys(struct_pack(a := 1, b := 'x'))",
+                   ["a", "b"], expansion=names_of_fields),
 )  # fmt: skip

@@ -13,6 +13,7 @@ hours; `add_days` moves by days of the clock.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ import pyarrow as pa
 from gpuetl.expressions.functions.calendar import A_TIMESTAMP, DAY, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
 from gpuetl.types.data_types import (
@@ -40,27 +41,42 @@ from gpuetl.types.data_types import (
     type_name,
 )
 
-UNITS = (
-    "millennium",
-    "century",
-    "decade",
-    "year",
-    "quarter",
-    "month",
-    "week",
-    "day",
-    "hour",
-    "minute",
-    "second",
-    "millisecond",
-    "microsecond",
-)
+UNIT_NAMES = {
+    "millennium": "millennia millenniums millenium mil mils",
+    "century": "centuries cent c",
+    "decade": "decades dec decs",
+    "year": "years yr yrs y",
+    "quarter": "quarters",
+    "month": "months mon mons",
+    "week": "weeks w",
+    "day": "days d",
+    "hour": "hours hr hrs h",
+    "minute": "minutes min mins m",
+    "second": "seconds sec secs s",
+    "millisecond": "milliseconds ms msec msecs",
+    "microsecond": "microseconds us usec usecs",
+}
+"""Units, with DuckDB's other names of them."""
+UNITS = tuple(UNIT_NAMES)
+_UNIT_OF = {name: unit for unit, names in UNIT_NAMES.items() for name in (unit, *names.split())}
 LISTED = ", ".join(UNITS)
+
+
+def unit_named(name: object) -> str | None:
+    """Return the unit that a text names, in lower or upper case: `hour` for `Hours` and `h`."""
+    return _UNIT_OF.get(name.lower()) if isinstance(name, str) else None
+
+
+def with_unit(call: Call) -> Call:
+    """Return a call whose unit is one of `UNITS`, which engines know."""
+    unit, *args = call.args
+    named = unit_named(unit.value) if isinstance(unit, Literal) else None
+    return call if named is None else replace(call, args=(Literal(named, STRING), *args))
 
 
 def check_unit(unit: Expr) -> None:
     """Refuse a text that names no unit."""
-    if unit.dtype != STRING or (isinstance(unit, Literal) and unit.value not in UNITS):
+    if unit.dtype != STRING or (isinstance(unit, Literal) and unit_named(unit.value) is None):
         got = repr(unit.value) if isinstance(unit, Literal) else type_name(unit.dtype)
         raise TypeMismatch(coded("GE1106", f"takes one of {LISTED}, got {got}"))
 
@@ -215,13 +231,13 @@ FUNCTIONS = (
              "add_months(DATE '2013-01-31', 1)", date(2013, 2, 28), can_fail=True),
     Function("date_diff", "unit! a b", with_clock(between),
              f"How many units ({LISTED}) begin after a and up to b: the `date_trunc` of b less that of a, in units.",
-             f"date_diff('month', {DAY}, DATE '2013-05-01')", 2, can_fail=True),
+             f"date_diff('month', {DAY}, DATE '2013-05-01')", 2, can_fail=True, rewrite=with_unit),
     Function("date_sub", "unit! a b", whole_units,
              "How many whole units pass from a to b: negative ones if b is before a.  A month is complete at the same day and time of the "
-             "next one, or on its last day.", "date_sub('month', DATE '2013-01-31', DATE '2013-02-28')", 1, can_fail=True),
+             "next one, or on its last day.", "date_sub('month', DATE '2013-01-31', DATE '2013-02-28')", 1, can_fail=True, rewrite=with_unit),
     Function("date_trunc", "unit! x", with_clock(truncated),
              f"The start of the unit: {LISTED}.  On a zone's clock a day starts with its first instant; smaller units keep the offset.",
-             f"date_trunc('month', {DAY})", date(2013, 3, 1), can_fail=True),
+             f"date_trunc('month', {DAY})", date(2013, 3, 1), can_fail=True, rewrite=with_unit),
     Function("time_bucket", "width! x origin?!", bucketed,
              "The start of the bucket: buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).  "
              "A width of months or years counts months on the clock and keeps a date a date; its origin is the start of a month.",

@@ -6,6 +6,7 @@ from gpuetl.plan.nodes.condition_join import ConditionJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
+from gpuetl.plan.nodes.insert_rows import InsertRows
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
 from gpuetl.plan.nodes.kernel_table import KernelTable
@@ -14,12 +15,13 @@ from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
+from gpuetl.plan.nodes.vocabulary import Vocabulary, VocabularyLookup
 from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
     Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, KernelTable, Sort,
-    Limit, Distinct, Union, Explode, Write,
+    Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "Filter",
     "GroupWindow",
     "Grouped",
+    "InsertRows",
     "Join",
     "KeptWindow",
     "Kernel",
@@ -47,6 +50,8 @@ __all__ = [
     "Sort",
     "StateUnion",
     "Union",
+    "Vocabulary",
+    "VocabularyLookup",
     "Window",
     "Write",
     "passing",

@@ -70,11 +70,17 @@ Expressions take nested values apart:
 |---|---|
 | `s.a`, `s.a.b` | a field of a struct, and a field of a struct in it |
 | `s."first name"`, `struct<"first name": string>` | a field whose name is not a word |
-| `struct_pack(a := x)`, `struct(x AS a)` | a new struct |
+| `{'a': x}`, `struct_pack(a := x)`, `struct(x AS a)` | a new struct; in YAML, an expression with braces needs quotes |
+| `struct_update(s, a := x)`, `struct_insert(s, b := x)` | the struct with another value in a field, or with one more field |
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
+| `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
+| `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |
+| `text[1]`, `text[2:3]`, `text[-3:]` | characters of a string, as elements of a list |
+| `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes |
+| `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |
 """
 TYPES_END = """\
 The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of

@@ -17,6 +17,7 @@ from gpuetl.engines.cudf.codegen.functions.nested import (
     LIST_PLACE_FROM_ONE,
     LIST_PLACE_OF_ANY,
     LIST_TAKE,
+    MAP_UNION,
 )
 from gpuetl.engines.cudf.columns.arrays import iota, scan
 from gpuetl.engines.cudf.columns.concat import stacked
@@ -39,7 +40,7 @@ from gpuetl.types.nested_types import field_names, is_nested
 PLACES = {"list_get": LIST_PLACE, "list_extract": LIST_PLACE_FROM_ONE, "list_any_value": LIST_PLACE_OF_ANY}
 
 TAKING_LISTS = frozenset(
-    [*list_edits.FUNCTIONS, *list_aggregates.FUNCTIONS, "list_position", "list_has_any", "list_has_all"]
+    [*list_edits.FUNCTIONS, *list_aggregates.FUNCTIONS, "list_position", "list_has_any", "list_has_all", "map"]
 ) - {"list_value"}
 """Functions whose kernels read lists, each of which is a column."""
 
@@ -57,12 +58,11 @@ def in_flat_parts(expr: Expr) -> Expr:
         return of_nulls
     if name in ("map_get", "struct_extract") and NULL in (arg.dtype for arg in args):
         return Literal(None, expr.dtype)
+    if name == "map_concat":
+        return in_parts(expr)
     if name == "map_get":
         m, key = args
-        keys, values = (
-            Call(FUNCTIONS["scalar", function], (m,), pa.list_(dtype))
-            for function, dtype in (("map_keys", m.dtype.key_type), ("map_values", m.dtype.item_type))
-        )
+        keys, values = keys_and_values(m)
         place = Call(LIST_INDEX, (keys, key), INT64)
         return in_flat_parts(Call(FUNCTIONS["scalar", "list_get"], (values, place), expr.dtype))
     if name in PLACES and is_nested(expr.dtype) and is_nested(args[0].dtype):
@@ -70,6 +70,21 @@ def in_flat_parts(expr: Expr) -> Expr:
         row = Call(FUNCTIONS["scalar", "coalesce"], (place, Literal(-1, INT64)), INT64)
         return Call(LIST_TAKE, (args[0], row), expr.dtype)
     return expr
+
+
+def keys_and_values(maps: Expr) -> tuple[Call, Call]:
+    """Return the calls of the keys and of the values of maps."""
+    parts = (("map_keys", maps.dtype.key_type), ("map_values", maps.dtype.item_type))
+    keys, values = (Call(FUNCTIONS["scalar", name], (maps,), pa.list_(dtype)) for name, dtype in parts)
+    return keys, values
+
+
+def in_parts(union: Call) -> Expr:
+    """Return `map_concat` of two maps as that of their keys and values."""
+    maps = [arg for arg in union.args if not is_null_list(arg)]
+    if len(maps) < 2:
+        return maps[0] if maps else Literal(None, union.dtype)
+    return Call(MAP_UNION, tuple(part for each in maps for part in keys_and_values(each)), union.dtype)
 
 
 def without_null_lists(expr: Call) -> Expr:
@@ -114,6 +129,11 @@ def entry_column(call: Call, arguments: Arguments, rows: int, machine: Machine) 
     maps = as_column(arguments[0], rows, machine)
     assert maps.elements is not None
     return replace(maps, dtype=call.dtype, elements=maps.elements.fields[call.function.name == "map_values"])
+
+
+def entries_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return the entries of maps as lists of structs."""
+    return replace(as_column(arguments[0], rows, machine), dtype=call.dtype)
 
 
 def element_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:

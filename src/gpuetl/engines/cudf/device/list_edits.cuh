@@ -6,7 +6,7 @@
 
 struct CountedElements {
     int64_t size = 0;
-    template <class T> DEVICE void put(T) { ++size; }
+    template <class... T> DEVICE void put(T...) { ++size; }
 };
 template <class T> struct WrittenElements {
     T* at;

@@ -240,6 +240,10 @@ enum Reason : int {
     LONG_STRINGS = 28,
     OTHER_LENGTH = 29,
     EMPTY_STRING = 30,
+    EQUAL_KEYS = 31,      // of a map
+    NULL_KEY = 32,
+    NOT_JSON = 33,
+    NO_JSON_NUMBER = 34,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

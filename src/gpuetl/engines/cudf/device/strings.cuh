@@ -137,6 +137,14 @@ DEVICE String substring(String text, int64_t start, int64_t count) {
     return sliced(text, low, until > MOST_CODE_POINTS ? MOST_CODE_POINTS : until < low ? low : int64_t(until));
 }
 
+// The code points from one place to another, both from 1, or from the end where they are negative.
+DEVICE String text_slice(String text, int64_t first, int64_t last) {
+    const int64_t size = first < 0 || last < 0 ? length(text) : MOST_CODE_POINTS;
+    const int64_t from = first > 0 ? first - 1 : first && first >= -size ? first + size : 0;
+    const int64_t until = last >= 0 ? last : last >= -size ? last + size + 1 : 0;
+    return sliced(text, from, until < from ? from : until);
+}
+
 DEVICE String remove_prefix(String text, String prefix) {
     return starts_with(text, prefix) ? text.cut(prefix.size, text.size) : text;
 }

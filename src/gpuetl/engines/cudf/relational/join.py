@@ -191,6 +191,8 @@ def join_programs(operation: Join, left: Kinds, right: Kinds) -> Needed:
 
 def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> Pairs:
     """Pair every left row with every right one."""
+    if right.rows == 1:
+        return Pairs(None, machine.arrays.zeros(left.rows, "int32"))
     total = left.rows * right.rows
     check_size(operation, left, right, total, machine)
     ours, theirs = machine.arrays.empty(total, "int32"), machine.arrays.empty(total, "int32")

@@ -35,7 +35,7 @@ from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.types.data_types import NULL
 
-TYPED = (STRUCT, "list_value", "list_concat")
+TYPED = (STRUCT, "list_value", "list_concat", "map", "map_concat")
 """Functions whose handlers take the type of the result first: their arguments may be none, or do not say it."""
 
 

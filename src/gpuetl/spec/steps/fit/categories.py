@@ -13,6 +13,8 @@ from gpuetl.expressions.build import col, lit, when
 from gpuetl.expressions.expression import Expression
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Vocabulary, VocabularyLookup
+from gpuetl.plan.nodes.vocabulary import ID, VALUE
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, COUNT, NAME, SOME_NAMES, STRINGS
@@ -20,26 +22,21 @@ from gpuetl.spec.steps.fit.transform import (
     ColumnsTransform,
     Statistics,
     Transform,
-    aggregated,
     computed,
     dropped,
-    formula,
-    formulas,
     reading,
     selected,
 )
 from gpuetl.spec.steps.join import Join
-from gpuetl.spec.steps.rows import Filter
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.steps.union import Union
-from gpuetl.spec.steps.window import Window
-from gpuetl.spec.values import Order, Text
+from gpuetl.spec.values import Text
 from gpuetl.types.data_types import UNKNOWN, can_be_key, common_type, type_name
 
-VALUE, COUNTED, ID = "value", "count", "id"
-"""The columns of a vocabulary."""
 JOINT = "joint"
 """The vocabulary of several columns."""
+UNKNOWN_VALUE = -1
+"""Stands for values that are not in a vocabulary, where their number depends on the value."""
 
 
 @dataclass(frozen=True)
@@ -80,26 +77,20 @@ class Categorify(ColumnsTransform):
     def statistics(self, context: Context, source: Node) -> dict[str, Node]:
         """Compute the vocabularies: values with counts and numbers."""
         columns = [*dict.fromkeys(self.known(context, source).values())]
+        if not self.joint or len(columns) < 2:
+            names = {JOINT if self.joint else column: column for column in columns}
+            return {name: self.vocabulary(context, source, column) for name, column in names.items()}
         values = {name: selected(context, source, {VALUE: col(name)}) for name in columns}
-        if not self.joint or len(values) < 2:
-            return {JOINT if self.joint else name: self.vocabulary(context, node) for name, node in values.items()}
         first, *others = values
         union = Union(tuple(map(Text, others))).build(reading(context, values), values[first])
-        return {JOINT: self.vocabulary(context, union)}
+        return {JOINT: self.vocabulary(context, union, VALUE)}
 
-    def vocabulary(self, context: Context, values: Node) -> Node:
+    def vocabulary(self, context: Context, values: Node, column: str) -> Node:
         """Return the values that get a number, with their counts and numbers."""
-        counted = aggregated(context, values, (VALUE,), {COUNTED: f.count()})
-        kept = col(VALUE).is_not_null()  # after counting: a filter of all rows would copy them
-        if self.min_count > 1:
-            kept = kept & (col(COUNTED) >= self.min_count)
-        counted = Filter(formula(kept)).build(context, counted)
-        rank = formulas({ID: f.row_number()})
-        order = Order(COUNTED, descending=True), Order(VALUE)
-        numbered = Window(rank, (), order).build(context, counted)
-        if self.most is not None:
-            numbered = Filter(formula(col(ID) <= self.most)).build(context, numbered)
-        return computed(context, numbered, {ID: (col(ID) + self.unknown_buckets).cast("int32")})
+        return Vocabulary(
+            source=values, column=column, first=self.unknown_buckets + 1, min_count=max(1, self.min_count),
+            most=self.most, origin=context.origin,
+        )  # fmt: skip
 
     def applied(self, context: Context, source: Node, statistics: Statistics) -> Node:
         """Look each value up in its vocabulary."""
@@ -108,17 +99,24 @@ class Categorify(ColumnsTransform):
         node = source
         for old in dict.fromkeys(outputs.values()):
             ids[old] = f":{old}.{ID}"
-            vocabulary = selected(
-                context, statistics[JOINT if self.joint else old], {old: col(VALUE), ids[old]: col(ID)}
-            )
-            node = looked_up(context, node, vocabulary, (old,), nulls_equal=False)  # null has no number
+            node = VocabularyLookup(
+                left=node, right=statistics[JOINT if self.joint else old], left_on=(old,), right_on=(VALUE,),
+                how="left", validate="many_to_one", output=ids[old], unknown=self.unknown, origin=context.origin,
+            )  # fmt: skip
         new = {name: self.number(col(old), col(ids[old])) for name, old in outputs.items()}
         return dropped(context, computed(context, node, new), ids.values()) if ids else node
 
+    @property
+    def unknown(self) -> int:
+        """The number of unknown values where they have one, and a mark of them where a hash spreads them."""
+        return 1 if self.unknown_buckets == 1 else UNKNOWN_VALUE
+
     def number(self, value: Expression, found: Expression) -> Expression:
-        """Return the number of a value: the one found, or that of null or of an unknown value."""
-        unknown = lit(1) if self.unknown_buckets == 1 else f.bucket(value, self.unknown_buckets) + 1
-        return when(value.is_null(), 0).otherwise(f.coalesce(found, unknown)).cast("int32")
+        """Return the number that was found of a value, or the one by a hash of an unknown value."""
+        if self.unknown_buckets == 1:
+            return found
+        bucket = f.bucket(value, self.unknown_buckets) + 1
+        return when(found == UNKNOWN_VALUE, bucket).otherwise(found).cast("int32")
 
 
 def looked_up(context: Context, source: Node, table: Node, keys: tuple[str, ...], nulls_equal: bool = True) -> Node:

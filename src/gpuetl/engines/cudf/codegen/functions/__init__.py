@@ -12,11 +12,14 @@ from gpuetl.engines.cudf.codegen.functions import (
     formats,
     hashing,
     integers,
+    json,
+    json_writing,
     like,
     list_aggregates,
     list_edits,
     lists,
     logic,
+    maps,
     mathematics,
     means,
     nested,
@@ -30,8 +33,9 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, like, list_aggregates,
-    list_edits, lists, logic, mathematics, means, nested, timestamps, regex, strings, zones,
+    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
+    json_writing, like, list_aggregates,
+    list_edits, lists, logic, maps, mathematics, means, nested, timestamps, regex, strings, zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -11,6 +11,8 @@ from gpuetl.engines.cudf.codegen.functions.nested import deferred
 from gpuetl.expressions.ir import Call, Cast
 from gpuetl.records import dataclass
 
+Elements = Choice["first", "inner", "all", "numbers", "pairs"]
+
 
 @dataclass(frozen=True)
 class ListDevice(Device):
@@ -20,14 +22,15 @@ class ListDevice(Device):
     ----------
     elements
         What is written: places among the elements of the `first` argument, of those of its lists (`inner`), or of
-        `all` arguments below each other, whose texts then know where each one's begin (`b0`, `b1` …); or `numbers`,
-        which are the elements.
+        `all` arguments below each other, whose texts then know where each one's begin (`b0`, `b1` …); `numbers`,
+        which are the elements; or `pairs` of places of a map's keys and values.  The arguments of these are lists of
+        keys and lists of values by turns.
     """
 
-    elements: Choice["first", "inner", "all", "numbers"] = "first"
+    elements: Elements = "first"
 
 
-def writes(name: str, elements: Choice["first", "inner", "all", "numbers"] = "first") -> ListDevice:
+def writes(name: str, elements: Elements = "first") -> ListDevice:
     """Return the device function of a name."""
     return ListDevice(name, result_form="text", elements=elements)
 

@@ -26,7 +26,7 @@ def deferred(name: str) -> Compute:
     return compute
 
 
-LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE = (
+OWN_FUNCTIONS = tuple(
     Function(name, parameters, anything(INT64), what, "", None)
     for name, parameters, what in (
         ("list_index", "x value", "The place of the first element that equals a value, from 0; null without one."),
@@ -36,17 +36,14 @@ LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE = (
         ("list_take", "x place", "The element in a row among those of all lists; null where that is -1."),
     )
 )
+LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE = OWN_FUNCTIONS
+MAP_UNION = Function(
+    "map_union", "keys values other_keys other_values", anything(), "`map_concat` of two maps.", "", None, nulls="own"
+)
 """Functions of this engine, of which others are made."""
-OWN_FUNCTION_NAMES = frozenset(
-    each.name for each in (LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE)
-)
+OWN_FUNCTION_NAMES = frozenset(each.name for each in (*OWN_FUNCTIONS, MAP_UNION))
 """Their names."""
-ENTRIES.update(
-    {
-        (each.kind, each.name): each
-        for each in (LIST_INDEX, LIST_PLACE, LIST_PLACE_FROM_ONE, LIST_PLACE_OF_ANY, LIST_TAKE)
-    }
-)
+ENTRIES.update({(each.kind, each.name): each for each in (*OWN_FUNCTIONS, MAP_UNION)})
 
 HEADER = "lists.cuh"
 FUNCTIONS: dict[str, Device | Library] = {

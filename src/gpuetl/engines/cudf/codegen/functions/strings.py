@@ -88,6 +88,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "ltrim": Device(by_default("ltrim", WHITE_SPACE)),
     "rtrim": Device(by_default("rtrim", WHITE_SPACE)),
     "substring": Device(substring),
+    "text_slice": Device("text_slice"),
     "left": Device(left),
     "right": Device(right),
     "replace": Device("replace", result_form="text"),

@@ -277,6 +277,7 @@ CONSTANT_HANDLERS: dict[str, Callable[..., Any]] = {
     "ltrim": trimmed(pc.utf8_ltrim),
     "rtrim": trimmed(pc.utf8_rtrim),
     "substring": substring,
+    "text_slice": text_rows.by_row(text_rows.text_slice, STRING),
     "left": left,
     "right": right,
     "replace": replace,

@@ -52,6 +52,12 @@ def substring(text: str, start: int, length: int | None = None) -> str:
     return text[max(low, 0) : max(high, 0)]
 
 
+def text_slice(text: str, first: int, last: int) -> str:
+    """The code points from one place to another, both from 1, or from the end where they are negative."""
+    start = first - 1 if first > 0 else max(len(text) + first, 0) if first else 0
+    return text[start : max(last if last >= 0 else len(text) + last + 1, 0)]
+
+
 def left(text: str, count: int) -> str:
     """The first code points, or all but the last."""
     return text[:count]

@@ -1,0 +1,31 @@
+"""`x[k]` and `x[a:b]`: of a list, a map or a struct the function that gives the part; of text a `substring`."""
+
+from __future__ import annotations
+
+from gpuetl.expressions.functions.strings import MOST_PLACES
+from gpuetl.expressions.syntax import Apply, Constant, Syntax
+from gpuetl.types.data_types import STRING, DataType
+from gpuetl.types.nested_types import is_map, is_struct
+
+
+def part_of(x: Syntax, key: Syntax, dtype: DataType, syntax: Apply) -> Apply:
+    """Return what `x[key]` stands for, where x has a type."""
+    if dtype == STRING:
+        return text_slice(x, key, key, syntax)
+    names = ((is_map, "map_get"), (is_struct, "struct_extract"))
+    return Apply(next((name for holds, name in names if holds(dtype)), "list_extract"), (x, key), span=syntax.span)
+
+
+def text_slice(text: Syntax, first: Syntax, last: Syntax, syntax: Apply) -> Apply:
+    """Return what `text[first:last]` stands for: the code points from one place to another."""
+    start, end = whole_number(first), whole_number(last)
+    if start is None or end is None or start < 1 or end < -1 or max(start, end) > MOST_PLACES:
+        return Apply("text_slice", (text, first, last), span=syntax.span)
+    length = () if end == -1 else (Constant(max(0, end - start + 1)),)
+    return Apply("substring", (text, first, *length), span=syntax.span)
+
+
+def whole_number(node: Syntax) -> int | None:
+    """Return the value of a whole number in the text."""
+    value = node.value if isinstance(node, Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
