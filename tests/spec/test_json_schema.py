@@ -72,6 +72,7 @@ def test_examples_that_run_are_valid(page):
         "filter: true", "select: [a]", "select: {a: 1, b: null}", "drop: a", "sort: [a desc]", "fill_null: {a: 0}",
         "union: {with: [a, b], missing: null}", "union: sales", "explode: a", "fill_gaps: {on: t, every: 5 minutes, by: k}", "fill_gaps: {on: t, every: 5, start: $low, before: 9}",
         "aggregate: {by: a, columns: {n: count(*)}}", "kernel: {body: y = x;, inputs: x, outputs: {y: int64}, reference: k.py:f}",
+        "kernel: {python: k.py:f, inputs: x, outputs: {y: int64}, timeout: 30s, frame: arrow}",
     ],
 )  # fmt: skip
 def test_right_steps_are_valid(step):

@@ -13,6 +13,7 @@ from gpuetl.engines.cudf.relational import (
     kernel,  # noqa: F401
     kernel_reduction,  # noqa: F401
     kernel_table,  # noqa: F401
+    python_kernel,  # noqa: F401
     row_operations,  # noqa: F401
     vocabulary,  # noqa: F401
     window,  # noqa: F401

@@ -8,7 +8,7 @@ from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
 from gpuetl.plan.nodes.insert_rows import InsertRows
 from gpuetl.plan.nodes.join import Join
-from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
+from gpuetl.plan.nodes.kernel import Kernel, KernelReduction, PythonKernel
 from gpuetl.plan.nodes.kernel_table import KernelTable
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
@@ -20,7 +20,8 @@ from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, La
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, KernelTable, Sort,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, KernelTable,
+    PythonKernel, Sort,
     Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
 
@@ -45,6 +46,7 @@ __all__ = [
     "Limit",
     "NewRows",
     "Project",
+    "PythonKernel",
     "Read",
     "ScalarJoin",
     "Sort",
