@@ -13,7 +13,8 @@ from gpuetl.engines.pandas.columns.column import Masked, from_masked, to_masked
 from gpuetl.engines.registry import ORACLE, load_backend
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check.cases import TRIALS, ExpectedOutput, judged, neighbours
-from gpuetl.kernels.check.kernel_check import LAUNCHES, KernelCheck, Mismatch
+from gpuetl.kernels.check.kernel_check import LAUNCHES
+from gpuetl.kernels.check.outcome import KernelCheck, Mismatch
 from gpuetl.options import RunOptions
 from gpuetl.plan import nodes
 from gpuetl.plan.nodes import KernelTable

@@ -93,11 +93,19 @@ class Kernel(Grouped):
         return f"Kernel {call_text(self)}{self.describe_order() if self.grouped else ''}"
 
 
+class EntryPoint(Protocol):
+    """What is called."""
+
+    @property
+    def entry(self) -> str:
+        """What messages call it."""
+
+
 class CalledKernel(Protocol):
     """A step that calls a kernel."""
 
     @property
-    def contract(self) -> KernelContract | KernelCode:
+    def contract(self) -> EntryPoint:
         """The kernel and its twin."""
 
     @property
