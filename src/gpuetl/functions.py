@@ -19,15 +19,15 @@ __all__ = [
     "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
     "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
-    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist",
+    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "cut",
     "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
     "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
     "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
     "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
-    "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null",
-    "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
+    "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
+    "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
     "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object", "json_type",
     "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least",
     "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
@@ -47,16 +47,16 @@ __all__ = [
     "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
     "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
     "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
-    "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean",
-    "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second",
-    "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh",
-    "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime",
-    "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert",
-    "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
-    "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim",
-    "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
-    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
-    "weighted_avg", "width_bucket", "year", "yearweek",
+    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
+    "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var",
+    "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left",
+    "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
+    "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat",
+    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
+    "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -906,6 +906,19 @@ def case(condition: IntoExpression, value: IntoExpression, *more: IntoExpression
     Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
     """
     return function_call("case", (condition, value, *more))
+
+
+def cut(x: IntoExpression, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+    """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+    A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text such
+    as `(0, 10]`. NaN is in the last bin.
+
+    Null in any argument gives null.
+
+    Example: `cut(12, [0, 10], ["low", "middle", "high"])` is `"high"`.
+    """
+    return function_call("cut", (x, breaks), (labels, left_closed))
 
 
 def coalesce(x: IntoExpression, *more: IntoExpression) -> Expression:
@@ -3823,6 +3836,19 @@ def bfill(x: Expression) -> Expression:
     return function_call("bfill", (x,))
 
 
+def interpolate(x: Expression, by: Expression | None = None) -> Expression:
+    """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+    Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+    interpolate(x, by => ts).
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `interpolate(col("x"))` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("interpolate", (x,), (by,))
+
+
 def diff(x: Expression, offset: int | Expression | None = None) -> Expression:
     """x minus the x of `offset` (1) rows before.
 
@@ -3981,6 +4007,38 @@ def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_median(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The exact median over the frame, as of `median`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_median(col("x"), 3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_quantile(x: Expression, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The exact quantile over the frame, as of `quantile`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_quantile(col("x"), 0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_count_distinct(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The number of distinct values in the frame, nulls not counted.
+
+    NaN is one value.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_count_distinct(col("x").greater(1), 3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
 def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, Scalar, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -750,6 +750,18 @@ class Methods:
         Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
         """
         return self._call("case", (self, value, *more))
+
+    def cut(self, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+        """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+        A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text
+        such as `(0, 10]`. NaN is in the last bin.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).cut([0, 10], ["low", "middle", "high"])` is `"high"`.
+        """
+        return self._call("cut", (self, breaks), (labels, left_closed))
 
     def coalesce(self, *more: IntoExpression) -> Expression:
         """The first value that is not null.
@@ -3359,6 +3371,18 @@ class Methods:
         """
         return self._call("bfill", (self,))
 
+    def interpolate(self, by: Expression | None = None) -> Expression:
+        """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+        Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+        interpolate(x, by => ts).
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").interpolate()` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("interpolate", (self,), (by,))
+
     def diff(self, offset: int | Expression | None = None) -> Expression:
         """x minus the x of `offset` (1) rows before.
 
@@ -3503,6 +3527,35 @@ class Methods:
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_median(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exact median over the frame, as of `median`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_median(3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_median", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_quantile(self, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exact quantile over the frame, as of `quantile`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_quantile(0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_quantile", (self, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_count_distinct(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The number of distinct values in the frame, nulls not counted.
+
+        NaN is one value.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").greater(1).rolling_count_distinct(3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_count_distinct", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
     def rolling_covar_samp(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample covariance (ddof 1) of the frame's pairs without a null.

@@ -19,6 +19,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
     CallPlan,
     Fold,
     FrameFold,
+    FrameOrder,
     PerRow,
     PresentRows,
     Scan,
@@ -30,7 +31,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
 )
 from gpuetl.expressions.functions.frames import Frame, frame_of, units_of
 from gpuetl.expressions.ir import Column
-from gpuetl.types.data_types import FLOAT64, INT64, DataType, is_floating
+from gpuetl.types.data_types import FLOAT64, INT64, NULL, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 # What the rows of a group so far, or of a frame, come to: counts, sums, products, means, extremes, variances.
@@ -145,6 +146,19 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
         return ShiftedValues(call.x.name, step) if has_bytes(call.dtype) else Values(step)
 
     return plan
+
+
+def quantile_of(call: WindowCall, q: float | None = None) -> CallPlan:
+    """Find the quantile at a constant of the values of each row's frame."""
+    at = call.constant("q", 0.0) if q is None else q
+    return Values(FrameOrder(call.x.name, words_of(float(at))[0], FLOAT64, *frame_bounds(call)))
+
+
+def distinct_of(call: WindowCall) -> CallPlan:
+    """Count the distinct values of each row's frame."""
+    if call.x.dtype == NULL:
+        return rolling(count_of)(call)
+    return Values(FrameOrder(call.x.name, None, INT64, *frame_bounds(call)))
 
 
 def frame_edge(state: str) -> Callable[[WindowCall], CallPlan]:
@@ -302,6 +316,18 @@ def bfill(call: WindowCall) -> CallPlan:
     return shift_plan(call, Scan(present(call.x, "LastMet"), backward=True))
 
 
+def interpolate(call: WindowCall) -> CallPlan:
+    """Take the nearest rows before and after that have a value, and what lies between."""
+    x, by = call.x, call.argument("by")
+    if not isinstance(by, Column):
+        nearest = present(x, "LastMet")
+        reads = (Scan(nearest), Scan(nearest, backward=True))
+        return Values(PerRow("interpolated", (x.name,), reads, result_type=FLOAT64))
+    nearest = Fold("RowOf<LastMet, BothPresent<{0}, {1}>>", (x.name, by.name), state_bytes=4)
+    reads = (Scan(nearest), Scan(nearest, backward=True))
+    return Values(PerRow("interpolated_by", (x.name, by.name), reads, result_type=FLOAT64))
+
+
 def shift_plan(call: WindowCall, step: PerRow | Scan) -> CallPlan:
     """Return the values of other rows, and of `default` where there is none."""
     default = call.argument("default") if call.call.function.name in ("lag", "lead") else None
@@ -413,6 +439,7 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "nth_value": nth_value,
     "ffill": ffill,
     "bfill": bfill,
+    "interpolate": interpolate,
     "diff": diff,
     "pct_change": pct_change,
     "cum_count": running(count_of),
@@ -431,6 +458,9 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "rolling_covar_samp": rolling(partial(covariance_of, ddof=1)),
     "rolling_covar_pop": rolling(partial(covariance_of, ddof=0)),
     "rolling_corr": rolling(correlation_of),
+    "rolling_median": partial(quantile_of, q=0.5),
+    "rolling_quantile": quantile_of,
+    "rolling_count_distinct": distinct_of,
     "rolling_first": frame_edge("FirstMet"),
     "rolling_last": frame_edge("LastMet"),
     "ewm_mean": ewm_mean,

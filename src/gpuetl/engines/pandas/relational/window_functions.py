@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
 from gpuetl.engines.pandas.expressions.means import nearest_floats, nearest_integers
+from gpuetl.engines.pandas.relational.frame_order import frame_count_distinct, frame_median, frame_quantile
 from gpuetl.engines.pandas.relational.segmented_scans import integer_frame_sums
 from gpuetl.engines.pandas.relational.window_frames import (
     add,
@@ -54,6 +55,7 @@ from gpuetl.engines.pandas.relational.window_rows import (
     following_value,
     frame_first,
     frame_last,
+    interpolated,
     last_value,
     microseconds_since,
     nth_value,
@@ -173,6 +175,7 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "nth_value": nth_value,
     "ffill": fill_forward,
     "bfill": fill_backward,
+    "interpolate": interpolated,
     "diff": difference,
     "pct_change": relative_change,
     "ewm_mean": decayed_mean,
@@ -188,6 +191,9 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_covar_samp": frame_covariance(1),
     "rolling_covar_pop": frame_covariance(0),
     "rolling_corr": frame_correlation,
+    "rolling_median": frame_median,
+    "rolling_quantile": frame_quantile,
+    "rolling_count_distinct": frame_count_distinct,
     "rolling_first": frame_first,
     "rolling_last": frame_last,
 }
