@@ -19,7 +19,7 @@ def mixed(x: Words) -> Words:
 
 def uniform(seed: Words, number: int) -> NDArray[np.float64]:
     """Return numbers in (0, 1)."""
-    return (mixed(seed + np.uint64(number)) >> np.uint64(11)) * 2.0**-53 + 2.0**-54
+    return (mixed(seed + np.uint64(number)) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
 
 
 def cost(flight: Integers, dep_delay: Integers, *, paths: int, spread: float, free: float) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 // The norm of each group's values, written to all of its rows: one thread a group.
-extern "C" __global__ void norm(const double* x, double* norm, const int* offsets, int n_groups, long long n_rows) {
+extern "C" __global__ void norm_of_groups(const double* x, double* norm, const int* offsets, int n_groups, long long n_rows) {
     const int group = blockIdx.x * blockDim.x + threadIdx.x;
     if (group >= n_groups) return;
     double sum = 0;

@@ -44,6 +44,21 @@ class TableKernels:
             )
         )  # fmt: skip
 
+    def table_kernel(
+        self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *, rows: str | int,
+        per: Literal["", "row", "group", "partition"] = "", keep: Names = (), by: Names = (), order_by: Names = (),
+        args: KernelArguments | None = None, nulls: Literal["propagate", "forbid"] = "propagate", block: int = 256,
+        shared_bytes: str | int = "", flops_per_row: int = 0,
+    ) -> Table:  # fmt: skip
+        """Rows that a CUDA kernel makes of each row, group or partition, at most `rows` of each, as `4 * input`."""
+        return self.step(
+            verbs.Kernel(
+                cuda=cuda, entry=entry, block=block, order_by=order_of("kernel", order_by), kind="table", per=per,
+                rows=str(rows), keep=names_of("kernel: keep", keep), shared_bytes=str(shared_bytes),
+                flops_per_row=flops_per_row, **_kernel_keys(inputs, outputs, reference, args, nulls, by),
+            )
+        )  # fmt: skip
+
     def elementwise_kernel(
         self, body: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
         args: KernelArguments | None = None, nulls: Nulls = "propagate",

@@ -14,7 +14,7 @@ from gpuetl.messages import coded, recoded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction, Read
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable, Read
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.spec.model import PipelineSpec, SourceSpec
@@ -180,6 +180,6 @@ def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterato
             )
 
 
-def kernels_of(roots: Iterable[Node]) -> list[Kernel | KernelReduction]:
+def kernels_of(roots: Iterable[Node]) -> list[Kernel | KernelReduction | KernelTable]:
     """Return the kernel steps below these nodes, each once."""
-    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction)]
+    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction | KernelTable)]

@@ -24,7 +24,7 @@ from gpuetl.pipeline import load
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples" / "kernels"
-NAMES = ("vector_add", "reduction", "stencil", "monte_carlo")
+NAMES = ("vector_add", "reduction", "stencil", "monte_carlo", "histogram")
 
 
 def main() -> None:

@@ -37,6 +37,13 @@ result is the same in every run and on every engine.
 - *Naive*: each normal number costs a logarithm, a root and a sine or cosine.
 - *Optimised*: a logarithm and a root give two numbers.
 - *Fused*: the kernel gives the answer that the next step needs, and skips the simulation where the answer is certain."""),
+    "histogram": ("Histogram", """\
+Many rows add to few counters, and wait for each other there. The kernel is of kind `table`: each partition gives a row for each
+bin, and `aggregate` adds the partitions up.
+
+- *Naive*: each thread adds to the counters in global memory.
+- *Optimised*: each block counts in shared memory, then adds its counts to those in global memory.
+- *Fused*: the cast is part of the kernel. It reads four bytes a row, and no column is written before it."""),
 }  # fmt: skip
 HEAD = """# Kernels by example
 

@@ -126,7 +126,7 @@ def test_a_source_without_rows_is_an_error(t, tmp_path, on_cpu):
 
 
 def test_a_pipeline_without_kernels_needs_no_gpu():
-    assert gpuetl("kernel", "bench", PIPELINES / "hello.yaml").stdout == "the pipeline has no kernels\n"
+    assert gpuetl("kernel", "bench", PIPELINES / "hello.yaml").stdout == "the pipeline has no CUDA kernels\n"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 from gpuetl.pipeline import Pipeline
 from gpuetl.places.paths import FilePath
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.state.files import StateFiles, state_files
@@ -38,7 +38,7 @@ def kernel_digests(plan: Plan) -> list[str]:
     """Return digests of the texts of kernels and of their twins, which are in files of their own."""
     found = []
     for node in plan.nodes:
-        if isinstance(node, Kernel | KernelReduction):
+        if isinstance(node, Kernel | KernelReduction | KernelTable):
             contract = node.contract
             source = contract.source if isinstance(contract, KernelContract | PythonFunction) else ""
             found.append(digest_of(source.encode() + (contract.twin or b"")))

@@ -70,12 +70,13 @@ def bench(
     from gpuetl.kernels.bench.device import device_limits
     from gpuetl.kernels.bench.kernel_bench import SIZES, bench_kernel
     from gpuetl.pipeline import load
+    from gpuetl.plan.nodes import PythonKernel
     from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
 
     plan = load(file, root, profile=profile).plan(dict(params))
-    kernels = chosen_kernels(plan, stage)
+    kernels = [kernel for kernel in chosen_kernels(plan, stage) if not isinstance(kernel, PythonKernel)]
     if not kernels:
-        print(json_module.dumps({"kernels": []}) if json else "the pipeline has no kernels")
+        print(json_module.dumps({"kernels": []}) if json else "the pipeline has no CUDA kernels")
         return
     machine = the_machine("kernel bench")
     device = device_limits(machine, memory_rate(machine))

@@ -14,7 +14,7 @@ from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
-from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, Project, ScalarJoin, Window
+from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, KernelTable, Project, ScalarJoin, Window
 from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
 from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
@@ -189,9 +189,9 @@ def decimal_of(value: pa.Scalar) -> Decimal | None:
     return Decimal(text) if NUMBER.fullmatch(text) else None
 
 
-def null_input(operation: Kernel | KernelReduction, name: str, row: int) -> EvaluationError:
+def null_input(operation: Kernel | KernelReduction | KernelTable, name: str, row: int) -> EvaluationError:
     """Return the error of the first null that a kernel forbids; `row` is its row in the order of groups, if any."""
-    moved = isinstance(operation, Kernel) and operation.grouped
+    moved = isinstance(operation, Kernel | KernelTable) and operation.grouped
     what = coded("GE2005", f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null")
     hint = "Filter them out, or set nulls: propagate."
     return EvaluationError(what, hint, None if moved else row, operation.reads)

@@ -17,6 +17,21 @@ extern "C" __global__ void twice(const double* amount, double* y, long long n_ro
     if (row < n_rows) y[row] = 2 * tile[threadIdx.x];
 }
 """
+TABLES = """\
+extern "C" __global__ void halves(const double* amount, double* half, const long long* starts, int* counts, long long n_rows) {
+    long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (row >= n_rows) return;
+    for (int i = 0; i < 2 && starts[row] + i < starts[row + 1]; ++i) half[starts[row] + i] = amount[row] / 2;
+    counts[row] = 2;
+}
+"""
+TABLES_TWIN = """\
+import numpy as np
+
+
+def halves(amount):
+    return {"half": np.repeat(amount / 2, 2), "counts": np.full(len(amount), 2)}
+"""
 TWIN = """\
 def twice(amount, factor=2):
     return {"y": factor * amount}
@@ -314,5 +329,37 @@ example.yaml:15:25: stage 'result', step 1: shared_bytes '4096 * block' is 1,048
     outputs: {y: float64}
     shared_bytes: 8 * block""",
         files={**FILES, "tiles.cu": TILES},
+    ),
+    ErrorPage(
+        code="GE1903",
+        title="a kernel makes more rows than declared",
+        cause="A kernel of kind table makes more rows of a row, a group or a partition than its key rows allows, or does "
+        "not set counts for one of them.  The run fails, and no sink changes: no row is lost.",
+        fix="Declare more rows.  The kernel counts all rows that it has, and writes those for which there is room.",
+        example="""\
+- kernel:
+    cuda: tables.cu
+    entry: halves
+    reference: tables.py:halves
+    per: row
+    rows: 1
+    inputs: amount
+    outputs: {half: float64}""",
+        message="""\
+example.yaml:9:9: stage 'result', step 1: kernel 'halves' makes 2 rows of a row, and rows: 1 allows 1  [GE1903]
+    - kernel:
+      ^^^^^^
+Row 2 of sales.csv: amount = 10.5
+Declare more rows, or let the kernel make fewer.""",
+        fixed="""\
+- kernel:
+    cuda: tables.cu
+    entry: halves
+    reference: tables.py:halves
+    per: row
+    rows: 2
+    inputs: amount
+    outputs: {half: float64}""",
+        files={"tables.cu": TABLES, "tables.py": TABLES_TWIN},
     ),
 )

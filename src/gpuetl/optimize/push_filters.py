@@ -34,6 +34,7 @@ from gpuetl.plan.nodes import (
     InsertRows,
     Join,
     KernelReduction,
+    KernelTable,
     Project,
     ScalarJoin,
     Sort,
@@ -144,6 +145,7 @@ def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
 @passes.register(Distinct)
 @passes.register(Grouped)
 @passes.register(KernelReduction)
+@passes.register(KernelTable)
 def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
     """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
     reads, new_columns = columns_of(part), node.new_columns if isinstance(node, Grouped) else frozenset[str]()

@@ -21,6 +21,7 @@ from gpuetl.plan.nodes import (
     Filter,
     Join,
     KernelReduction,
+    KernelTable,
     Limit,
     Read,
     Sort,
@@ -113,7 +114,9 @@ def least_rows(operation: Node, inputs: Sequence[int]) -> int:
         return inputs[0] if operation.how == "left" else 0
     if isinstance(operation, Union):
         return sum(inputs)
-    if isinstance(operation, Filter | Vocabulary) or (isinstance(operation, Explode) and not operation.keep_empty):
+    if isinstance(operation, Filter | KernelTable | Vocabulary) or (
+        isinstance(operation, Explode) and not operation.keep_empty
+    ):
         return 0
     if isinstance(operation, Aggregate | Distinct | KernelReduction):
         return min(1, inputs[0])

@@ -29,6 +29,7 @@ from gpuetl.plan.nodes import (
     InsertRows,
     Join,
     KernelReduction,
+    KernelTable,
     Limit,
     Project,
     Sort,
@@ -301,7 +302,9 @@ def is_guess(node: Physical) -> bool:
     if isinstance(node, Scan):
         return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
-    return isinstance(operation, Explode | InsertRows) or (isinstance(operation, Join) and repeats(operation))
+    return isinstance(operation, Explode | InsertRows | KernelTable) or (
+        isinstance(operation, Join) and repeats(operation)
+    )
 
 
 def repeats(join: Join) -> bool:
@@ -359,6 +362,8 @@ def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
         return partitions
     if isinstance(operation, Explode):
         return inputs[0] * LIST_ELEMENTS
+    if isinstance(operation, KernelTable):
+        return operation.expected_rows(inputs[0], partitions)
     if isinstance(operation, Vocabulary):
         return max(1, inputs[0] // operation.min_count)
     if isinstance(operation, InsertRows):

@@ -22,6 +22,7 @@ from gpuetl.plan.nodes import (
     Join,
     Kernel,
     KernelReduction,
+    KernelTable,
     Limit,
     NewRows,
     Project,
@@ -65,6 +66,7 @@ WORK: dict[type[Node], Work] = {
     GroupWindow: Work(SORTING, 28),  # the order, where groups begin (8), a state a group, each row's group (4)
     Kernel: Work(0, 24),  # of rows with nulls: which are whole (8), their numbers (8), where their results go (8)
     KernelReduction: Work(SORTING, 24),
+    KernelTable: Work(SORTING, 64, 1.0),  # the order, slots of outputs, where they are (4) and whose (4), counts
     PythonKernel: Work(0, 24, 1.0),
     Aggregate: Work(SORTING, 24),  # the order, where groups begin (8), a state a group
     Join: Work(24, 16),  # slots (4) and a table by hash (8 to 16) of the right, matches (4); pairs (8), matches (4)
@@ -88,6 +90,7 @@ HOST_WORK: dict[type[Node], Work] = {
     GroupWindow: Work(0, 60),
     Kernel: Work(0, 64, 1.0),
     KernelReduction: Work(0, 110, 1.0),
+    KernelTable: Work(0, 110, 1.0),
     PythonKernel: Work(0, 64, 2.0),  # the inputs as a frame, and what the function makes: as much again
     Aggregate: Work(0, 52),
     Join: Work(0, 34),

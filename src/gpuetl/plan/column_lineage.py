@@ -30,6 +30,7 @@ from gpuetl.plan.nodes import (
     Join,
     Kernel,
     KernelReduction,
+    KernelTable,
     Limit,
     Project,
     Read,
@@ -212,6 +213,15 @@ def _(node: KernelReduction, source: Lineage) -> Lineage:
     made = merged(*source.inputs_of("AGGREGATION", node.reads))
     kept = {name: source.columns.get(name, NOTHING) for name in node.by}
     return source.with_rows("GROUP_BY", node.by)._replace(columns={**kept, **dict.fromkeys(node.outputs, made)})
+
+
+@lineage_of.register(KernelTable)
+def _(node: KernelTable, source: Lineage) -> Lineage:
+    order = source.inputs_of("WINDOW", column_names(node.sort_keys)) if node.grouped else []
+    made = merged(*source.inputs_of("TRANSFORMATION", node.reads), *order)
+    kept = {name: source.columns.get(name, NOTHING) for name in node.kept}
+    rows = source.with_rows("GROUP_BY", node.by) if node.grouped else source.with_rows("FILTER", node.reads)
+    return rows._replace(columns={**kept, **dict.fromkeys(node.outputs, made)})
 
 
 @lineage_of.register(Distinct)

@@ -21,7 +21,7 @@ from gpuetl.formats.rejected import REJECTED, RejectedRows
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import KeptWindow, Kernel, KernelReduction, Read
+from gpuetl.plan.nodes import KeptWindow, Kernel, KernelReduction, KernelTable, Read
 from gpuetl.plan.plan import content_of
 from gpuetl.state.checkpoints import FORMAT_VERSION
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch
@@ -94,7 +94,7 @@ def durable_inputs_of(node: Node) -> str:
 
 def kernel_text(node: Node) -> str:
     """Return the text of a user's kernel, with its headers, and that of its twin; nothing for other nodes."""
-    if not isinstance(node, Kernel | KernelReduction):
+    if not isinstance(node, Kernel | KernelReduction | KernelTable):
         return ""
     source = node.contract.source if isinstance(node.contract, KernelContract | PythonFunction) else ""
     if node.contract.twin is None:

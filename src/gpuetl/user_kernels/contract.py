@@ -47,7 +47,8 @@ class KernelContract:
     """A CUDA entry point and its NumPy twin, by path.
 
     The C parameters come in the order inputs (`const T*`), outputs (`U*`), args (by value), for groups
-    `const int* offsets` and `int n_groups`, then `long long n_rows`; with masks, validity words follow each array.
+    `const int* offsets` and `int n_groups`, for tables `const long long* starts` and `int* counts`, then
+    `long long n_rows`; with masks, validity words follow each array.
     `twin` is the text of the twin's file when the pipeline was planned: all partitions are computed by one text.
     `flops_per_row` is the arithmetic that the user declares for `gpuetl kernel bench`, 0 where there is no such key.
     """
@@ -88,9 +89,10 @@ class KernelContract:
         arguments: Sequence[str],
         groups: bool,
         masks: bool,
+        table: bool = False,
     ) -> None:
         """Compare the declaration with the columns that the kernel gets; raise `KernelMismatch` where they differ."""
-        expected = list(_expected(inputs, outputs, arguments, groups, masks))
+        expected = list(_expected(inputs, outputs, arguments, groups, masks, table))
         got = self.parameters
         if len(got) != len(expected):
             order = ", ".join(what for what, _, _ in expected)
@@ -145,7 +147,12 @@ def device_type(dtype: DataType) -> DataType:
 
 
 def _expected(
-    inputs: Mapping[str, DataType], outputs: Mapping[str, DataType], arguments: Sequence[str], groups: bool, masks: bool
+    inputs: Mapping[str, DataType],
+    outputs: Mapping[str, DataType],
+    arguments: Sequence[str],
+    groups: bool,
+    masks: bool,
+    table: bool,
 ) -> Iterator[tuple[str, DataType | None, bool]]:
     for role, arrays in (("input", inputs), ("output", outputs)):
         for name, dtype in arrays.items():
@@ -157,6 +164,9 @@ def _expected(
     if groups:
         yield "offsets", pa.int32(), True
         yield "n_groups", pa.int32(), False
+    if table:
+        yield "starts", pa.int64(), True
+        yield "counts", pa.int32(), True
     yield "n_rows", pa.int64(), False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
@@ -148,6 +148,42 @@ def call_twin(
     EvaluationError
         Where it raises, or gives other names, lengths or types than declared.
     """
+    result = _called(contract, arrays, arguments, outputs)
+    return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}
+
+
+COUNTS = "counts"
+"""What the twin of a kernel that makes rows calls the number of rows of each unit."""
+
+
+def call_table_twin(
+    contract: Contract,
+    arrays: list[Array],
+    arguments: Mapping[str, Any],
+    outputs: Mapping[str, np.dtype[Any]],
+    units: int,
+) -> tuple[dict[str, Array], NDArray[np.int64]]:
+    """Call the twin of a kernel that makes rows; return its outputs and how many of their rows each unit makes.
+
+    Raises
+    ------
+    EvaluationError
+        Where it raises, or gives other names, types or numbers than declared.
+    """
+    result = _called(contract, arrays, arguments, [*outputs, COUNTS])
+    counts = np.asarray(result[COUNTS])
+    if counts.dtype.kind not in "iu" or counts.shape != (units,) or (counts < 0).any():
+        found = f"{counts.dtype} of shape {counts.shape}" if not (counts < 0).any() else "negative numbers"
+        what = f"{contract.function}: '{COUNTS}' is {found}, and must have ({units},) whole numbers"
+        raise EvaluationError(coded("GE1303", f"{what}: how many rows each makes"))
+    counts = counts.astype(np.int64)
+    rows = int(counts.sum())
+    return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}, counts
+
+
+def _called(
+    contract: Contract, arrays: list[Array], arguments: Mapping[str, Any], names: Collection[str]
+) -> Mapping[str, Any]:
     function = load_twin(contract)
     try:
         with exits_refused():
@@ -158,11 +194,11 @@ def call_twin(
         raise EvaluationError(
             coded("GE1303", f"{contract.function} returned a {type(result).__name__}, not a dict of arrays")
         )
-    if result.keys() != outputs.keys():
+    if result.keys() != set(names):
         raise EvaluationError(
-            coded("GE1303", f"{contract.function} returned {sorted(map(str, result))}; declared are {sorted(outputs)}")
+            coded("GE1303", f"{contract.function} returned {sorted(map(str, result))}; declared are {sorted(names)}")
         )
-    return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}
+    return result
 
 
 def _checked(contract: Contract, name: str, value: Any, dtype: np.dtype[Any], rows: int) -> Array:

@@ -25,6 +25,7 @@ from gpuetl.engines.pandas.relational import (
     insert_rows,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
+    kernel_table,  # noqa: F401
     python_kernel,  # noqa: F401
     row_operations,  # noqa: F401
     vocabulary,  # noqa: F401

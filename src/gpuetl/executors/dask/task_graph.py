@@ -27,7 +27,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.physical.size_estimates import read_rows
 from gpuetl.physical.stateful_window import StatefulWindow
-from gpuetl.plan.nodes import Kernel, KernelReduction, Write
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable, Write
 
 LARGE_ROWS = 1 << 22
 """Rows of a source's partition from which computing takes longer than moving its further inputs to another worker."""
@@ -143,7 +143,7 @@ class TaskGraph:
         if builder.light == MOST_LIGHT:
             return False
         while self.passes_on(node) and self.has_one_reader(node, index):
-            if isinstance(node, Map) and isinstance(node.operation, Kernel | KernelReduction):
+            if isinstance(node, Map) and isinstance(node.operation, Kernel | KernelReduction | KernelTable):
                 return False
             node, index = self.source(node, index)
         return isinstance(node, Scan) and self.has_one_reader(node, index) and read_rows(node.parts[index]) <= FEW_ROWS

@@ -23,8 +23,8 @@ from gpuetl.verify.verification import answers
 MOST_SAMPLED = 1_000_000
 """Rows that are read; more are these again."""
 NEIGHBOURS = (
-    nodes.Filter, nodes.Project, nodes.Kernel, nodes.KernelReduction, nodes.Aggregate, nodes.Window, nodes.Sort,
-    nodes.Distinct, nodes.Explode,
+    nodes.Filter, nodes.Project, nodes.Kernel, nodes.KernelReduction, nodes.KernelTable, nodes.Aggregate, nodes.Window,
+    nodes.Sort, nodes.Distinct, nodes.Explode,
 )  # fmt: skip
 """Operations that a measurement repeats."""
 

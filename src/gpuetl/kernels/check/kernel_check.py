@@ -17,7 +17,7 @@ from gpuetl.kernels.check.outcome import KernelCheck, Mismatch, Row
 from gpuetl.kernels.check.python_check import check_function
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction, PythonKernel
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable, PythonKernel
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.verify.tolerance import ROUNDING, Tolerance
 
@@ -26,9 +26,9 @@ LAUNCHES = 2
 """Of the same inputs: threads that race differ from one to the next, more often than not."""
 
 
-def kernels_of(roots: Iterable[Node]) -> list[Operation]:
+def kernels_of(roots: Iterable[Node]) -> list[Operation | KernelTable]:
     """Return the kernels of a plan, in its order."""
-    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction)]
+    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction | KernelTable)]
 
 
 def needs_gpu(operation: Operation) -> bool:
@@ -37,7 +37,10 @@ def needs_gpu(operation: Operation) -> bool:
 
 
 def check_kernel(
-    operation: Operation, machine: Machine | None, sizes: Iterable[int] = SIZES, tolerance: Tolerance = ROUNDING
+    operation: Operation | KernelTable,
+    machine: Machine | None,
+    sizes: Iterable[int] = SIZES,
+    tolerance: Tolerance = ROUNDING,
 ) -> KernelCheck:
     """Compare a kernel with its twin; call a Python function over frames again and again.
 
@@ -47,6 +50,10 @@ def check_kernel(
     if isinstance(operation, PythonKernel):
         return check_function(operation, machine, tolerance=tolerance)
     assert machine is not None
+    if isinstance(operation, KernelTable):
+        from gpuetl.kernels.check.table_check import check_table_kernel  # it uses this module
+
+        return check_table_kernel(operation, machine, sizes, tolerance)
     mismatches: list[Mismatch] = []
     done = compared = unsteady = failed = 0
     for case in generated_cases(operation, sizes):

@@ -9,6 +9,7 @@ from gpuetl.plan.nodes.filter import Filter, NewRows
 from gpuetl.plan.nodes.insert_rows import InsertRows
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction, PythonKernel
+from gpuetl.plan.nodes.kernel_table import KernelTable
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
@@ -19,7 +20,8 @@ from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, La
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, PythonKernel, Sort,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, KernelTable,
+    PythonKernel, Sort,
     Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
 
@@ -39,6 +41,7 @@ __all__ = [
     "KeptWindow",
     "Kernel",
     "KernelReduction",
+    "KernelTable",
     "LateRows",
     "Limit",
     "NewRows",

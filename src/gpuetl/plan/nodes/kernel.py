@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import takewhile
-from typing import ClassVar
+from typing import ClassVar, Protocol
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Expr
@@ -93,7 +93,35 @@ class Kernel(Grouped):
         return f"Kernel {call_text(self)}{self.describe_order() if self.grouped else ''}"
 
 
-def call_text(kernel: Kernel | KernelReduction) -> str:
+class EntryPoint(Protocol):
+    """What is called."""
+
+    @property
+    def entry(self) -> str:
+        """What messages call it."""
+
+
+class CalledKernel(Protocol):
+    """A step that calls a kernel."""
+
+    @property
+    def contract(self) -> EntryPoint:
+        """The kernel and its twin."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The inputs."""
+
+    @property
+    def outputs(self) -> Mapping[str, DataType]:
+        """The outputs."""
+
+    @property
+    def arguments(self) -> Mapping[str, Expr]:
+        """The scalar arguments."""
+
+
+def call_text(kernel: CalledKernel) -> str:
     """Return the call of a kernel and what it gives, for plans."""
     args = ", ".join([*kernel.reads, *(f"{name} = {to_sql(value)}" for name, value in kernel.arguments.items())])
     outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in kernel.outputs.items())

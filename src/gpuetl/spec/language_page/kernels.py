@@ -4,12 +4,14 @@ KERNELS = """\
 ## Kernels
 
 A [kernel step](#kernel) runs a CUDA kernel of yours, or [a Python function over frames](#python-kernels). [The
-tutorial](tutorial/4-first-kernel.md) builds a kernel. A step with CUDA code has one of five kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
+tutorial](tutorial/4-first-kernel.md) builds a kernel. A step with CUDA code has one of six
+kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
 
 | kind | keys | computes |
 |---|---|---|
 | `rows` | `cuda`, `entry` | each row by one thread of a kernel in a file |
 | `groups` | `cuda`, `entry`, `order_by`, with or without `by` | each group by a kernel in a file |
+| `table` | `cuda`, `entry`, `rows`, and `per` or `by` | rows of its own, from each row, group or partition |
 | `elementwise` | `body` | each row by statements |
 | `reduction` | `map`, `reduce`, `identity`, `post`, `by` | one row for each group |
 | `scan` | `map`, `combine`, `identity`, `state`, `post`, `by`, `order_by` | a running value in each group |
@@ -41,6 +43,48 @@ One thread computes one row. `T` and `U` are the types of the columns. The kerne
 | `propagate` | are not passed to the kernel, and get null |
 | `forbid` | stop the run ([GE2005](errors/GE2005.md)) |
 | `masks` | are passed: the validity words of each array follow it as a parameter |
+
+### Kernels that make rows
+
+```yaml
+- kernel: {cuda: k.cu, entry: repeated, per: row, rows: 4 * input, keep: id, inputs: [x, n], outputs: {y: float64},
+           reference: k.py:repeated}
+```
+
+    extern "C" __global__ void entry(const T* input…, U* output…, args by value…, const long long* starts, int* counts,
+                                     long long n_rows)
+
+A kernel of kind `table` makes other rows than it gets. The result has the outputs and, with `per: row`, the columns of
+`keep`, or the columns of `by`.
+
+| key | a unit is | threads | across partitions |
+|---|---|---|---|
+| `per: row` | a row | one for each row | the same in every partitioning |
+| `by: [k]`, or `per: group` without `by` for all rows | the rows of a group, in order of `order_by` | a block for each group, and `offsets`, `n_groups` before `starts` | the rows of a group meet in one partition |
+| `per: partition` | all rows of a partition | one for each row | **one result for each partition**: add them up in a step after |
+
+- `rows` is the most rows that one unit makes: a number, or arithmetic of args and of `input`, the number of rows of the
+  unit. So `4 * input` is 4 for a row, and 400 for a group of 100 rows.
+- The rows of unit u go to the slots from `starts[u]` on. `starts[u + 1] - starts[u]` is the value of `rows`. Outputs
+  begin as 0.
+- The kernel sets `counts[u]` to the number of rows that the unit has, for each unit. If a unit has more than slots, the
+  run stops ([GE1903](errors/GE1903.md)): compare with the room before you write, but count all.
+- Rows follow in the order of their units, and in a unit in that of their slots. Groups come in the order of their keys,
+  in each partition. Without `order_by`, the rows of a group have no order of their own.
+- Rows with a null input make no rows, or stop the run with `nulls: forbid`. A group or partition without rows makes none.
+- The number of partitions differs between engines, and with the memory. Use `per: partition` only where a step after it
+  makes the result the same, such as `aggregate: {by: bin, columns: {n: sum(n)}}` after a histogram.
+- The twin returns `counts` beside the outputs: how many rows each unit has. Its outputs have the rows one after another,
+  without empty slots. For groups it gets `offsets` first.
+- `gpuetl kernel check` compares such kernels on the first rows of the pipeline, which it repeats, since generated values
+  could ask for any number of rows.
+
+```python
+def repeated(x, n):
+    return {"y": np.repeat(x, n), "counts": n}
+```
+
+[Kernels by example](kernel-examples.md#histogram) has a histogram in shared memory.
 
 ### The twin
 

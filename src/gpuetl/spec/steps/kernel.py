@@ -20,6 +20,7 @@ from gpuetl.spec.steps.python_file import TWIN, function_in_file, kernel_path
 from gpuetl.spec.steps.python_kernel import TIME_LIMIT, build_python_kernel
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
+from gpuetl.spec.steps.table_kernel import check_table, unit_of
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.schema import Schema
@@ -164,13 +165,15 @@ def check_scan(step: Kernel, contract: KernelCode, context: Context) -> None:
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 NEEDED = {
     "rows": ("cuda", "entry"), "groups": ("cuda", "entry"), "elementwise": ("body",),
-    "reduction": ("reduce", "identity"), "scan": ("combine", "identity"), "python": ("python",),
+    "reduction": ("reduce", "identity"), "scan": ("combine", "identity"), "table": ("cuda", "entry", "rows"),
+    "python": ("python",),
 }  # fmt: skip
 """The keys that each kind must have; a Python function's are in python_kernel.py."""
 TAKEN = {
     "rows": ("block", "shared_bytes"), "groups": ("by", "order_by", "block", "shared_bytes"), "elementwise": (),
     "reduction": ("map", "post", "by"),
     "scan": ("state", "map", "post", "by", "order_by"), "python": ("frame", "timeout"),
+    "table": ("per", "keep", "by", "order_by", "block", "shared_bytes"),
 }  # fmt: skip
 """The further ones that it may have, beside those of all kinds."""
 
@@ -184,6 +187,7 @@ class Kernel(Step):
     - a kernel in a file, over rows or groups: `cuda` and `entry`
     - statements for one row: `body: y = x * scale;`
     - a reduction of each group to one row: `map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`
+    - a kernel in a file that makes other rows: `cuda`, `entry`, `rows: 4 * input` and `per: row`
     - a scan over the ordered rows of each group: `map: y = x;`, `combine: y = a.y * b.y;`, `identity: y = 1;`
 
     - a Python function over frames of pandas, Arrow or cuDF: `python: features.py:score`
@@ -210,7 +214,7 @@ class Kernel(Step):
     frame: str = key(choice(*FRAMES), "", doc="what a Python function gets and returns; `pandas` by default")
     timeout: str = key(TIME_LIMIT, "", doc="how long one call of a Python function may take, such as `30s`")
     kind: str = key(
-        choice("rows", "groups", "elementwise", "reduction", "scan"),
+        choice("rows", "groups", "elementwise", "reduction", "scan", "table"),
         "",
         doc="what one thread or block computes; by default it follows from the other keys",
     )
@@ -223,13 +227,18 @@ class Kernel(Step):
     order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
     block: int = key(COUNT, 256, doc="threads in a block")
     shared_bytes: str = key(SIZE, "", doc="shared memory of a block, such as `8 * block`")
+    per: str = key(
+        choice("row", "group", "partition"), "", doc="what a table kernel makes rows of; with `by` it is the group"
+    )
+    rows: str = key(SIZE, "", doc="how many rows a table kernel makes of each at most, such as `4 * input`")
+    keep: tuple[str, ...] = key(NAMES, (), doc="columns that a table kernel per row repeats")
     flops_per_row: int = key(COUNT, 0, doc="the arithmetic of one row, for `gpuetl kernel bench`")
 
     @property
     def form(self) -> str:
         """The kind: what the step says, or else what its keys do."""
-        if self.kind:
-            return self.kind
+        if self.kind or self.rows or self.per:
+            return self.kind or "table"
         snippets = "scan" if self.combine else "reduction" if self.reduce or self.map else ""
         return "elementwise" if self.body else snippets or ("groups" if self.by or self.order_by else "rows")
 
@@ -259,6 +268,8 @@ class Kernel(Step):
             self.check_contract(context, contract, schema if known else Schema(open=True))
         common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": bound_arguments,
                        "nulls": self.nulls or "propagate", "by": by, "origin": context.origin}  # fmt: skip
+        if self.form == "table":
+            return self.table_node(context, schema, cast("KernelContract", contract), common)
         if self.form == "reduction":
             return nodes.KernelReduction(contract=cast("KernelCode", contract), **common)
         order_by = sort_keys(context, self.order_by, schema)
@@ -270,6 +281,14 @@ class Kernel(Step):
             order_by=order_by,
             **common,
         )
+
+    def table_node(self, context: Context, schema: Schema, contract: KernelContract, common: Mapping[str, Any]) -> Node:
+        """Return the node of a kernel that makes rows."""
+        return nodes.KernelTable(
+            contract=contract, per=cast("Any", unit_of(self)), rows=self.rows, keep=context.known(self.keep, schema),
+            order_by=sort_keys(context, self.order_by, schema), block=self.block, shared_bytes=self.shared_bytes,
+            **common,
+        )  # fmt: skip
 
     def check_kind(self, context: Context) -> bool:
         """Return whether the keys are those of the kind; what is missing or too much is a problem."""
@@ -301,9 +320,15 @@ class Kernel(Step):
         if kind in ("groups", "scan") and not self.order_by:
             what = "a kernel over groups" if kind == "groups" else "a scan"
             context.problem(coded("GE1307", f"{what} needs order_by"), "Add by and order_by.", at)
+        self.check_launch(context, at)
+        return len(context.problems.found) == count
+
+    def check_launch(self, context: Context, at: str) -> None:
+        """Check the threads of a block, and what a table kernel makes rows of."""
+        if self.form == "table":
+            check_table(self, context, at)
         if not 1 <= self.block <= MAX_BLOCK:
             context.problem(coded("GE1307", f"block takes 1 to {MAX_BLOCK} threads, got {self.block}"), "", at)
-        return len(context.problems.found) == count
 
     def check_twin_keys(self, context: Context, at: str) -> None:
         """There is a twin, and nulls are what CUDA kernels have."""
@@ -317,7 +342,7 @@ class Kernel(Step):
     def contract(self, context: Context) -> KernelContract | KernelCode:
         """Return the kernel's files and functions, or its texts."""
         file, function, twin = function_in_file(context, self.reference, self.args, TWIN)
-        if self.form in ("rows", "groups"):
+        if self.form in ("rows", "groups", "table"):
             cuda = kernel_path(context, self.cuda, self.cuda)
             return KernelContract(cuda, self.entry, file, function, twin, self.flops_per_row)
         state = (self.state or self.outputs) if self.form == "scan" else {}
@@ -330,8 +355,9 @@ class Kernel(Step):
                 _ = contract.parameters
                 return
             inputs = {name: schema[name] for name in self.inputs}
-            grouped = self.form == "groups"
-            contract.check(inputs, self.outputs, tuple(self.args), grouped, self.nulls == "masks")
+            table, masks = self.form == "table", self.nulls == "masks"
+            grouped = self.form == "groups" or (table and unit_of(self) == "group")
+            contract.check(inputs, self.outputs, tuple(self.args), grouped, masks, table)
             contract.check_block(self.block)
         except KernelMismatch as error:
             context.problem(recoded(f"{error}.", error), "", self.entry if "has no kernel" in str(error) else self.cuda)

@@ -20,7 +20,7 @@ from gpuetl.engines.cudf.machine import SLOW_S, Array, Machine
 from gpuetl.errors import EvaluationError
 from gpuetl.lost_device import fault_message, is_fault, lose_device, running_kernel
 from gpuetl.messages import coded
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.recorder import show_progress
 from gpuetl.user_kernels.contract import KernelContract
@@ -67,7 +67,7 @@ _CURRENT: ContextVar[str] = ContextVar("user's kernel", default="")
 
 
 @contextmanager
-def user_kernel(operation: Kernel | KernelReduction, machine: Machine) -> Iterator[None]:
+def user_kernel(operation: Kernel | KernelReduction | KernelTable, machine: Machine) -> Iterator[None]:
     """Launch a user's kernel in the block, and wait for it at the end.
 
     Raises
@@ -113,7 +113,7 @@ def say_it_runs(name: str) -> None:
     show_progress(Origin("kernel", f"{plain} has run for {SLOW_S} s; Ctrl-C ends the run"), 0, 1)
 
 
-def named(operation: Kernel | KernelReduction) -> str:
+def named(operation: Kernel | KernelReduction | KernelTable) -> str:
     """Return how messages name a kernel: with its file."""
     contract = operation.contract
     file = contract.cuda if isinstance(contract, KernelContract) else contract.reference
@@ -154,7 +154,7 @@ def guarded(arrays: dict[str, Array], machine: Machine) -> tuple[dict[str, Array
     return {band.name: band.inside for band in bands}, bands
 
 
-def check_guards(operation: Kernel, bands: Iterable[GuardedArray]) -> None:
+def check_guards(operation: Kernel | KernelTable, bands: Iterable[GuardedArray]) -> None:
     """Refuse what a kernel wrote outside of its outputs.
 
     Raises

@@ -32,7 +32,7 @@ from gpuetl.physical.stateful_window import StatefulWindow
 from gpuetl.physical.window_state_steps import WindowPass
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.types.data_types import FLOAT64, INT64, NAMED, STRING
 
 # Programs that many pipelines ask for and that contain nothing of a pipeline: they are built with the closed set.
@@ -149,7 +149,7 @@ def plan_programs(physical: PhysicalPlan, file: str) -> ProgramList:
     return ProgramList(found, walk.missing)
 
 
-def user_kernels(operation: Kernel | KernelReduction) -> list[UserKernel]:
+def user_kernels(operation: Kernel | KernelReduction | KernelTable) -> list[UserKernel]:
     """Return what a step would have compiled of its user's sources, by the schema of its input.
 
     Raises

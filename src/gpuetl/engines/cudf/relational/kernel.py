@@ -39,7 +39,7 @@ from gpuetl.engines.cudf.relational.kernel_scan import known_values, scan_source
 from gpuetl.engines.no_result import null_input
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded, recoded
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
 from gpuetl.user_kernels.shared_memory import shared_bytes
@@ -98,7 +98,7 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
     return Needed([*needed.sources, text], passed(operation.schema, new_vectors, frame.columns))
 
 
-def argument_programs(operation: Kernel | KernelReduction) -> Needed:
+def argument_programs(operation: Kernel | KernelReduction | KernelTable) -> Needed:
     """List the programs that compute a step's arguments, as a frame of one row."""
     return evaluated(operation.arguments, Kinds({}, 1))
 
@@ -115,7 +115,9 @@ def run_generated(
     return scanned(operation, contract, inputs, values, new_group, rows, machine)
 
 
-def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector], machine: Machine) -> None:
+def refuse_nulls(
+    operation: Kernel | KernelReduction | KernelTable, inputs: dict[str, Vector], machine: Machine
+) -> None:
     """Raise `EvaluationError` for the first null that the kernel forbids."""
     for name, vector in inputs.items():
         if vector.nulls:
@@ -214,7 +216,7 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
         return
     contract = operation.contract
     assert isinstance(contract, KernelContract)
-    values = scalars(operation, contract, machine)
+    values = scalars(operation, contract, machine, 2 * (operation.kind == "groups"))
     arguments = [*arrays, *values]
     shared = shared_bytes_of(operation, values)
     blocks = -(-rows // operation.block)
@@ -226,7 +228,7 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
         launch(blocks, operation.block, [*arguments, np.int64(rows)], shared)
 
 
-def shared_bytes_of(operation: Kernel, values: Iterable[Any]) -> int:
+def shared_bytes_of(operation: Kernel | KernelTable, values: Iterable[Any]) -> int:
     """Return the shared memory of a block, which the step's arguments may decide.
 
     Raises
@@ -241,7 +243,7 @@ def shared_bytes_of(operation: Kernel, values: Iterable[Any]) -> int:
         raise EvaluationError(recoded(f"kernel '{operation.contract.entry}': {error}", error)) from None
 
 
-def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> dict[str, Vector]:
+def argument_columns(operation: Kernel | KernelReduction | KernelTable, machine: Machine) -> dict[str, Vector]:
     """Return the step's arguments as columns of one row; raise `EvaluationError` for a null."""
     values = evaluate(operation.arguments, {}, 1, machine)
     for name, vector in values.items():
@@ -250,11 +252,11 @@ def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> d
     return values
 
 
-def scalars(operation: Kernel, contract: KernelContract, machine: Machine) -> list[Any]:
-    """Return the step's arguments as the types in which the kernel takes them."""
+def scalars(operation: Kernel | KernelTable, contract: KernelContract, machine: Machine, after: int = 0) -> list[Any]:
+    """Return the step's arguments as the types in which the kernel takes them; `after` more parameters follow them."""
     values = argument_columns(operation, machine)
     parameters = contract.parameters
-    first = len(parameters) - 1 - 2 * (operation.kind == "groups") - len(values)
+    first = len(parameters) - 1 - after - len(values)
     results = []
     for vector, parameter in zip(values.values(), parameters[first:], strict=False):
         dtype = parameter.dtype or device_type(vector.dtype)

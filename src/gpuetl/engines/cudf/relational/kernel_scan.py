@@ -21,7 +21,7 @@ from gpuetl.engines.cudf.columns.validity import empty_values, null_where_any, w
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.engines.cudf.relational.window_scans import Reducing, launch_scan, totals_before
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.user_kernels.kernel_code import KernelCode
 
 WIDEST, ALIGNMENT = 8, 16
@@ -103,7 +103,7 @@ KERNEL scan{begin}
 """
 
 
-def known_values(operation: Kernel | KernelReduction) -> dict[str, Any]:
+def known_values(operation: Kernel | KernelReduction | KernelTable) -> dict[str, Any]:
     """Return the values of the arguments as `scanned` takes them, computed on the CPU."""
     if not operation.arguments:
         return {}

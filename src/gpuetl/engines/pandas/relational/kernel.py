@@ -25,7 +25,7 @@ from gpuetl.engines.pandas.relational.segmented_scans import Segments
 from gpuetl.engines.pandas.relational.window import sorted_segments
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
-from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.user_kernels.kernel_code import null_argument
 from gpuetl.user_kernels.twin import call_twin
 
@@ -71,7 +71,7 @@ def twin_outputs(
     return call_on_valid(operation, inputs, segments, valid_rows(operation, inputs, rows))
 
 
-def valid_rows(operation: Kernel | KernelReduction, inputs: dict[str, Masked], rows: int) -> Flags:
+def valid_rows(operation: Kernel | KernelReduction | KernelTable, inputs: dict[str, Masked], rows: int) -> Flags:
     """Return where every input is valid; raise `EvaluationError` where nulls are forbidden and one is."""
     valid: Flags = np.logical_and.reduce([np.ones(rows, bool), *(column.valid for column in inputs.values())])
     if operation.nulls == "forbid" and not valid.all():
@@ -79,13 +79,13 @@ def valid_rows(operation: Kernel | KernelReduction, inputs: dict[str, Masked], r
     return valid
 
 
-def forbidden(operation: Kernel | KernelReduction, inputs: dict[str, Masked]) -> EvaluationError:
+def forbidden(operation: Kernel | KernelReduction | KernelTable, inputs: dict[str, Masked]) -> EvaluationError:
     """Return the error of the first null that the kernel forbids."""
     name, column = next((n, c) for n, c in inputs.items() if not c.valid.all())
     return null_input(operation, name, int(np.flatnonzero(~column.valid)[0]))
 
 
-def output_types(operation: Kernel | KernelReduction) -> dict[str, Any]:
+def output_types(operation: Kernel | KernelReduction | KernelTable) -> dict[str, Any]:
     """Return the NumPy types of the declared outputs."""
     return {name: storage_type(dtype).to_pandas_dtype() for name, dtype in operation.outputs.items()}
 
@@ -125,7 +125,7 @@ def call(
     return call_twin(operation.contract, arrays, argument_values(operation), expected, int(valid.sum()))
 
 
-def argument_values(operation: Kernel | KernelReduction) -> dict[str, Any]:
+def argument_values(operation: Kernel | KernelReduction | KernelTable) -> dict[str, Any]:
     """Return the step's arguments as numbers: times are integers of their unit; raise `EvaluationError` for a null."""
     empty, values = pa.table({"row": pa.nulls(0)}), {}
     for name, expr in operation.arguments.items():
