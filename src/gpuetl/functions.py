@@ -385,7 +385,9 @@ def to_base(x: IntoExpression, base: int | Expression, digits: int | Expression 
     return function_call("to_base", (x, base), (digits,))
 
 
-def width_bucket(x: IntoExpression, low: float | Expression, high: float | Expression, count: int | Expression) -> Expression:
+def width_bucket(
+    x: IntoExpression, low: float | Expression, high: float | Expression, count: int | Expression
+) -> Expression:
     """The bucket of x, from 1, where `count` buckets of equal width lie from `low` to below `high`.
 
     0 below them, `count` + 1 above them, and of NaN.
@@ -1261,7 +1263,9 @@ def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | 
     return function_call("regexp_like", (text, pattern), (options,))
 
 
-def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+def regexp_full_match(
+    text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None
+) -> Expression:
     """Whether the pattern matches the whole text.
 
     Null in any argument gives null.
@@ -1271,7 +1275,12 @@ def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: 
     return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+def regexp_extract(
+    text: IntoExpression,
+    pattern: str | Expression,
+    group: int | Expression | None = None,
+    options: str | Expression | None = None,
+) -> Expression:
     """What the first match's group matched (0, the whole match), of several times the last.
 
     Null without a match, empty if the group took no part.
@@ -1283,7 +1292,12 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
     return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+def regexp_extract_all(
+    text: IntoExpression,
+    pattern: str | Expression,
+    group: int | Expression | None = None,
+    options: str | Expression | None = None,
+) -> Expression:
     """What a group (0, the whole match) matched in each match, as list<string>.
 
     Null where it took no part.
@@ -1295,7 +1309,9 @@ def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: i
     return function_call("regexp_extract_all", (text, pattern), (group, options))
 
 
-def regexp_split_to_array(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+def regexp_split_to_array(
+    text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None
+) -> Expression:
     """The parts between the matches, as list<string>.
 
     Null in any argument gives null.
@@ -1305,7 +1321,12 @@ def regexp_split_to_array(text: IntoExpression, pattern: str | Expression, optio
     return function_call("regexp_split_to_array", (text, pattern), (options,))
 
 
-def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+def regexp_replace(
+    text: IntoExpression,
+    pattern: str | Expression,
+    replacement: str | Expression,
+    options: str | Expression | None = None,
+) -> Expression:
     """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
 
     `options` have a `g`.
@@ -1317,7 +1338,9 @@ def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement:
     return function_call("regexp_replace", (text, pattern, replacement), (options,))
 
 
-def regexp_count(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
+def regexp_count(
+    text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None
+) -> Expression:
     """How many matches there are, none overlapping another.
 
     Null in any argument gives null.
@@ -1735,7 +1758,14 @@ def make_date(year: IntoExpression, month: IntoExpression, day: IntoExpression) 
     return function_call("make_date", (year, month, day))
 
 
-def make_timestamp(year: IntoExpression, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression = None) -> Expression:
+def make_timestamp(
+    year: IntoExpression,
+    month: IntoExpression,
+    day: IntoExpression,
+    hour: IntoExpression,
+    minute: IntoExpression,
+    second: IntoExpression = None,
+) -> Expression:
     """The naive timestamp of the parts; an error if they are not a valid date and time.
 
     Seconds may have a fraction.
@@ -1858,7 +1888,9 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
     return function_call("date_trunc", (unit, x))
 
 
-def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
+def time_bucket(
+    width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None
+) -> Expression:
     """The start of the bucket.
 
     Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
@@ -1999,7 +2031,13 @@ def at_time_zone(x: IntoExpression, zone: str | Expression) -> Expression:
     return function_call("at_time_zone", (x, zone))
 
 
-def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneChoice | Expression | None = None, nonexistent: ZoneChoice | Expression | None = None) -> Expression:
+def assume_zone(
+    x: IntoExpression,
+    zone: str | Expression,
+    *,
+    ambiguous: ZoneChoice | Expression | None = None,
+    nonexistent: ZoneChoice | Expression | None = None,
+) -> Expression:
     """The instant at which the zone's clock shows x.
 
     Where the clock is turned forward, 'earliest' is the last microsecond before, 'latest' the change itself.
@@ -2212,7 +2250,9 @@ def list_reverse(x: IntoExpression) -> Expression:
     return function_call("list_reverse", (x,))
 
 
-def list_sort(x: IntoExpression, order: str | Expression | None = None, nulls: str | Expression | None = None) -> Expression:
+def list_sort(
+    x: IntoExpression, order: str | Expression | None = None, nulls: str | Expression | None = None
+) -> Expression:
     """The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', which are last otherwise.
 
     NaN is the greatest value.
@@ -2876,7 +2916,9 @@ def mode(x: Expression) -> Expression:
     return function_call("mode", (x,))
 
 
-def first(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+def first(
+    x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None
+) -> Expression:
     """x of the group's first row in the order of order_by.
 
     Of the rows where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.
@@ -3245,7 +3287,9 @@ def array_agg_distinct(x: Expression, *, only: Expression | None = None, order_b
     return function_call("array_agg_distinct", (x,), only=only, order_by=order_by)
 
 
-def string_agg(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+def string_agg(
+    x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None
+) -> Expression:
     """The strings that are not null, with a separator between them: a comma if none is given.
 
     Null of none.
@@ -3257,7 +3301,9 @@ def string_agg(x: Expression, separator: str | Expression | None = None, *, orde
     return function_call("string_agg", (x,), (separator,), order_by=order_by)
 
 
-def string_agg_distinct(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+def string_agg_distinct(
+    x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None
+) -> Expression:
     """`string_agg(DISTINCT x)`.
 
     The same of distinct strings.
@@ -3407,7 +3453,13 @@ def ntile(n: int | Expression) -> Expression:
     return call("ntile", (n,))
 
 
-def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+def lag(
+    x: Expression,
+    offset: int | Expression | None = None,
+    *,
+    default: IntoExpression = None,
+    ignore_nulls: bool | Expression | None = None,
+) -> Expression:
     """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
     Nulls are kept, or, with `ignore_nulls`, their rows not counted.
@@ -3419,7 +3471,13 @@ def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoE
     return function_call("lag", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
 
-def lead(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+def lead(
+    x: Expression,
+    offset: int | Expression | None = None,
+    *,
+    default: IntoExpression = None,
+    ignore_nulls: bool | Expression | None = None,
+) -> Expression:
     """x of the row `offset` (1) rows after, as in lag.
 
     A window function: for `window`, and `over` of groups in order.
@@ -3483,17 +3541,17 @@ def pct_change(x: Expression, offset: int | Expression | None = None) -> Express
     return function_call("pct_change", (x,), (offset,))
 
 
-def cum_count(x: Expression) -> Expression:
+def cum_count(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The number of values so far.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_count(col("x"))` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_count", (x,))
+    return function_call("cum_count", (x,), (nulls,))
 
 
-def cum_sum(x: Expression) -> Expression:
+def cum_sum(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The sum so far.
 
     Overflow is an error.
@@ -3502,10 +3560,10 @@ def cum_sum(x: Expression) -> Expression:
 
     Example: `cum_sum(col("x"))` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_sum", (x,))
+    return function_call("cum_sum", (x,), (nulls,))
 
 
-def cum_prod(x: Expression) -> Expression:
+def cum_prod(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The product so far: int64 or float64.
 
     Overflow of int64 is an error.
@@ -3514,30 +3572,30 @@ def cum_prod(x: Expression) -> Expression:
 
     Example: `cum_prod(col("x"))` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_prod", (x,))
+    return function_call("cum_prod", (x,), (nulls,))
 
 
-def cum_mean(x: Expression) -> Expression:
+def cum_mean(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The mean so far, as of `mean`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_mean(col("x"))` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_mean", (x,))
+    return function_call("cum_mean", (x,), (nulls,))
 
 
-def cum_min(x: Expression) -> Expression:
+def cum_min(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The least value so far.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_min(col("x"))` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_min", (x,))
+    return function_call("cum_min", (x,), (nulls,))
 
 
-def cum_max(x: Expression) -> Expression:
+def cum_max(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The greatest value so far.
 
     NaN once one is NaN.
@@ -3546,10 +3604,18 @@ def cum_max(x: Expression) -> Expression:
 
     Example: `cum_max(col("x"))` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_max", (x,))
+    return function_call("cum_max", (x,), (nulls,))
 
 
-def rolling_sum(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_sum(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The sum over the frame.
 
     Overflow is an error.
@@ -3558,90 +3624,181 @@ def rolling_sum(x: Expression, frame: int | timedelta | Expression | None = None
 
     Example: `rolling_sum(col("x"), 2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_sum", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_sum", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_mean(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_mean(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The mean over the frame, as of `mean`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_mean(col("x"), 2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_mean", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_mean", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_min(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_min(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The least value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_min(col("x"), 2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_min", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_min", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_max(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_max(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The greatest value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_max(col("x"), 2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_max", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_max", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_count(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_count(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The number of values in the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_count(col("x"), 2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_count", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_count", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_std(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_std(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The sample standard deviation (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_std(col("x"), 2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_std", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_std", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_var(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The sample variance (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_median(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_median(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The exact median over the frame, as of `median`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_median(col("x"), 3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_quantile(x: Expression, q: float | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_quantile(
+    x: Expression,
+    q: float | Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The exact quantile over the frame, as of `quantile`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_quantile(col("x"), 0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_count_distinct(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_count_distinct(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The number of distinct values in the frame, nulls not counted.
 
     NaN is one value.
@@ -3650,10 +3807,21 @@ def rolling_count_distinct(x: Expression, frame: int | timedelta | Expression | 
 
     Example: `rolling_count_distinct(col("x").greater(1), 3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_covar_samp(
+    x: Expression,
+    y: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The sample covariance (ddof 1) of the frame's pairs without a null.
 
     Null of fewer than 2.
@@ -3662,20 +3830,42 @@ def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Ex
 
     Example: `rolling_covar_samp(col("x"), lit(3).multiply(col("x")), 2)` is `[None, 1.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_covar_samp", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_covar_samp", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_covar_pop(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_covar_pop(
+    x: Expression,
+    y: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """The covariance (ddof 0) of the frame's pairs without a null.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_covar_pop(col("x"), lit(3).multiply(col("x")), 2)` is `[0.0, 0.75, 0.0, 0.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_covar_pop", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_covar_pop", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_corr(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def rolling_corr(
+    x: Expression,
+    y: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+) -> Expression:
     """Pearson's correlation of the frame's pairs without a null.
 
     NaN where x or y is constant, null of fewer than 2 pairs.
@@ -3684,10 +3874,22 @@ def rolling_corr(x: Expression, y: Expression, frame: int | timedelta | Expressi
 
     Example: `rolling_corr(col("x"), col("x").negate(), 2)` is `[None, -1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_corr", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+    return function_call(
+        "rolling_corr", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+    )
 
 
-def rolling_first(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+def rolling_first(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+    ignore_nulls: bool | Expression | None = None,
+    only: Expression | None = None,
+) -> Expression:
     """x of the frame's first row, or of those where `only` is true, which FILTER sets.
 
     Nulls are kept unless `ignore_nulls`.
@@ -3696,20 +3898,56 @@ def rolling_first(x: Expression, frame: int | timedelta | Expression | None = No
 
     Example: `rolling_first(col("x"), 2)` is `[1, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_first", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+    return function_call(
+        "rolling_first",
+        (x,),
+        (frame,),
+        rows=rows,
+        range=range,
+        centered=centered,
+        min_periods=min_periods,
+        ignore_nulls=ignore_nulls,
+        only=only,
+    )
 
 
-def rolling_last(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+def rolling_last(
+    x: Expression,
+    frame: int | timedelta | Expression | None = None,
+    *,
+    rows: Rows | Expression | None = None,
+    range: Range | Expression | None = None,
+    centered: bool | Expression | None = None,
+    min_periods: int | Expression | None = None,
+    ignore_nulls: bool | Expression | None = None,
+    only: Expression | None = None,
+) -> Expression:
     """x of the frame's last row, as in rolling_first.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_last(col("x"), 2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("rolling_last", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+    return function_call(
+        "rolling_last",
+        (x,),
+        (frame,),
+        rows=rows,
+        range=range,
+        centered=centered,
+        min_periods=min_periods,
+        ignore_nulls=ignore_nulls,
+        only=only,
+    )
 
 
-def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+def ewm_mean(
+    x: Expression,
+    *,
+    half_life: float | timedelta | Expression | None = None,
+    span: float | Expression | None = None,
+    alpha: float | Expression | None = None,
+) -> Expression:
     """y = (1 - a)·y' + a·x; the first y is x.
 
     With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a timestamp,

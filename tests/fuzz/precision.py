@@ -64,9 +64,11 @@ ACCUMULATING = frozenset((
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 COLLECTING = frozenset(
-    ("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "approx_count_distinct")
-    + ("rolling_count_distinct",)
-)
+    (
+        "array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "approx_count_distinct",
+        "rolling_count_distinct",
+    )
+)  # fmt: skip
 """Functions that order values, or tell them apart."""
 MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))
 """Functions that are exact of integers and decimals."""

@@ -37,6 +37,7 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "centered": (True, False),
     "min_periods": (2, 1),
     "method": ("min", "max", "average", "dense", "ordinal"),
+    "nulls": ("carry", "keep"),
     "half_life": (1.0, 2, timedelta(hours=1)),
     "span": (2, 1, 5.5),
     "alpha": (0.5, 1, 0.1),

@@ -91,6 +91,30 @@ def test_each_function_over_groups_with_null_and_nan(t, check, call, dtype, valu
     check(t.window("k", "t", y=expr(call)).select("k", "t", "y"), expected)
 
 
+CARRIED = {
+    "cum_count(x, 'carry')": [1, 2, 3, 1, 1, 2, 1, 2],
+    "cum_sum(x, nulls => 'carry')": [1.0, 3.0, 7.0, NAN, NAN, NAN, 1.0, 4.0],
+    "cum_sum(x, nulls => 'keep')": [1.0, 3.0, 7.0, NAN, None, NAN, 1.0, 4.0],
+    "cum_sum(t, nulls => 'carry') FILTER (WHERE t <> 2)": [1, 1, 4, 1, 1, 4, 1, 1],
+    "cum_mean(t, nulls => 'carry') FILTER (WHERE t > 1)": [None, 2.0, 2.5, None, 2.0, 2.5, None, 2.0],
+    "cum_prod(x, nulls => 'carry') FILTER (WHERE t = 2)": [None, 2.0, 2.0, None, None, None, None, 3.0],
+    "cum_min(x, nulls => 'carry')": [1.0, 1.0, 1.0, NAN, NAN, 5.0, 1.0, 1.0],
+    "cum_max(CASE WHEN t = 1 THEN 'a' WHEN t = 3 THEN 'b' END, nulls => 'carry')": ["a", "a", "b", "a", "a", "b", "a", "a"],
+    "cum_sum(CASE WHEN t <> 2 THEN CAST(t AS decimal(20,1)) END, 'carry')": [
+        Decimal(value) for value in (1, 1, 4, 1, 1, 4, 1, 1)
+    ],
+}  # fmt: skip
+
+
+def test_cumulative_results_go_on_over_nulls(t, check):
+    calls = {f"y{place}": call for place, call in enumerate(CARRIED)}
+    types = {int: "int64", float: "float64", str: "string", Decimal: "decimal(38,1)"}
+    dtypes = {name: types[type(CARRIED[call][-1])] for name, call in calls.items()}
+    rows = [(*row, *values) for row, *values in zip(SORTED, *CARRIED.values(), strict=True)]
+    steps = t.window("k", "t", **exprs(calls)).select("k", "t", *calls)
+    check(steps, table({"k": "int64", "t": "int64", **dtypes}, *rows))
+
+
 def test_rows_leave_in_the_order_of_the_groups(t, pipeline):
     t.window("k", "t desc", n=expr("row_number()")).select("k", "t", "n").stage("s")
     rows = [tuple(row.values()) for row in pipeline.run(engine="pandas")["s"].to_arrow().to_pylist()]

@@ -1091,7 +1091,9 @@ class Methods:
         """
         return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract(
+        self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None
+    ) -> Expression:
         """What the first match's group matched (0, the whole match), of several times the last.
 
         Null without a match, empty if the group took no part.
@@ -1102,7 +1104,9 @@ class Methods:
         """
         return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract_all(
+        self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None
+    ) -> Expression:
         """What a group (0, the whole match) matched in each match, as list<string>.
 
         Null where it took no part.
@@ -1122,7 +1126,9 @@ class Methods:
         """
         return self._call("regexp_split_to_array", (self, pattern), (options,))
 
-    def regexp_replace(self, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
+    def regexp_replace(
+        self, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None
+    ) -> Expression:
         """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
 
         `options` have a `g`.
@@ -1510,7 +1516,14 @@ class Methods:
         """
         return self._call("make_date", (self, month, day))
 
-    def make_timestamp(self, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression = None) -> Expression:
+    def make_timestamp(
+        self,
+        month: IntoExpression,
+        day: IntoExpression,
+        hour: IntoExpression,
+        minute: IntoExpression,
+        second: IntoExpression = None,
+    ) -> Expression:
         """The naive timestamp of the parts; an error if they are not a valid date and time.
 
         Seconds may have a fraction.
@@ -1753,7 +1766,13 @@ class Methods:
         """
         return self._call("at_time_zone", (self, zone))
 
-    def assume_zone(self, zone: str | Expression, *, ambiguous: ZoneChoice | Expression | None = None, nonexistent: ZoneChoice | Expression | None = None) -> Expression:
+    def assume_zone(
+        self,
+        zone: str | Expression,
+        *,
+        ambiguous: ZoneChoice | Expression | None = None,
+        nonexistent: ZoneChoice | Expression | None = None,
+    ) -> Expression:
         """The instant at which the zone's clock shows x.
 
         Where the clock is turned forward, 'earliest' is the last microsecond before, 'latest' the change itself.
@@ -2911,7 +2930,9 @@ class Methods:
         """
         return self._call("string_agg", (self,), (separator,), order_by=order_by)
 
-    def string_agg_distinct(self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
+    def string_agg_distinct(
+        self, separator: str | Expression | None = None, *, order_by: OrderBy | None = None
+    ) -> Expression:
         """`string_agg(DISTINCT x)`.
 
         The same of distinct strings.
@@ -2988,7 +3009,13 @@ class Methods:
         """
         return self._call("std_distinct", (self,))
 
-    def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+    def lag(
+        self,
+        offset: int | Expression | None = None,
+        *,
+        default: IntoExpression = None,
+        ignore_nulls: bool | Expression | None = None,
+    ) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
         Nulls are kept, or, with `ignore_nulls`, their rows not counted.
@@ -2999,7 +3026,13 @@ class Methods:
         """
         return self._call("lag", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
-    def lead(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
+    def lead(
+        self,
+        offset: int | Expression | None = None,
+        *,
+        default: IntoExpression = None,
+        ignore_nulls: bool | Expression | None = None,
+    ) -> Expression:
         """x of the row `offset` (1) rows after, as in lag.
 
         A window function: for `window`, and `over` of groups in order.
@@ -3057,16 +3090,16 @@ class Methods:
         """
         return self._call("pct_change", (self,), (offset,))
 
-    def cum_count(self) -> Expression:
+    def cum_count(self, nulls: str | Expression | None = None) -> Expression:
         """The number of values so far.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_count()` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_count", (self,))
+        return self._call("cum_count", (self,), (nulls,))
 
-    def cum_sum(self) -> Expression:
+    def cum_sum(self, nulls: str | Expression | None = None) -> Expression:
         """The sum so far.
 
         Overflow is an error.
@@ -3075,9 +3108,9 @@ class Methods:
 
         Example: `col("x").cum_sum()` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_sum", (self,))
+        return self._call("cum_sum", (self,), (nulls,))
 
-    def cum_prod(self) -> Expression:
+    def cum_prod(self, nulls: str | Expression | None = None) -> Expression:
         """The product so far: int64 or float64.
 
         Overflow of int64 is an error.
@@ -3086,27 +3119,27 @@ class Methods:
 
         Example: `col("x").cum_prod()` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_prod", (self,))
+        return self._call("cum_prod", (self,), (nulls,))
 
-    def cum_mean(self) -> Expression:
+    def cum_mean(self, nulls: str | Expression | None = None) -> Expression:
         """The mean so far, as of `mean`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_mean()` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_mean", (self,))
+        return self._call("cum_mean", (self,), (nulls,))
 
-    def cum_min(self) -> Expression:
+    def cum_min(self, nulls: str | Expression | None = None) -> Expression:
         """The least value so far.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_min()` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_min", (self,))
+        return self._call("cum_min", (self,), (nulls,))
 
-    def cum_max(self) -> Expression:
+    def cum_max(self, nulls: str | Expression | None = None) -> Expression:
         """The greatest value so far.
 
         NaN once one is NaN.
@@ -3115,9 +3148,17 @@ class Methods:
 
         Example: `col("x").cum_max()` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_max", (self,))
+        return self._call("cum_max", (self,), (nulls,))
 
-    def rolling_sum(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_sum(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The sum over the frame.
 
         Overflow is an error.
@@ -3126,81 +3167,172 @@ class Methods:
 
         Example: `col("x").rolling_sum(2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_sum", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_sum", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_mean(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_mean(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The mean over the frame, as of `mean`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_mean(2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_mean", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_mean", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_min(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_min(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The least value of the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_min(2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_min", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_min", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_max(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_max(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The greatest value of the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_max(2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_max", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_max", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_count(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_count(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The number of values in the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_count(2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_count", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_count", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_std(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_std(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The sample standard deviation (ddof 1) over the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_std(2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_std", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_std", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_var(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_var(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The sample variance (ddof 1) over the frame.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_median(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_median(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The exact median over the frame, as of `median`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_median(3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_median", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_median", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_quantile(self, q: float | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_quantile(
+        self,
+        q: float | Expression,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The exact quantile over the frame, as of `quantile`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_quantile(0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_quantile", (self, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_quantile", (self, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_count_distinct(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_count_distinct(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The number of distinct values in the frame, nulls not counted.
 
         NaN is one value.
@@ -3209,9 +3341,26 @@ class Methods:
 
         Example: `col("x").greater(1).rolling_count_distinct(3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_count_distinct", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_count_distinct",
+            (self,),
+            (frame,),
+            rows=rows,
+            range=range,
+            centered=centered,
+            min_periods=min_periods,
+        )
 
-    def rolling_covar_samp(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_covar_samp(
+        self,
+        y: Expression,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The sample covariance (ddof 1) of the frame's pairs without a null.
 
         Null of fewer than 2.
@@ -3220,18 +3369,46 @@ class Methods:
 
         Example: `col("x").rolling_covar_samp(lit(3).multiply(col("x")), 2)` is `[None, 1.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_covar_samp", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_covar_samp",
+            (self, y),
+            (frame,),
+            rows=rows,
+            range=range,
+            centered=centered,
+            min_periods=min_periods,
+        )
 
-    def rolling_covar_pop(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_covar_pop(
+        self,
+        y: Expression,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """The covariance (ddof 0) of the frame's pairs without a null.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_covar_pop(lit(3).multiply(col("x")), 2)` is `[0.0, 0.75, 0.0, 0.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_covar_pop", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_covar_pop", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_corr(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def rolling_corr(
+        self,
+        y: Expression,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+    ) -> Expression:
         """Pearson's correlation of the frame's pairs without a null.
 
         NaN where x or y is constant, null of fewer than 2 pairs.
@@ -3240,9 +3417,21 @@ class Methods:
 
         Example: `col("x").rolling_corr(col("x").negate(), 2)` is `[None, -1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_corr", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+        return self._call(
+            "rolling_corr", (self, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
+        )
 
-    def rolling_first(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    def rolling_first(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+        ignore_nulls: bool | Expression | None = None,
+        only: Expression | None = None,
+    ) -> Expression:
         """x of the frame's first row, or of those where `only` is true, which FILTER sets.
 
         Nulls are kept unless `ignore_nulls`.
@@ -3251,18 +3440,54 @@ class Methods:
 
         Example: `col("x").rolling_first(2)` is `[1, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_first", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+        return self._call(
+            "rolling_first",
+            (self,),
+            (frame,),
+            rows=rows,
+            range=range,
+            centered=centered,
+            min_periods=min_periods,
+            ignore_nulls=ignore_nulls,
+            only=only,
+        )
 
-    def rolling_last(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    def rolling_last(
+        self,
+        frame: int | timedelta | Expression | None = None,
+        *,
+        rows: Rows | Expression | None = None,
+        range: Range | Expression | None = None,
+        centered: bool | Expression | None = None,
+        min_periods: int | Expression | None = None,
+        ignore_nulls: bool | Expression | None = None,
+        only: Expression | None = None,
+    ) -> Expression:
         """x of the frame's last row, as in rolling_first.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").rolling_last(2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("rolling_last", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+        return self._call(
+            "rolling_last",
+            (self,),
+            (frame,),
+            rows=rows,
+            range=range,
+            centered=centered,
+            min_periods=min_periods,
+            ignore_nulls=ignore_nulls,
+            only=only,
+        )
 
-    def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+    def ewm_mean(
+        self,
+        *,
+        half_life: float | timedelta | Expression | None = None,
+        span: float | Expression | None = None,
+        alpha: float | Expression | None = None,
+    ) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.
 
         With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a

@@ -5,11 +5,14 @@ A frame is the current row and those before it: a number of rows, or an interval
 ends: `rows => [-2, 2]` counts rows, and `range => [INTERVAL '-1 hour', INTERVAL '1 hour']` or `range => [-5, 5]` compares the
 first key of order_by, rows that tie included.  NULL is an end of the group.  `centered` puts a number of rows around the row.
 With fewer than `min_periods` values, a frame gives null.
+With `nulls => 'carry'`, a cumulative function gives for a null x what it gave for the row before; null before the first
+value, and 0 as a count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from math import inf
@@ -26,6 +29,7 @@ from gpuetl.expressions.functions.aggregates import (
 from gpuetl.expressions.functions.frames import PARAMETERS, framed, plain_frame
 from gpuetl.expressions.functions.function import (
     Function,
+    Rule,
     TypeMismatch,
     Typing,
     anything,
@@ -181,6 +185,31 @@ def multiplied(args: Sequence[Expr]) -> Typing:
     return [result], result
 
 
+NULLS = ("keep", "carry")
+"""What a cumulative function gives where x is null: null, or what it gave for the row before."""
+
+
+def so_far(result: Rule) -> Rule:
+    """Type x by `result`, and what a row without a value gets."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        for nulls in args[1:]:
+            if isinstance(nulls, Literal) and nulls.value not in (None, *NULLS):
+                raise TypeMismatch(coded("GE1106", f"takes 'keep' or 'carry' as nulls, got {nulls.value!r}"))
+        fixed(STRING, returns=STRING)(args[1:])
+        taken, dtype = result(args[:1])
+        return [*taken, STRING][: len(args)], dtype
+
+    return rule
+
+
+def plain_so_far(call: Call) -> Expr:
+    """Return a call without `nulls` where these are kept."""
+    nulls = call.args[1] if len(call.args) > 1 else ABSENT
+    return replace(call, args=call.args[:1]) if isinstance(nulls, Literal) and nulls.value != "carry" else call
+
+
+Running = partial(Window, rewrite=plain_so_far)
 argument_type, counts, sums, means = anything(), anything(INT64), total_type_of, mean_type
 
 FUNCTIONS = (
@@ -214,13 +243,13 @@ FUNCTIONS = (
            can_fail=True),
     Window("pct_change", "x offset?!", change_type, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
            "pct_change(x)", [None, 1.0, None, None]),
-    Window("cum_count", "x", counts, "The number of values so far.", "cum_count(x)", [1, 2, None, 3]),
-    Window("cum_sum", "x", sums, "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
-    Window("cum_prod", "x", multiplied, "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
+    Running("cum_count", "x nulls?!", so_far(counts), "The number of values so far.", "cum_count(x)", [1, 2, None, 3]),
+    Running("cum_sum", "x nulls?!", so_far(sums), "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
+    Running("cum_prod", "x nulls?!", so_far(multiplied), "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
            [1, 2, None, 8], can_fail=True),
-    Window("cum_mean", "x", means, "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
-    Window("cum_min", "x", argument_type, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
-    Window("cum_max", "x", argument_type, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
+    Running("cum_mean", "x nulls?!", so_far(means), "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
+    Running("cum_min", "x nulls?!", so_far(argument_type), "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
+    Running("cum_max", "x nulls?!", so_far(argument_type), "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
     Rolling("rolling_sum", f"x {PARAMETERS}", framed(sums), "The sum over the frame; overflow is an error.", "rolling_sum(x, 2)",
            [1, 3, 2, 4], can_fail=True),
     Rolling("rolling_mean", f"x {PARAMETERS}", framed(means), "The mean over the frame, as of `mean`.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
