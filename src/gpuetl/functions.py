@@ -5,7 +5,7 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
@@ -14,44 +14,49 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
-    "approx_quantile", "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone",
-    "at_time_zone", "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or",
-    "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century",
-    "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
-    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
-    "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
-    "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
-    "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
+    "approx_quantile", "approx_top_k", "arg_max_null", "arg_min_null", "array_agg", "array_agg_distinct",
+    "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill",
+    "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
+    "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
+    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist",
+    "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days",
+    "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode",
+    "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
     "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
-    "from_epoch_ms", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest",
-    "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite",
-    "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
-    "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
-    "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or",
-    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
-    "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
-    "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
-    "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum",
-    "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2",
-    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
+    "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
+    "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null",
+    "iso_year", "isodow", "jaccard", "json", "json_array", "json_array_length", "json_exists", "json_extract",
+    "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
+    "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
+    "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat",
+    "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all", "list_has_any",
+    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
+    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_transform",
+    "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
+    "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
     "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium",
-    "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name",
-    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change",
-    "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians",
-    "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match",
-    "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
-    "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
-    "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop",
-    "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median",
-    "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad",
-    "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin",
-    "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime",
-    "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert",
-    "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
-    "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim", "trunc",
-    "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode",
-    "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct",
+    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
+    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile",
+    "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
+    "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
+    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -73,6 +78,11 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def json_object(**fields: IntoExpression) -> Expression:
+    """The JSON object of named values: `json_object(a=col("x"))` is `json_object('a', x)`; never null."""
+    return function_call("json_object", tuple(part for pair in fields.items() for part in pair))
 
 
 def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
@@ -385,9 +395,7 @@ def to_base(x: IntoExpression, base: int | Expression, digits: int | Expression 
     return function_call("to_base", (x, base), (digits,))
 
 
-def width_bucket(
-    x: IntoExpression, low: float | Expression, high: float | Expression, count: int | Expression
-) -> Expression:
+def width_bucket(x: IntoExpression, low: float | Expression, high: float | Expression, count: int | Expression) -> Expression:
     """The bucket of x, from 1, where `count` buckets of equal width lie from `low` to below `high`.
 
     0 below them, `count` + 1 above them, and of NaN.
@@ -1263,9 +1271,7 @@ def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | 
     return function_call("regexp_like", (text, pattern), (options,))
 
 
-def regexp_full_match(
-    text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None
-) -> Expression:
+def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """Whether the pattern matches the whole text.
 
     Null in any argument gives null.
@@ -1275,12 +1281,7 @@ def regexp_full_match(
     return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(
-    text: IntoExpression,
-    pattern: str | Expression,
-    group: int | Expression | None = None,
-    options: str | Expression | None = None,
-) -> Expression:
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
     """What the first match's group matched (0, the whole match), of several times the last.
 
     Null without a match, empty if the group took no part.
@@ -1292,12 +1293,7 @@ def regexp_extract(
     return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_extract_all(
-    text: IntoExpression,
-    pattern: str | Expression,
-    group: int | Expression | None = None,
-    options: str | Expression | None = None,
-) -> Expression:
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
     """What a group (0, the whole match) matched in each match, as list<string>.
 
     Null where it took no part.
@@ -1309,9 +1305,7 @@ def regexp_extract_all(
     return function_call("regexp_extract_all", (text, pattern), (group, options))
 
 
-def regexp_split_to_array(
-    text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None
-) -> Expression:
+def regexp_split_to_array(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """The parts between the matches, as list<string>.
 
     Null in any argument gives null.
@@ -1321,12 +1315,7 @@ def regexp_split_to_array(
     return function_call("regexp_split_to_array", (text, pattern), (options,))
 
 
-def regexp_replace(
-    text: IntoExpression,
-    pattern: str | Expression,
-    replacement: str | Expression,
-    options: str | Expression | None = None,
-) -> Expression:
+def regexp_replace(text: IntoExpression, pattern: str | Expression, replacement: str | Expression, options: str | Expression | None = None) -> Expression:
     """Every match replaced, from the left; `\\1` to `\\9` are its groups, `\\0` is all of it, `\\\\` a backslash.
 
     `options` have a `g`.
@@ -1338,9 +1327,7 @@ def regexp_replace(
     return function_call("regexp_replace", (text, pattern, replacement), (options,))
 
 
-def regexp_count(
-    text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None
-) -> Expression:
+def regexp_count(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
     """How many matches there are, none overlapping another.
 
     Null in any argument gives null.
@@ -1758,14 +1745,7 @@ def make_date(year: IntoExpression, month: IntoExpression, day: IntoExpression) 
     return function_call("make_date", (year, month, day))
 
 
-def make_timestamp(
-    year: IntoExpression,
-    month: IntoExpression,
-    day: IntoExpression,
-    hour: IntoExpression,
-    minute: IntoExpression,
-    second: IntoExpression = None,
-) -> Expression:
+def make_timestamp(year: IntoExpression, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression = None) -> Expression:
     """The naive timestamp of the parts; an error if they are not a valid date and time.
 
     Seconds may have a fraction.
@@ -1888,9 +1868,7 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
     return function_call("date_trunc", (unit, x))
 
 
-def time_bucket(
-    width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None
-) -> Expression:
+def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
     """The start of the bucket.
 
     Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
@@ -2031,13 +2009,7 @@ def at_time_zone(x: IntoExpression, zone: str | Expression) -> Expression:
     return function_call("at_time_zone", (x, zone))
 
 
-def assume_zone(
-    x: IntoExpression,
-    zone: str | Expression,
-    *,
-    ambiguous: ZoneChoice | Expression | None = None,
-    nonexistent: ZoneChoice | Expression | None = None,
-) -> Expression:
+def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneChoice | Expression | None = None, nonexistent: ZoneChoice | Expression | None = None) -> Expression:
     """The instant at which the zone's clock shows x.
 
     Where the clock is turned forward, 'earliest' is the last microsecond before, 'latest' the change itself.
@@ -2250,9 +2222,7 @@ def list_reverse(x: IntoExpression) -> Expression:
     return function_call("list_reverse", (x,))
 
 
-def list_sort(
-    x: IntoExpression, order: str | Expression | None = None, nulls: str | Expression | None = None
-) -> Expression:
+def list_sort(x: IntoExpression, order: str | Expression | None = None, nulls: str | Expression | None = None) -> Expression:
     """The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', which are last otherwise.
 
     NaN is the greatest value.
@@ -2477,7 +2447,7 @@ def list_distance(x: IntoExpression, y: IntoExpression) -> Expression:
 def list_cosine_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
     """The cosine of the angle between two lists of one length without nulls.
 
-    NaN beside zeros alone.
+    NaN beside zeros alone, null of empty lists.
 
     Null in any argument gives null.
 
@@ -2704,6 +2674,148 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
+def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """`text -> path`: the value at a path, as JSON; null where there is none.
+
+    A path with * gives a list.
+
+    Null in any argument gives null.
+
+    Example: `json_extract(lit('{"a": [1, {"b": "x"}]}'), "$.a[1]")` is `'{"b":"x"}'`.
+    """
+    return function_call("json_extract", (text, path))
+
+
+def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """`text ->> path`: a string at a path without its quotes, any other value as JSON.
+
+    Null for `null`, and where there is none. A path with * gives a list.
+
+    Null in any argument gives null.
+
+    Example: `json_extract_string(lit('{"a": {"b": "x"}}'), "$.a.b")` is `"x"`.
+    """
+    return function_call("json_extract_string", (text, path))
+
+
+def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """A string, number or boolean at a path as JSON, a string with its quotes.
+
+    Null for others.
+
+    Null in any argument gives null.
+
+    Example: `json_value(lit('{"a": 1.5}'), "$.a")` is `"1.5"`.
+    """
+    return function_call("json_value", (text, path))
+
+
+def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """Whether there is a value at a path, perhaps `null`.
+
+    Null in any argument gives null.
+
+    Example: `json_exists(lit('{"a": null}'), "$.a")` is `True`.
+    """
+    return function_call("json_exists", (text, path))
+
+
+def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The type of the value.
+
+    OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_type(lit('{"a": [1]}'), "$.a")` is `"ARRAY"`.
+    """
+    return function_call("json_type", (text,), (path,))
+
+
+def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The number of elements of an array, 0 of another value.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_array_length(lit("[1, 2, [3, 4]]"))` is `3`.
+    """
+    return function_call("json_array_length", (text,), (path,))
+
+
+def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The keys of an object in their order, no keys of another value.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_keys(lit('{"b": 1, "a": 2}'))` is `["b", "a"]`.
+    """
+    return function_call("json_keys", (text,), (path,))
+
+
+def json_valid(text: IntoExpression) -> Expression:
+    """Whether a string is JSON.
+
+    Null in any argument gives null.
+
+    Example: `json_valid(lit('{"a": 1'))` is `False`.
+    """
+    return function_call("json_valid", (text,))
+
+
+def json(text: IntoExpression) -> Expression:
+    """JSON without blanks.
+
+    Null in any argument gives null.
+
+    Example: `json(lit('{"a": [1, 2]}'))` is `'{"a":[1,2]}'`.
+    """
+    return function_call("json", (text,))
+
+
+def to_json(x: IntoExpression) -> Expression:
+    """A value as JSON.
+
+    JSON that is made in the same expression stays; other strings are quoted. NaN and infinities are an error.
+
+    Null in any argument gives null.
+
+    Example: `to_json(struct(a=1, b=["x", None]))` is `'{"a":1,"b":["x",null]}'`.
+    """
+    return function_call("to_json", (x,))
+
+
+def json_array(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The JSON array of values as `to_json` writes them.
+
+    Never null.
+
+    Example: `json_array(lit(1), "x", None)` is `'[1,"x",null]'`.
+    """
+    return function_call("json_array", (x, *more))
+
+
+def from_json(text: IntoExpression, structure: str | Expression) -> Expression:
+    """JSON as values of declared types, such as 'STRUCT(a BIGINT, b VARCHAR[])'.
+
+    Null where a value is missing or does not convert, as by TRY_CAST of its text.
+
+    Example: `from_json(lit('{"a": 1, "b": ["x"]}'), "STRUCT(a BIGINT, b VARCHAR[])")` is `{"a": 1, "b": ["x"]}`.
+    """
+    return function_call("from_json", (text, structure))
+
+
+def try_from_json(text: IntoExpression, structure: str | Expression) -> Expression:
+    """As `from_json`, but null where the string is not JSON.
+
+    Example: `try_from_json(lit("{"), "STRUCT(a BIGINT)")` is `None`.
+    """
+    return function_call("try_from_json", (text, structure))
+
+
 def hash(x: IntoExpression, *more: IntoExpression) -> Expression:
     """XXH64 of the values, in order, as int64.
 
@@ -2894,7 +3006,7 @@ def median(x: Expression) -> Expression:
     return function_call("median", (x,))
 
 
-def quantile(x: Expression, q: float | Expression) -> Expression:
+def quantile(x: Expression, q: float | Sequence[float] | Expression) -> Expression:
     """The exact quantile, linear between the two values next to q·(count - 1).
 
     NaN is the greatest value.
@@ -2916,9 +3028,7 @@ def mode(x: Expression) -> Expression:
     return function_call("mode", (x,))
 
 
-def first(
-    x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None
-) -> Expression:
+def first(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
     """x of the group's first row in the order of order_by.
 
     Of the rows where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.
@@ -2941,9 +3051,9 @@ def last(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: 
 
 
 def min_by(x: Expression, y: Expression) -> Expression:
-    """x of the row where y is least, null or not.
+    """x of the row where y is least.
 
-    Of rows that tie, the least x.
+    Rows where x or y is null are skipped; of rows that tie, the least x.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
@@ -2953,15 +3063,39 @@ def min_by(x: Expression, y: Expression) -> Expression:
 
 
 def max_by(x: Expression, y: Expression) -> Expression:
-    """x of the row where y is greatest, null or not.
+    """x of the row where y is greatest.
 
-    Of rows that tie, the least x.
+    Rows where x or y is null are skipped; of rows that tie, the least x.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `max_by(col("x"), col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("max_by", (x, y))
+
+
+def arg_min_null(x: Expression, y: Expression) -> Expression:
+    """x, null or not, of the row where y is least.
+
+    Of rows that tie, the least x, null last.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").arg_min_null(col("x").negate().coalesce(-5)).is_null()` is `True`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("arg_min_null", (x, y))
+
+
+def arg_max_null(x: Expression, y: Expression) -> Expression:
+    """x, null or not, of the row where y is greatest.
+
+    Of rows that tie, the least x, null last.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").arg_max_null(col("x").coalesce(5)).is_null()` is `True`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("arg_max_null", (x, y))
 
 
 def count_if(condition: Expression) -> Expression:
@@ -3088,7 +3222,7 @@ def kurtosis_pop(x: Expression) -> Expression:
     return function_call("kurtosis_pop", (x,))
 
 
-def quantile_disc(x: Expression, q: float | Expression) -> Expression:
+def quantile_disc(x: Expression, q: float | Sequence[float] | Expression) -> Expression:
     """The value at the quantile, one of the values themselves.
 
     Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
@@ -3248,19 +3382,113 @@ def approx_count_distinct(x: Expression) -> Expression:
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
-    Example: `approx_count_distinct(col("x"))` is `2`.
+    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("approx_count_distinct", (x,))
 
 
-def approx_quantile(x: Expression, q: float | Expression) -> Expression:
+def approx_quantile(x: Expression, q: float | Sequence[float] | Expression) -> Expression:
     """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
-    Example: `approx_quantile(col("x"), 0.75)` is `1.5`.
+    Example: `approx_quantile(col("x"), 0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("approx_quantile", (x, q))
+
+
+def histogram(x: Expression) -> Expression:
+    """A map of the distinct values, ascending, to how often each comes.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").histogram().map_values()` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("histogram", (x,))
+
+
+def entropy(x: Expression) -> Expression:
+    """The entropy of the distinct values in bits: the sum of p·log2(1 / p).
+
+    0 of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `entropy(col("x"))` is `0.9182958340544896`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("entropy", (x,))
+
+
+def approx_top_k(x: Expression, k: int | Expression) -> Expression:
+    """A list of the k most frequent values, exact, in the order of `values_by_frequency`.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_top_k(col("x"), 1)` is `[1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("approx_top_k", (x, k))
+
+
+def values_by_frequency(x: Expression) -> Expression:
+    """A list of the distinct values, the most frequent first, of those that tie the least.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `values_by_frequency(col("x"))` is `[1, 2]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("values_by_frequency", (x,))
+
+
+def min_n(x: Expression, n: int | Expression) -> Expression:
+    """`min(x, n)`: a list of the n least values, ascending.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `min_n(col("x"), 2)` is `[1, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("min_n", (x, n))
+
+
+def max_n(x: Expression, n: int | Expression) -> Expression:
+    """`max(x, n)`: a list of the n greatest values, descending.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `max_n(col("x"), 2)` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("max_n", (x, n))
+
+
+def min_by_n(x: Expression, y: Expression, n: int | Expression) -> Expression:
+    """`min_by(x, y, n)`: a list of x of the n rows where y is least.
+
+    Rows where x or y is null are skipped; of rows that tie, the least x first.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `min_by_n(col("x"), col("x").negate(), 2)` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("min_by_n", (x, y, n))
+
+
+def max_by_n(x: Expression, y: Expression, n: int | Expression) -> Expression:
+    """`max_by(x, y, n)`.
+
+    A list of x of the n rows where y is greatest, as in `min_by`.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `max_by_n(col("x"), col("x").negate(), 2)` is `[1, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("max_by_n", (x, y, n))
 
 
 def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
@@ -3287,9 +3515,7 @@ def array_agg_distinct(x: Expression, *, only: Expression | None = None, order_b
     return function_call("array_agg_distinct", (x,), only=only, order_by=order_by)
 
 
-def string_agg(
-    x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None
-) -> Expression:
+def string_agg(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
     """The strings that are not null, with a separator between them: a comma if none is given.
 
     Null of none.
@@ -3301,9 +3527,7 @@ def string_agg(
     return function_call("string_agg", (x,), (separator,), order_by=order_by)
 
 
-def string_agg_distinct(
-    x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None
-) -> Expression:
+def string_agg_distinct(x: Expression, separator: str | Expression | None = None, *, order_by: OrderBy | None = None) -> Expression:
     """`string_agg(DISTINCT x)`.
 
     The same of distinct strings.
@@ -3453,13 +3677,7 @@ def ntile(n: int | Expression) -> Expression:
     return call("ntile", (n,))
 
 
-def lag(
-    x: Expression,
-    offset: int | Expression | None = None,
-    *,
-    default: IntoExpression = None,
-    ignore_nulls: bool | Expression | None = None,
-) -> Expression:
+def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
     """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
     Nulls are kept, or, with `ignore_nulls`, their rows not counted.
@@ -3471,13 +3689,7 @@ def lag(
     return function_call("lag", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
 
-def lead(
-    x: Expression,
-    offset: int | Expression | None = None,
-    *,
-    default: IntoExpression = None,
-    ignore_nulls: bool | Expression | None = None,
-) -> Expression:
+def lead(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
     """x of the row `offset` (1) rows after, as in lag.
 
     A window function: for `window`, and `over` of groups in order.
@@ -3607,15 +3819,7 @@ def cum_max(x: Expression, nulls: str | Expression | None = None) -> Expression:
     return function_call("cum_max", (x,), (nulls,))
 
 
-def rolling_sum(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_sum(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sum over the frame.
 
     Overflow is an error.
@@ -3624,181 +3828,90 @@ def rolling_sum(
 
     Example: `rolling_sum(col("x"), 2)` is `[1, 3, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_sum", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_sum", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_mean(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_mean(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The mean over the frame, as of `mean`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_mean(col("x"), 2)` is `[1.0, 1.5, 2.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_mean", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_mean", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_min(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_min(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The least value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_min(col("x"), 2)` is `[1, 1, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_min", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_min", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_max(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_max(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The greatest value of the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_max(col("x"), 2)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_max", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_max", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_count(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_count(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The number of values in the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_count(col("x"), 2)` is `[1, 2, 1, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_count", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_count", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_std(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_std(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample standard deviation (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_std(col("x"), 2)` is `[None, 0.7071067811865476, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_std", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_std", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_var(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample variance (ddof 1) over the frame.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_median(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_median(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The exact median over the frame, as of `median`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_median(col("x"), 3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_quantile(
-    x: Expression,
-    q: float | Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_quantile(x: Expression, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The exact quantile over the frame, as of `quantile`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_quantile(col("x"), 0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_count_distinct(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_count_distinct(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The number of distinct values in the frame, nulls not counted.
 
     NaN is one value.
@@ -3807,21 +3920,10 @@ def rolling_count_distinct(
 
     Example: `rolling_count_distinct(col("x").greater(1), 3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_covar_samp(
-    x: Expression,
-    y: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The sample covariance (ddof 1) of the frame's pairs without a null.
 
     Null of fewer than 2.
@@ -3830,42 +3932,20 @@ def rolling_covar_samp(
 
     Example: `rolling_covar_samp(col("x"), lit(3).multiply(col("x")), 2)` is `[None, 1.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_covar_samp", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_covar_samp", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_covar_pop(
-    x: Expression,
-    y: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_covar_pop(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The covariance (ddof 0) of the frame's pairs without a null.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_covar_pop(col("x"), lit(3).multiply(col("x")), 2)` is `[0.0, 0.75, 0.0, 0.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_covar_pop", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_covar_pop", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_corr(
-    x: Expression,
-    y: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-) -> Expression:
+def rolling_corr(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """Pearson's correlation of the frame's pairs without a null.
 
     NaN where x or y is constant, null of fewer than 2 pairs.
@@ -3874,22 +3954,10 @@ def rolling_corr(
 
     Example: `rolling_corr(col("x"), col("x").negate(), 2)` is `[None, -1.0, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_corr", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods
-    )
+    return function_call("rolling_corr", (x, y), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
-def rolling_first(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-    ignore_nulls: bool | Expression | None = None,
-    only: Expression | None = None,
-) -> Expression:
+def rolling_first(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
     """x of the frame's first row, or of those where `only` is true, which FILTER sets.
 
     Nulls are kept unless `ignore_nulls`.
@@ -3898,56 +3966,20 @@ def rolling_first(
 
     Example: `rolling_first(col("x"), 2)` is `[1, 1, 2, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_first",
-        (x,),
-        (frame,),
-        rows=rows,
-        range=range,
-        centered=centered,
-        min_periods=min_periods,
-        ignore_nulls=ignore_nulls,
-        only=only,
-    )
+    return function_call("rolling_first", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
-def rolling_last(
-    x: Expression,
-    frame: int | timedelta | Expression | None = None,
-    *,
-    rows: Rows | Expression | None = None,
-    range: Range | Expression | None = None,
-    centered: bool | Expression | None = None,
-    min_periods: int | Expression | None = None,
-    ignore_nulls: bool | Expression | None = None,
-    only: Expression | None = None,
-) -> Expression:
+def rolling_last(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
     """x of the frame's last row, as in rolling_first.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `rolling_last(col("x"), 2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call(
-        "rolling_last",
-        (x,),
-        (frame,),
-        rows=rows,
-        range=range,
-        centered=centered,
-        min_periods=min_periods,
-        ignore_nulls=ignore_nulls,
-        only=only,
-    )
+    return function_call("rolling_last", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
-def ewm_mean(
-    x: Expression,
-    *,
-    half_life: float | timedelta | Expression | None = None,
-    span: float | Expression | None = None,
-    alpha: float | Expression | None = None,
-) -> Expression:
+def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
     """y = (1 - a)·y' + a·x; the first y is x.
 
     With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a timestamp,

@@ -52,6 +52,21 @@ class TableKernels:
         keys = _kernel_keys(inputs, outputs, reference, args, nulls, ())
         return self.step(verbs.Kernel(body=body, kind="elementwise", **keys))
 
+    def python_kernel(
+        self, python: str, inputs: Names, outputs: Mapping[str, str], *,
+        frame: Literal["pandas", "arrow", "cudf"] = "pandas", timeout: str = "", args: KernelArguments | None = None,
+        nulls: Literal["pass", "propagate", "forbid"] = "pass", by: Names = (), order_by: Names = (),
+        reference: str = "",
+    ) -> Table:  # fmt: skip
+        """Add the columns that a Python function (file.py:function) gives for frames of the inputs.
+
+        Each frame has the rows of a group of `by`, in the order of `order_by`; without both, any rows, and a row's
+        result must not depend on the others.  `timeout`, such as `30s`, is for one call.
+        """
+        keys = _kernel_keys(inputs, outputs, reference, args, nulls, by, "pass")
+        kind, order = "" if frame == "pandas" else frame, order_of("kernel", order_by)
+        return self.step(verbs.Kernel(python=python, frame=kind, timeout=timeout, order_by=order, **keys))
+
     def reduction_kernel(
         self, inputs: Names, outputs: Mapping[str, str], reference: str, *, reduce: str, identity: str | float,
         map: str = "", post: str = "", by: Names = (), args: KernelArguments | None = None,  # noqa: A002
@@ -94,9 +109,11 @@ class KernelKeys(TypedDict):
 
 
 def _kernel_keys(
-    inputs: Names, outputs: Mapping[str, str], reference: str, args: KernelArguments | None, nulls: str, by: Names
-) -> KernelKeys:
+    inputs: Names, outputs: Mapping[str, str], reference: str, args: KernelArguments | None, nulls: str, by: Names,
+    usual_nulls: str = "propagate",
+) -> KernelKeys:  # fmt: skip
     return {
         "inputs": names_of("kernel: inputs", inputs), "outputs": read_plain(TYPES, outputs, "kernel"),
-        "reference": reference, "args": formulas(args or {}), "nulls": nulls, "by": names_of("kernel: by", by),
+        "reference": reference, "args": formulas(args or {}),
+        "nulls": "" if nulls == usual_nulls else nulls, "by": names_of("kernel: by", by),
     }  # fmt: skip

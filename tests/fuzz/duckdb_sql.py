@@ -205,7 +205,7 @@ def looked_up(node: nodes.VocabularyLookup, left: str, right: str) -> str:
         canonical(f"{side}.{quoted(name)}", schema[name])
         for side, name, schema in (("l", ours, node.left.schema), ("r", theirs, node.right.schema))
     )
-    kept = ", ".join(f"l.{quoted(name)}" for name in node.left.schema)
+    kept = ", ".join(f"l.{quoted(name)}" for name in node.schema if name != node.output)
     number = f"CASE WHEN l.{quoted(ours)} IS NULL THEN 0 ELSE coalesce(r.{quoted(ID)}, {node.unknown}) END"
     return f"SELECT {kept}, CAST({number} AS INTEGER) AS {quoted(node.output)} FROM {left} l LEFT JOIN {right} r ON {pairs}"
 
@@ -242,6 +242,18 @@ def exploded(node: nodes.Explode, source: str) -> str:
         f"unnest({made[name]}) AS {quoted(name)}" if name in node.new_columns else quoted(name) for name in node.schema
     ]
     return f"SELECT {', '.join(listed)} FROM {source}"
+
+
+@select.register
+def inserted(node: nodes.InsertRows, source: str) -> str:
+    """Places are unnested; made rows have the repeated columns only."""
+    place = quoted(node.place)
+    numbered = f"SELECT *, unnest(range(-{quoted(node.before)}, {quoted(node.after)} + 1)) AS {place} FROM {source}"
+    kept = {node.place, *node.repeated}
+    made = (
+        quoted(n) if n in kept else f"CASE WHEN {place} = 0 THEN {quoted(n)} END AS {quoted(n)}" for n in node.schema
+    )
+    return f"SELECT {', '.join(made)} FROM ({numbered})"
 
 
 @select.register

@@ -29,7 +29,7 @@ from gpu_engine.host_compressor import HostCompressor
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, named
 from gpuetl.engines.cudf.columns.frame import Frame
-from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow, to_table
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
 from gpuetl.engines.cudf.io.parquet_reader import column_paths, type_as_read
@@ -52,6 +52,7 @@ from gpuetl.formats.nested_arrays import in_type
 from gpuetl.places.filesystem import OpenFile
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
+from gpuetl.user_kernels.function_frames import arrow_array, host_frame
 
 COMPILER = shutil.which("g++")
 FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
@@ -230,6 +231,20 @@ class HostMachine:
                     module[entry](*passed)
 
         return launch
+
+    def to_dataframe(self, frame: Frame) -> Any:
+        """Stand in for a cuDF frame by one of pandas."""
+        return host_frame(to_table(frame, self), "pandas")
+
+    def from_series(self, series: Any, dtype: pa.DataType) -> Vector:
+        """Convert it as on the host."""
+        try:
+            array = arrow_array(series, dtype)
+        except (pa.ArrowException, ValueError) as error:
+            raise TypeError(str(error)) from None
+        if array.type != dtype:
+            raise TypeError(str(array.type))
+        return from_arrow(array, self)
 
     def user_module(self, source: str, kernel: str) -> ctypes.CDLL:
         """Compile as what the engine generates."""

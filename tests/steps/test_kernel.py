@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuetl import RunFailed, col, expr, lit, param
-from gpuetl.spec.steps.kernel import syntax_tree
+from gpuetl.spec.steps.python_file import syntax_tree
 from tables import NAN, table
 
 FILES = Path(__file__).parent.parent / "kernel_files"

@@ -23,6 +23,7 @@ from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.state.files import StateFiles, state_files
 from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.python_function import PythonFunction
 
 FOLDER = "backfill"
 VERSION = 1
@@ -39,7 +40,7 @@ def kernel_digests(plan: Plan) -> list[str]:
     for node in plan.nodes:
         if isinstance(node, Kernel | KernelReduction):
             contract = node.contract
-            source = contract.source if isinstance(contract, KernelContract) else ""
+            source = contract.source if isinstance(contract, KernelContract | PythonFunction) else ""
             found.append(digest_of(source.encode() + (contract.twin or b"")))
     return found
 

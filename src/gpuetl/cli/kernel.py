@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.engines.cudf.codegen.machine_code import Target
     from gpuetl.engines.cudf.programs.plan_programs import Program
-    from gpuetl.kernels.check.kernel_check import KernelCheck
+    from gpuetl.kernels.check.outcome import KernelCheck
     from gpuetl.places.paths import FilePath
     from gpuetl.plan.plan import Plan
 
@@ -211,13 +211,16 @@ def check(
 ) -> None:
     """Run each kernel against its NumPy twin on generated inputs, and say what differs.  Exits 0 or 3.
 
+    Python functions over frames are called twice, on parts of the rows and with rows in another order: they give the
+    same.  Those over pandas and Arrow frames need no GPU.
+
     Sizes are those around warps and blocks, and a million rows; values are ordinary ones, then extremes with NaN and
     infinities; groups are one, one a row, and skewed.  Guard values around all arrays tell of writes out of bounds,
     outputs hold a pattern that tells of rows that are not written, and two launches tell of races.  A launch may
     take --kernel-timeout seconds.  Floats may differ
     by --rtol, --atol, and what inputs 64 units in the last place away would explain.
     """
-    from gpuetl.kernels.check.kernel_check import check_kernel
+    from gpuetl.kernels.check.kernel_check import check_kernel, needs_gpu
     from gpuetl.lost_device import is_lost
     from gpuetl.pipeline import load
     from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
@@ -225,10 +228,10 @@ def check(
 
     plan = load(file, root, profile=profile).plan(dict(params))
     kernels = chosen_kernels(plan, stage)
-    machine = the_machine() if kernels else None
+    machine = the_machine() if any(map(needs_gpu, kernels)) else None
     tolerance, usable = Tolerance(rtol, atol), takewhile(lambda _: not is_lost(), kernels)
     with kernel_options(KernelOptions(kernel_timeout)):
-        done = [check_kernel(kernel, machine, tolerance=tolerance) for kernel in usable if machine]
+        done = [check_kernel(kernel, machine, tolerance=tolerance) for kernel in usable]
     print(as_json(done) if json else as_text(done))
     if unchecked := kernels[len(done) :]:
         names = ", ".join(f"'{kernel.contract.entry}'" for kernel in unchecked)
@@ -283,8 +286,8 @@ def lines_of(outcome: KernelCheck) -> list[str]:
     if outcome.unsteady:
         counts += f"; {outcome.unsteady:,} more not compared, since rounding moves them too far"
     if outcome.ok:
-        return [f"{head}: equal to its twin, {counts}"]
-    lines = [f"{head}: differs from its twin"]
+        return [f"{head}: {outcome.agreement}, {counts}"]
+    lines = [f"{head}: {outcome.difference}"]
     for mismatch in outcome.mismatches:
         lines.append(f"  {mismatch.case}: {mismatch.what}")
         for row in mismatch.rows:

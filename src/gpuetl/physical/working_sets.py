@@ -18,12 +18,14 @@ from gpuetl.plan.nodes import (
     Filter,
     Grouped,
     GroupWindow,
+    InsertRows,
     Join,
     Kernel,
     KernelReduction,
     Limit,
     NewRows,
     Project,
+    PythonKernel,
     ScalarJoin,
     Sort,
     Union,
@@ -63,12 +65,14 @@ WORK: dict[type[Node], Work] = {
     GroupWindow: Work(SORTING, 28),  # the order, where groups begin (8), a state a group, each row's group (4)
     Kernel: Work(0, 24),  # of rows with nulls: which are whole (8), their numbers (8), where their results go (8)
     KernelReduction: Work(SORTING, 24),
+    PythonKernel: Work(0, 24, 1.0),
     Aggregate: Work(SORTING, 24),  # the order, where groups begin (8), a state a group
     Join: Work(24, 16),  # slots (4) and a table by hash (8 to 16) of the right, matches (4); pairs (8), matches (4)
     AsofJoin: Work(
         64, 16
     ),  # as Join, then sorting the right; bounds of slots (8 to 32), times in order (8), matches (4)
     Vocabulary: Work(64, 24),  # a table by hash, of 16 bytes for each of 2 to 4 slots a row
+    InsertRows: Work(16, 24),  # rows that each gives and their sums; rows, own rows and places of the output
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
 """What the cudf engine works with, as its handlers are written."""
@@ -84,10 +88,12 @@ HOST_WORK: dict[type[Node], Work] = {
     GroupWindow: Work(0, 60),
     Kernel: Work(0, 64, 1.0),
     KernelReduction: Work(0, 110, 1.0),
+    PythonKernel: Work(0, 64, 2.0),  # the inputs as a frame, and what the function makes: as much again
     Aggregate: Work(0, 52),
     Join: Work(0, 34),
     AsofJoin: Work(0, 120),
     Vocabulary: Work(0, 90),
+    InsertRows: Work(0, 48, 0.3),
     Explode: Work(0, 38, 0.3),
 }
 """What the pandas engine works with: by how much the resident set grew, in the operations of
@@ -100,6 +106,7 @@ SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join,
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {
     "median", "quantile", "mode", "count_distinct", "approx_count_distinct", "approx_quantile", "quantile_disc", "mad",
+    "histogram", "entropy", "values_by_frequency",
     "array_agg", "array_agg_distinct",
     "string_agg", "string_agg_distinct", *OF_DISTINCT,
 }  # fmt: skip

@@ -28,6 +28,7 @@ from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import DataType
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.user_kernels.kernel_code import KernelCode
+from gpuetl.user_kernels.python_function import PythonFunction
 
 # What a plan promises of a stage's rows, and where a run finds how many rows break it.
 
@@ -248,7 +249,7 @@ def _plain(value: Any) -> Any:
         return _plain(value.path), value.format, list(value.schema.items()), value.options.changed, allowed
     if isinstance(value, FormatOptions):
         return value.changed
-    if isinstance(value, Target | KernelContract | KernelCode):
+    if isinstance(value, Target | KernelContract | KernelCode | PythonFunction):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name not in NOT_DIGESTED]
     return value
 

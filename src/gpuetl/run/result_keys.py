@@ -25,6 +25,7 @@ from gpuetl.plan.nodes import KeptWindow, Kernel, KernelReduction, Read
 from gpuetl.plan.plan import content_of
 from gpuetl.state.checkpoints import FORMAT_VERSION
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch
+from gpuetl.user_kernels.python_function import PythonFunction
 from gpuetl.version import __version__
 
 SETTLED_NS = 1_000_000_000
@@ -95,7 +96,7 @@ def kernel_text(node: Node) -> str:
     """Return the text of a user's kernel, with its headers, and that of its twin; nothing for other nodes."""
     if not isinstance(node, Kernel | KernelReduction):
         return ""
-    source = node.contract.source if isinstance(node.contract, KernelContract) else ""
+    source = node.contract.source if isinstance(node.contract, KernelContract | PythonFunction) else ""
     if node.contract.twin is None:
         raise NotKeyed(f"the twin of the kernel at {node.origin} was not read")
     return repr((source, node.contract.twin))

@@ -308,6 +308,8 @@ def step_schema(verb: str, step: type[Step]) -> dict[str, Any]:
     """Return the schema of what stands under a step's verb, with its documentation and its examples."""
     doc = cleandoc(str(step.__doc__))
     whole = object_schema(step)
+    if step.one_of:
+        whole = {**whole, "anyOf": [{"required": [name]} for name in step.one_of]}
     if step.main:
         main = {key: value for key, value in key_schema(keys_of(step)[step.main]).items() if key != "description"}
         takes_null = [] if step.main in required_keys(step) else [{"type": "null"}]

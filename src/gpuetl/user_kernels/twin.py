@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,23 +44,39 @@ def is_loaded() -> bool:
     return _load.cache_info().misses > 0
 
 
+class FunctionOfFile(Protocol):
+    """A function of a user's Python file, and the file's text when the pipeline was planned."""
+
+    @property
+    def reference(self) -> FilePath: ...  # noqa: D102
+    @property
+    def function(self) -> str: ...  # noqa: D102
+    @property
+    def twin(self) -> bytes | None: ...  # noqa: D102
+
+
 def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
-    """Return the twin's function, as its file was when the pipeline was planned.
+    """Return the twin's function; raise `EvaluationError` as `load_function` does."""
+    return load_function(contract, f"cannot load the kernel's twin {contract.reference}:", "GE1303")
+
+
+def load_function(contract: FunctionOfFile, what: str, code: str) -> Callable[..., Any]:
+    """Return a user's function, as its file was when the pipeline was planned.
 
     Raises
     ------
     EvaluationError
-        Where the file does not import or has no such function.
+        Where the file does not import, which begins with `what`, or has no such function.
     """
     try:
         text = read_small(contract.reference) if contract.twin is None else contract.twin
         with exits_refused():
             module = _load(contract.reference, text)
     except (Exception, SystemExit) as error:
-        raise in_file("GE1303", f"cannot load the kernel's twin {contract.reference}:", contract, error) from error
+        raise in_file(code, what, contract, error) from error
     function = getattr(module, contract.function, None)
     if not callable(function):
-        raise EvaluationError(coded("GE1303", f"{contract.reference} has no function '{contract.function}'"))
+        raise EvaluationError(coded(code, f"{contract.reference} has no function '{contract.function}'"))
     return function  # type: ignore[no-any-return]
 
 
@@ -98,7 +114,7 @@ def _refuse(status: int) -> NoReturn:
     raise TwinExit(f"os._exit({status})")
 
 
-def in_file(code: str, what: str, contract: Contract, error: BaseException) -> EvaluationError:
+def in_file(code: str, what: str, contract: FunctionOfFile, error: BaseException) -> EvaluationError:
     """Say what a user's code raised, and show the line of the twin's file in which it did.
 
     The error's traceback begins there.

@@ -34,7 +34,7 @@ from gpuetl.io.staging import FileWriter
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.places.target import Target
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Read
+from gpuetl.plan.nodes import PythonKernel, Read
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.telemetry.trace import Trace
 from gpuetl.types.data_types import BOOL
@@ -55,7 +55,9 @@ class CudfBackend(EngineBackend[Frame]):
         self.machine = machine
 
     def device_of(self, operation: Node) -> Device:
-        """Run everything on the GPU, but for formats without a reader there, such as CSV."""
+        """Run everything on the GPU, but for formats without a reader there, and functions over frames of the host."""
+        if isinstance(operation, PythonKernel) and not operation.on_device:
+            return "CPU"
         return device_of(operation.dataset) if isinstance(operation, Read) else "GPU"
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
@@ -168,8 +170,9 @@ class CudfBackend(EngineBackend[Frame]):
         with self.machine.stage("from Arrow"):
             return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
 
-    def to_arrays(self, frame: Frame) -> dict[str, Any]:
-        """Return the columns as they lie in device memory."""
+    def to_arrays(self, frame: Frame, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return columns as they lie in device memory."""
+        frame = frame if columns is None else frame.select(tuple(columns))
         for name, vector in frame.columns.items():
             check_array(name, vector.dtype, vector.nulls)
         return {n: v.data.view("bool") if v.dtype == BOOL else v.data for n, v in frame.columns.items()}

@@ -8,9 +8,11 @@ from gpuetl.engines.cudf.relational import (
     aggregate,  # noqa: F401  each registers its handler
     asof_join,  # noqa: F401
     condition_join,  # noqa: F401
+    insert_rows,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
     kernel_reduction,  # noqa: F401
+    python_kernel,  # noqa: F401
     row_operations,  # noqa: F401
     vocabulary,  # noqa: F401
     window,  # noqa: F401

@@ -17,6 +17,7 @@ from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.types.data_types import DataType
 
 if TYPE_CHECKING:
+    from gpuetl.engines.cudf.columns.frame import Frame
     from gpuetl.engines.cudf.columns.vector import Vector  # columns are above the machine, which names their type
 
 Work = Literal["reading", "computing", "writing"]
@@ -360,6 +361,18 @@ class Machine(Protocol):
         ------
         OSError, RuntimeError, MemoryError, ValueError
             For a file that cannot be read.
+        """
+
+    def to_dataframe(self, frame: Frame) -> Any:
+        """Return a frame as one of cuDF's for a user's function; what was asked for of its columns is done."""
+
+    def from_series(self, series: Any, dtype: DataType) -> Vector:
+        """Return a column of a user's as the engine's; what the user asked for of it is done.
+
+        Raises
+        ------
+        TypeError
+            With its type, where it has another one.
         """
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[WrittenFile]:

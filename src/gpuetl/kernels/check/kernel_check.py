@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from gpuetl.engines.pandas.columns.column import Masked
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check.cases import SIZES, Case, ExpectedOutput, Operation, cases, expected_outputs
 from gpuetl.kernels.check.launch import Launched, launch
+from gpuetl.kernels.check.outcome import KernelCheck, Mismatch, Row
+from gpuetl.kernels.check.python_check import check_function
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Kernel, KernelReduction
-from gpuetl.records import dataclass
+from gpuetl.plan.nodes import Kernel, KernelReduction, PythonKernel
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.verify.tolerance import ROUNDING, Tolerance
 
@@ -26,61 +26,27 @@ LAUNCHES = 2
 """Of the same inputs: threads that race differ from one to the next, more often than not."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row, or of a reduction a group, that differs."""
-
-    row: int
-    inputs: Mapping[str, Any]
-    got: Any
-    expected: Any
-
-
-@dataclass(frozen=True)
-class Mismatch:
-    """What is wrong in one case; `rows` are the first that differ."""
-
-    case: str
-    what: str
-    rows: tuple[Row, ...] = ()
-
-
-@dataclass(frozen=True)
-class KernelCheck:
-    """One kernel's outcome: cases compared, values compared, and values on which rounding says nothing."""
-
-    stage: str
-    step: int
-    kernel: str
-    file: str
-    cases: int
-    compared: int
-    unsteady: int
-    mismatches: tuple[Mismatch, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing differs."""
-        return not self.mismatches
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the outcome as plain data."""
-        return {"ok": self.ok, **asdict(self)}
-
-
 def kernels_of(roots: Iterable[Node]) -> list[Operation]:
     """Return the kernels of a plan, in its order."""
     return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction)]
 
 
+def needs_gpu(operation: Operation) -> bool:
+    """Return whether a GPU is needed to check a kernel."""
+    return not isinstance(operation, PythonKernel) or operation.on_device
+
+
 def check_kernel(
-    operation: Operation, machine: Machine, sizes: Iterable[int] = SIZES, tolerance: Tolerance = ROUNDING
+    operation: Operation, machine: Machine | None, sizes: Iterable[int] = SIZES, tolerance: Tolerance = ROUNDING
 ) -> KernelCheck:
-    """Compare a kernel with its twin.
+    """Compare a kernel with its twin; call a Python function over frames again and again.
 
     Floats may differ by the tolerance, and by what moving the inputs by a few units in their last place explains; all
     other values are exact.  The first mismatch of each size is reported; other cases of that size are skipped.
     """
+    if isinstance(operation, PythonKernel):
+        return check_function(operation, machine, tolerance=tolerance)
+    assert machine is not None
     mismatches: list[Mismatch] = []
     done = compared = unsteady = failed = 0
     for case in generated_cases(operation, sizes):

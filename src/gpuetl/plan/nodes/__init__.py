@@ -6,8 +6,9 @@ from gpuetl.plan.nodes.condition_join import ConditionJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
+from gpuetl.plan.nodes.insert_rows import InsertRows
 from gpuetl.plan.nodes.join import Join
-from gpuetl.plan.nodes.kernel import Kernel, KernelReduction
+from gpuetl.plan.nodes.kernel import Kernel, KernelReduction, PythonKernel
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
@@ -18,8 +19,8 @@ from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, La
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
-    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, Sort, Limit,
-    Distinct, Union, Explode, Vocabulary, Write,
+    Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, PythonKernel, Sort,
+    Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Filter",
     "GroupWindow",
     "Grouped",
+    "InsertRows",
     "Join",
     "KeptWindow",
     "Kernel",
@@ -41,6 +43,7 @@ __all__ = [
     "Limit",
     "NewRows",
     "Project",
+    "PythonKernel",
     "Read",
     "ScalarJoin",
     "Sort",

@@ -17,6 +17,7 @@ from gpuetl.types.data_types import DataType, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract
 from gpuetl.user_kernels.kernel_code import KernelCode
+from gpuetl.user_kernels.python_function import TITLES, PythonFunction
 
 # Kernel: columns computed by a user's CUDA kernel, or by its NumPy twin.
 
@@ -39,7 +40,7 @@ class Kernel(Grouped):
     reads: tuple[str, ...]
     outputs: Mapping[str, DataType]
     arguments: Mapping[str, Expr]
-    nulls: Choice["propagate", "forbid", "masks"] = "propagate"
+    nulls: Choice["propagate", "forbid", "masks", "pass"] = "propagate"
     block: int = 256
     shared_bytes: str = ""
 
@@ -97,6 +98,31 @@ def call_text(kernel: Kernel | KernelReduction) -> str:
     args = ", ".join([*kernel.reads, *(f"{name} = {to_sql(value)}" for name, value in kernel.arguments.items())])
     outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in kernel.outputs.items())
     return f"{kernel.contract.entry}({args}) gives {outputs}"
+
+
+# PythonKernel: columns computed by a user's Python function over frames.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PythonKernel(Kernel):
+    """Add the columns that a Python function gives for frames of the inputs.
+
+    Of kind `rows`, a frame has any rows, so a row's result must not depend on others.  Of kind `groups`, it has the
+    rows of a group, in the order of `order_by` if there is one.
+    """
+
+    contract: PythonFunction  # type: ignore[assignment]  # handlers of Kernel never see one
+
+    @property
+    def on_device(self) -> bool:
+        """Whether an engine with cuDF frames computes it there."""
+        return self.contract.frame == "cudf"
+
+    def describe(self) -> str:
+        """Return the call, its outputs and its order, and where it runs."""
+        frames = f"over {TITLES[self.contract.frame]} frames"
+        where = frames if self.on_device else f"on the CPU, {frames}"
+        return f"PythonKernel {call_text(self)}{self.describe_order() if self.grouped else ''}; {where}"
 
 
 # KernelReduction: each group's rows reduced to one by a user's expressions, or by their NumPy twin.

@@ -13,6 +13,7 @@ from gpuetl.spec.language_page.file_tests import tests_markdown
 from gpuetl.spec.language_page.kernels import KERNELS
 from gpuetl.spec.language_page.options_table import step_table, table
 from gpuetl.spec.language_page.parameters import parameters_markdown
+from gpuetl.spec.language_page.python_kernels import python_kernels_markdown
 from gpuetl.spec.language_page.session import Print, shown_session
 from gpuetl.spec.language_page.sinks import sinks_markdown
 from gpuetl.spec.language_page.sources import sources_markdown
@@ -74,6 +75,7 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         asof_markdown(run),
         stage_values_markdown(printed),
         KERNELS,
+        python_kernels_markdown(run),
         expectations_markdown(printed),
         sinks_markdown(printed),
         storage_markdown(),

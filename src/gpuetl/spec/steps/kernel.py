@@ -1,27 +1,23 @@
-"""The kernel step: its source, texts and NumPy twin, compared with its columns before anything runs."""
+"""The kernel step: its source and texts, compared with its columns before anything runs."""
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.messages import coded, recoded
-from gpuetl.places.paths import FilePath, ImpossiblePath
-from gpuetl.places.registry import path_of, read_small, scheme_problem
+from gpuetl.places.registry import scheme_problem
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import Field, key
-from gpuetl.spec.files.based import base_of, joined, one_file_path
+from gpuetl.spec.files.based import one_file_path
 from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice, read_code, read_name
+from gpuetl.spec.steps.python_file import TWIN, function_in_file, kernel_path
+from gpuetl.spec.steps.python_kernel import TIME_LIMIT, build_python_kernel
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
@@ -29,10 +25,8 @@ from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import REDUCED, KernelCode, names, unusable_names
+from gpuetl.user_kernels.python_function import FRAMES
 from gpuetl.user_kernels.shared_memory import check_shared
-
-# The NumPy twin of a kernel step, looked for in its source, which is not run.
-
 
 FILE: Field[str] = Field("a name", read_name, one_file_path, schema={"type": "string"})
 """A file of a kernel."""
@@ -40,91 +34,6 @@ SIZE: Field[str] = Field(
     "a number, or arithmetic such as 8 * block", read_code, str, schema={"type": ["string", "number"]}
 )
 """A size that a kernel step states: see `SizeExpression`."""
-MOST_KEPT = 16
-"""Twins whose syntax is kept by their text and path: nothing changes it."""
-
-
-def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[FilePath, str, bytes | None]:
-    """Return the twin's file and function, of which `reference` is `file.py:function`, and the text of the file.
-
-    What is wrong is a problem; without a text, the file cannot be read.
-    """
-    file, _, function = reference.rpartition(":")
-    path, text = kernel_path(context, file, reference), None
-    if not file or not function.isidentifier():
-        context.problem(coded("GE1303", f"reference '{reference}' is not file.py:function"), "", reference)
-    elif isinstance(path, Path) and not path.is_file():
-        context.problem(
-            coded("GE1303", f"the kernel's twin {path} does not exist"), "Write the kernel in NumPy there.", reference
-        )
-    else:
-        text = check_twin(context, path, function, reference, arguments)
-    return path, function, text
-
-
-def kernel_path(context: Context, text: str, at: str) -> FilePath:
-    """Return the path of a kernel's file; it is relative to the pipeline's folder, or in a store."""
-    if scheme_problem(text):  # `check_kind` reports it
-        return Path(text)
-    try:
-        return path_of(joined(base_of(at), text), context.folder)
-    except ImpossiblePath as error:
-        context.problem(coded("GE1301", str(error)), "", at)
-        return Path(text)
-
-
-def check_twin(
-    context: Context, path: FilePath, function: str, reference: str, arguments: Iterable[str]
-) -> bytes | None:
-    """Look for the twin and its arguments; return the text of the file, if it is Python."""
-    try:
-        text = read_small(path)
-        tree = syntax_tree(text, path)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        reason = getattr(error, "msg", None) or getattr(error, "strerror", None) or "it cannot be read"
-        context.problem(coded("GE1303", f"the kernel's twin {path}{line}: {reason}"), "Write it in Python.", reference)
-        return None
-    if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
-        defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
-        context.problem(
-            coded("GE1303", f"{path.name} has no function '{function}'"),
-            have_hint(function, defined, noun="Functions"),
-            reference,
-        )
-    for item in tree.body:
-        if isinstance(item, ast.FunctionDef) and item.name == function:
-            check_arguments(context, item.args, arguments)
-    return text
-
-
-def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[str]) -> None:
-    """The twin takes the arguments by name."""
-    names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
-    for name in arguments:
-        if name not in names and takes.kwarg is None:
-            context.problem(
-                coded("GE1303", f"the twin has no argument '{name}'"), have_hint(name, names, noun="Arguments"), name
-            )
-
-
-@lru_cache(MOST_KEPT)
-def syntax_tree(text: bytes, path: FilePath) -> ast.Module:
-    """Parse and compile the text of a Python file, of which nothing is run; raise as `compile` does."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # loading it warns
-        tree = ast.parse(text, str(path))
-        compile(tree, str(path), "exec", dont_inherit=True)
-    return tree
-
-
-def _bound_name(item: ast.AST) -> str | None:
-    """Return the name that a function, an import or an assignment makes."""
-    if isinstance(item, ast.FunctionDef):
-        return item.name
-    if isinstance(item, ast.alias):
-        return item.asname or item.name
-    return item.id if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) else None
 
 
 # The texts of a kernel step, compared with its columns and names before anything runs.
@@ -255,20 +164,20 @@ def check_scan(step: Kernel, contract: KernelCode, context: Context) -> None:
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 NEEDED = {
     "rows": ("cuda", "entry"), "groups": ("cuda", "entry"), "elementwise": ("body",),
-    "reduction": ("reduce", "identity"), "scan": ("combine", "identity"),
+    "reduction": ("reduce", "identity"), "scan": ("combine", "identity"), "python": ("python",),
 }  # fmt: skip
-"""The keys that each kind must have."""
+"""The keys that each kind must have; a Python function's are in python_kernel.py."""
 TAKEN = {
     "rows": ("block", "shared_bytes"), "groups": ("by", "order_by", "block", "shared_bytes"), "elementwise": (),
     "reduction": ("map", "post", "by"),
-    "scan": ("state", "map", "post", "by", "order_by"),
+    "scan": ("state", "map", "post", "by", "order_by"), "python": ("frame", "timeout"),
 }  # fmt: skip
 """The further ones that it may have, beside those of all kinds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel(Step):
-    """Compute columns with your own CUDA code.
+    """Compute columns with your own CUDA or Python code.
 
     A step has one of these forms:
 
@@ -277,11 +186,14 @@ class Kernel(Step):
     - a reduction of each group to one row: `map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`
     - a scan over the ordered rows of each group: `map: y = x;`, `combine: y = a.y * b.y;`, `identity: y = 1;`
 
+    - a Python function over frames of pandas, Arrow or cuDF: `python: features.py:score`
+
     `reference` names the twin: a NumPy function that computes the same. The twin defines the right result, and runs
-    where there is no GPU.
+    where there is no GPU. A Python function over pandas or Arrow frames needs no twin.
     """
 
     verb: ClassVar[str] = "kernel"
+    one_of: ClassVar[tuple[str, ...]] = ("reference", "python")
     cuda: str = key(FILE, "", doc="the file with a CUDA kernel")
     entry: str = key(NAME, "", doc="the name of the kernel in its file")
     body: str = key(CODE, "", doc="C++ statements that compute one row")
@@ -293,7 +205,10 @@ class Kernel(Step):
     post: str = key(CODE, "", doc="C++ code for the result from the last value or state")
     inputs: tuple[str, ...] = key(NAMES, doc="the columns that the kernel reads")
     outputs: Mapping[str, DataType] = key(TYPES, doc="the columns that the kernel writes, and their types")
-    reference: str = key(FILE, doc="the NumPy twin, as `file.py:function`")
+    reference: str = key(FILE, "", doc="the NumPy twin, as `file.py:function`")
+    python: str = key(FILE, "", doc="a Python function over frames, as `file.py:function`")
+    frame: str = key(choice(*FRAMES), "", doc="what a Python function gets and returns; `pandas` by default")
+    timeout: str = key(TIME_LIMIT, "", doc="how long one call of a Python function may take, such as `30s`")
     kind: str = key(
         choice("rows", "groups", "elementwise", "reduction", "scan"),
         "",
@@ -301,8 +216,9 @@ class Kernel(Step):
     )
     args: Mapping[str, Formula] = key(EXPRESSIONS, {}, doc="constants that the kernel gets")
     nulls: str = key(
-        choice("propagate", "forbid", "masks"), "propagate", doc="what happens with rows whose inputs have nulls"
-    )
+        choice("propagate", "forbid", "masks", "pass"), "",
+        doc="what happens with rows whose inputs have nulls; by default `propagate`, of a Python function `pass`",
+    )  # fmt: skip
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
     order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
     block: int = key(COUNT, 256, doc="threads in a block")
@@ -327,6 +243,8 @@ class Kernel(Step):
                     str(error), "Run without --sandbox if you trust the author of the file.", self.reference
                 )
             return Unknown(source=source, columns={}, origin=context.origin)
+        if self.python:
+            return build_python_kernel(self, context, source)
         schema = source.schema
         inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema)
         known = len(inputs) == len(self.inputs) and not schema.open
@@ -340,7 +258,7 @@ class Kernel(Step):
         else:
             self.check_contract(context, contract, schema if known else Schema(open=True))
         common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": bound_arguments,
-                       "nulls": self.nulls, "by": by, "origin": context.origin}  # fmt: skip
+                       "nulls": self.nulls or "propagate", "by": by, "origin": context.origin}  # fmt: skip
         if self.form == "reduction":
             return nodes.KernelReduction(contract=cast("KernelCode", contract), **common)
         order_by = sort_keys(context, self.order_by, schema)
@@ -363,6 +281,7 @@ class Kernel(Step):
                 context.problem(
                     coded("GE1307", f"the key '{name}' is missing"), f"A kernel of kind {kind} takes {what}.", at
                 )
+        self.check_twin_keys(context, at)
         if kind == "rows" and (self.by or self.order_by):
             context.problem(
                 coded("GE1307", "a kernel over rows has no by and order_by"), "Set kind: groups, or take them out.", at
@@ -386,9 +305,18 @@ class Kernel(Step):
             context.problem(coded("GE1307", f"block takes 1 to {MAX_BLOCK} threads, got {self.block}"), "", at)
         return len(context.problems.found) == count
 
+    def check_twin_keys(self, context: Context, at: str) -> None:
+        """There is a twin, and nulls are what CUDA kernels have."""
+        if not self.reference:
+            message = coded("GE1307", "the key 'reference' is missing")
+            context.problem(message, "It names the kernel's NumPy twin, as file.py:function.", at)
+        if self.nulls == "pass":
+            text = f"a kernel of kind {self.form} has no nulls: pass"
+            context.problem(coded("GE1307", text), "It takes propagate, forbid or masks.", self.nulls)
+
     def contract(self, context: Context) -> KernelContract | KernelCode:
         """Return the kernel's files and functions, or its texts."""
-        file, function, twin = twin_of(context, self.reference, self.args)
+        file, function, twin = function_in_file(context, self.reference, self.args, TWIN)
         if self.form in ("rows", "groups"):
             cuda = kernel_path(context, self.cuda, self.cuda)
             return KernelContract(cuda, self.entry, file, function, twin, self.flops_per_row)

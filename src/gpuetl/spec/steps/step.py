@@ -175,13 +175,14 @@ class Step:
 
     `verb` is its key in YAML.  `main` is the key that a value fills which is no map of keys; where `bare`, the
     whole value is always that key's, since the user's own names are the keys of the map.  `alone` says that the verb
-    without a value is a whole step.
+    without a value is a whole step.  Of the keys `one_of`, at least one is there.
     """
 
     verb: ClassVar[str]
     main: ClassVar[str] = ""
     bare: ClassVar[bool] = False
     alone: ClassVar[bool] = False
+    one_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def read(cls, node: TextNode, problems: Problems, within: str) -> Self | None:

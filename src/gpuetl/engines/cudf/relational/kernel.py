@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
 from gpuetl.user_kernels.shared_memory import shared_bytes
 
 MAX_OFFSET = 2**31 - 1
+Operation = TypeVar("Operation", bound=Kernel)
 
 
 @run_operation.register
@@ -77,7 +78,7 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     elif operation.nulls == "masks":
         outputs = with_masks(operation, inputs, starts, frame.rows, machine)
     else:
-        outputs = on_valid(operation, inputs, starts, frame.rows, machine)
+        outputs = on_valid(operation, inputs, starts, frame.rows, machine, launched)
     return frame.updated(outputs)
 
 
@@ -122,17 +123,18 @@ def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector],
 
 
 def on_valid(
-    operation: Kernel, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine
-) -> dict[str, Vector]:
-    """Run on the rows that are valid in every input, and spread the outputs over all rows."""
+    operation: Operation, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine,
+    compute: Callable[[Operation, dict[str, Vector], Array | None, int, Machine], dict[str, Vector]],
+) -> dict[str, Vector]:  # fmt: skip
+    """Compute on the rows that are valid in every input, and spread the outputs over all rows."""
     nullable = [vector for vector in inputs.values() if vector.nulls]
     if not nullable:
-        return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
+        return compute(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
     valid = valid_in_all(nullable, machine)
     kept = numbers_where(valid, machine)
     before = None if starts is None else scan(valid, machine, "int32", before=True)
     offsets = offsets_of(starts, before, len(kept), machine)
-    outputs = launched(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
+    outputs = compute(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
     places = filled(rows, -1, "int32", machine)
     scatter(places, kept, machine)
     return take(outputs, places, machine)

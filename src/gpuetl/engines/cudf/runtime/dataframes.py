@@ -1,4 +1,4 @@
-"""cuDF frames of results; the only module that imports cudf, when a user asks for one of its frames."""
+"""cuDF frames of results and for users' functions; the only module that imports cudf, when a user asks for it."""
 
 from __future__ import annotations
 
@@ -36,3 +36,31 @@ def to_series(vector: Vector) -> Any:
     series = cudf.Series.from_pylibcudf(to_libcudf(vector, machine()))
     zone = vector.dtype.tz if pa.types.is_timestamp(vector.dtype) else None
     return series.dt.tz_localize("UTC").dt.tz_convert(zone) if zone else series
+
+
+def from_series(values: Any, dtype: DataType) -> Vector:
+    """Return a column that a user's function gave, on its memory: a cuDF series, or an array of CuPy's.
+
+    Raises
+    ------
+    TypeError
+        Where its values have another type.
+    """
+    import cudf
+
+    from gpuetl.engines.cudf.runtime.libcudf import from_libcudf, libcudf_type
+
+    series = values if isinstance(values, cudf.Series) else cudf.Series(values)
+    found = str(series.dtype)
+    if pa.types.is_timestamp(dtype):
+        zone = getattr(series.dtype, "tz", None)
+        if (str(zone) if zone is not None else None) != dtype.tz:
+            raise TypeError(found)
+        series = series.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else series
+    column = series.to_pylibcudf()
+    column = column[0] if isinstance(column, tuple) else column
+    expected = dtype.value_type if is_list(dtype) else dtype
+    inner = column.children()[1] if is_list(dtype) and len(column.children()) > 1 else column
+    if inner.type() != libcudf_type(expected):
+        raise TypeError(found)
+    return from_libcudf(column, dtype)

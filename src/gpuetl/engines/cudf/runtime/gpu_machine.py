@@ -18,6 +18,7 @@ from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.codegen.machine_code import read_mark
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block, refuse_shared
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
+from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.io.threaded_file import (
     ThreadedFile,
@@ -317,6 +318,21 @@ class GpuMachine:
         numbers = self.arrays.empty(strings.rows, "int32")
         shifted(column_array(ranks, "int32"), -1, numbers, self)
         return numbers
+
+    def to_dataframe(self, frame: Frame) -> Any:
+        """Wait for the columns: cuDF goes on with them on the default stream."""
+        from gpuetl.engines.cudf.runtime.dataframes import to_dataframe
+
+        self.arrays.cuda.get_current_stream().synchronize()
+        return to_dataframe(frame)
+
+    def from_series(self, series: Any, dtype: DataType) -> Vector:
+        """Wait for the default stream, which is cuDF's."""
+        from gpuetl.engines.cudf.runtime.dataframes import from_series
+
+        vector = from_series(series, dtype)
+        self.arrays.cuda.Stream.null.synchronize()
+        return vector
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""
