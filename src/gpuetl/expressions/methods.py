@@ -3500,23 +3500,25 @@ class Methods:
         """
         return self._call("rolling_last", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
-    def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+    def ewm_mean(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.
 
         With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a
-        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
+        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) a row.
+        `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told
+        otherwise; with it, `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").ewm_mean(half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("ewm_mean", (self,), half_life=half_life, span=span, alpha=alpha)
+        return self._call("ewm_mean", (self,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
-    def decayed_sum(self, half_life: float | timedelta | Expression) -> Expression:
-        """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+    def decayed_sum(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+        """y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").decayed_sum(half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("decayed_sum", (self, half_life))
+        return self._call("decayed_sum", (self,), half_life=half_life, span=span, alpha=alpha)

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from math import inf
-from typing import Any
 
 from gpuetl.expressions.functions.aggregates import (
     in_float64,
@@ -26,6 +24,7 @@ from gpuetl.expressions.functions.aggregates import (
     selected_type,
     total_type_of,
 )
+from gpuetl.expressions.functions.decays import decayed_type, ewm_type, plain_mean
 from gpuetl.expressions.functions.frames import PARAMETERS, framed, plain_frame
 from gpuetl.expressions.functions.function import (
     Function,
@@ -48,7 +47,6 @@ from gpuetl.types.data_types import (
     STRING,
     is_floating,
     is_integer,
-    is_number,
     is_temporal,
     type_name,
 )
@@ -92,43 +90,6 @@ def ntile_type(args: Sequence[Expr]) -> Typing:
         got = repr(args[0].value) if isinstance(args[0], Literal) else type_name(args[0].dtype)
         raise TypeMismatch(coded("GE1106", f"takes a number of tiles from 1, got {got}"))
     return [INT64], INT64
-
-
-def decay_type(args: Sequence[Expr]) -> Typing:
-    """A number, and a half-life: an interval, or seconds where order_by is a timestamp, else rows."""
-    half_life = args[1].dtype
-    if half_life != DURATION and not is_number(half_life):
-        raise TypeMismatch(f"takes a number or an interval as half_life, got {type_name(half_life)}")
-    if isinstance(args[1], Literal) and not _is_positive(args[1].value):
-        raise TypeMismatch(coded("GE1106", f"takes a half_life above zero, got {args[1].value}"))
-    in_float64(args[:1])
-    return [FLOAT64, DURATION if half_life == DURATION else FLOAT64], FLOAT64
-
-
-def ewm_type(args: Sequence[Expr]) -> Typing:
-    """A number, and exactly one of a half-life, a span of 1 row or more, and an alpha above 0, at most 1."""
-    given = {name: arg for name, arg in zip(("half_life", "span", "alpha"), args[1:], strict=False) if arg != ABSENT}
-    if len(given) != 1:
-        raise TypeMismatch(
-            coded("GE1104", f"takes one of half_life, span and alpha, got {' and '.join(given) or 'none'}")
-        )
-    if "half_life" in given:
-        return decay_type(args)
-    ((name, arg),) = given.items()
-    if not (is_integer(arg.dtype) or is_floating(arg.dtype)):
-        raise TypeMismatch(f"takes a number as {name}, got {type_name(arg.dtype)}")
-    if isinstance(arg, Literal) and not (1 <= arg.value < inf if name == "span" else 0 < arg.value <= 1):
-        raise TypeMismatch(
-            coded(
-                "GE1106",
-                f"takes {'a span of 1 row or more' if name == 'span' else 'an alpha above 0, at most 1'}, got {arg.value}",
-            )
-        )
-    return in_float64(args)
-
-
-def _is_positive(value: Any) -> bool:
-    return value > timedelta(0) if isinstance(value, timedelta) else 0 < value < inf
 
 
 def gap_type(args: Sequence[Expr]) -> Typing:
@@ -280,11 +241,13 @@ FUNCTIONS = (
             "rolling_first(x, 2)", [1, 1, 2, None]),
     Rolling("rolling_last", f"x {PARAMETERS} ignore_nulls?! only?", framed(selected_type),
             "x of the frame's last row, as in rolling_first.", "rolling_last(x, 2, ignore_nulls => true)", [1, 2, 2, 4]),
-    Window("ewm_mean", "x half_life?! span?! alpha?!", ewm_type,
+    Window("ewm_mean", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?!", ewm_type,
            "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
-           "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.", "ewm_mean(x, half_life => interval '1 hour')",
-           [1.0, 1.5, None, 3.375]),
-    Window("decayed_sum", "x half_life!", decay_type, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
+           "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) "
+           "a row.  `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told "
+           "otherwise; with it, `ignore_nulls => false` counts rows of nulls.  Null before `min_periods` values.",
+           "ewm_mean(x, half_life => interval '1 hour')", [1.0, 1.5, None, 3.375], rewrite=plain_mean),
+    Window("decayed_sum", "x half_life?! span?! alpha?!", decayed_type, "y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
     Window("session_id", "gap!", gap_type,
            "How many gaps longer than `gap` the group has had so far; needs order_by to begin with a timestamp.",

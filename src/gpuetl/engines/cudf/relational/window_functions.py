@@ -373,16 +373,21 @@ def session_id(call: WindowCall) -> CallPlan:
 
 def ewm_mean(call: WindowCall) -> CallPlan:
     """Average with weights that decay by time, by rows, or by a share a row."""
-    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
-    if half_life is not None:
-        return decay_plan(call, half_life, mean=True)
-    weight = alpha if span is None else 2 / (span + 1)
-    return decayed(call, None, by_row(1 - weight, weight), mean=True)
+    return weighted(call, mean=True)
 
 
 def decayed_sum(call: WindowCall) -> CallPlan:
-    """Add with weights that decay by time or by rows."""
-    return decay_plan(call, call.constant("half_life", None), mean=False)
+    """Add with weights that decay by time, by rows, or by a share a row."""
+    return weighted(call, mean=False)
+
+
+def weighted(call: WindowCall, mean: bool) -> CallPlan:
+    """Return the decay by a half-life, a span or an alpha."""
+    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
+    if half_life is not None:
+        return decay_plan(call, half_life, mean)
+    weight = alpha if span is None else 2 / (span + 1)
+    return decayed(call, None, by_row(1 - weight, weight), mean)
 
 
 def decay_plan(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
