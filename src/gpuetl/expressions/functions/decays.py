@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from math import inf
 from typing import Any
@@ -15,7 +15,7 @@ from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, is_floating, is_integer, is_number, type_name
 
 WEIGHTS = ("half_life", "span", "alpha", "com")
-LIMITS = {
+LIMITS: dict[str, tuple[str, Callable[[float], bool]]] = {
     "span": ("a span of 1 row or more", lambda value: 1 <= value < inf),
     "alpha": ("an alpha above 0, at most 1", lambda value: 0 < value <= 1),
     "com": ("a com of 0 or more", lambda value: 0 <= value < inf),
