@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, Scalar, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -751,6 +751,18 @@ class Methods:
         """
         return self._call("case", (self, value, *more))
 
+    def cut(self, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+        """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+        A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text
+        such as `(0, 10]`. NaN is in the last bin.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).cut([0, 10], ["low", "middle", "high"])` is `"high"`.
+        """
+        return self._call("cut", (self, breaks), (labels, left_closed))
+
     def coalesce(self, *more: IntoExpression) -> Expression:
         """The first value that is not null.
 
@@ -1202,6 +1214,39 @@ class Methods:
         """
         return self._call("jaccard", (self, y))
 
+    def damerau_levenshtein(self, y: IntoExpression) -> Expression:
+        """As `levenshtein`, but two neighbours that change places count once.
+
+        An error where a string has more than 256 code points.
+
+        Null in any argument gives null.
+
+        Example: `lit("from").damerau_levenshtein("form")` is `1`.
+        """
+        return self._call("damerau_levenshtein", (self, y))
+
+    def jaro_similarity(self, y: IntoExpression) -> Expression:
+        """The Jaro similarity of the code points, from 0 to 1.
+
+        An error where a string has more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaro_similarity("luck")` is `0.8333333333333334`.
+        """
+        return self._call("jaro_similarity", (self, y))
+
+    def jaro_winkler_similarity(self, y: IntoExpression) -> Expression:
+        """The Jaro similarity, raised for up to 4 equal code points at the start where it is above 0.7.
+
+        An error where a string has more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaro_winkler_similarity("duke")` is `0.8666666666666667`.
+        """
+        return self._call("jaro_winkler_similarity", (self, y))
+
     def url_encode(self) -> Expression:
         """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
@@ -1230,6 +1275,48 @@ class Methods:
         Example: `lit("1.5 (a)").regexp_escape()` is `r"1\\.5\\ \\(a\\)"`.
         """
         return self._call("regexp_escape", (self,))
+
+    def parse_filename(self, trim_extension: bool | str | Expression | None = None, separator: str | Expression | None = None) -> Expression:
+        """The name behind the last separator.
+
+        With `true` without what begins at its last dot.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_filename(True)` is `"sales"`.
+        """
+        return self._call("parse_filename", (self,), (trim_extension, separator))
+
+    def parse_dirpath(self, separator: str | Expression | None = None) -> Expression:
+        """What stands before the last separator.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_dirpath()` is `"data/2026"`.
+        """
+        return self._call("parse_dirpath", (self,), (separator,))
+
+    def parse_dirname(self, separator: str | Expression | None = None) -> Expression:
+        """The first folder, or the separator where a path begins with one.
+
+        Empty where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_dirname()` is `"data"`.
+        """
+        return self._call("parse_dirname", (self,), (separator,))
+
+    def parse_path(self, separator: str | Expression | None = None) -> Expression:
+        """The folders and the name, as list<string>.
+
+        A separator at the start is one of them.
+
+        Null in any argument gives null.
+
+        Example: `lit("/data/sales.csv").parse_path()` is `["/", "data", "sales.csv"]`.
+        """
+        return self._call("parse_path", (self,), (separator,))
 
     def year(self) -> Expression:
         """The year.
@@ -2517,6 +2604,15 @@ class Methods:
         """
         return self._call("md5", (self,))
 
+    def sha1(self) -> Expression:
+        """SHA-1 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+        Null in any argument gives null.
+
+        Example: `lit("a").sha1()` is `"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"`.
+        """
+        return self._call("sha1", (self,))
+
     def sha256(self) -> Expression:
         """SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.
 
@@ -3274,6 +3370,18 @@ class Methods:
         Example: `col("x").bfill()` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("bfill", (self,))
+
+    def interpolate(self, by: Expression | None = None) -> Expression:
+        """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+        Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+        interpolate(x, by => ts).
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").interpolate()` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("interpolate", (self,), (by,))
 
     def diff(self, offset: int | Expression | None = None) -> Expression:
         """x minus the x of `offset` (1) rows before.

@@ -49,7 +49,7 @@ def nested_cast(x: Expr, target: DataType, lenient: bool, depth: int = 0) -> Exp
 
 def cast_list(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
     """Return lists whose elements are cast."""
-    element = Variable(f":element{depth}", x.dtype.value_type)
+    element = Variable(f"element{depth or ''}", x.dtype.value_type)
     body = nested_cast(element, target.value_type, lenient, depth + 1)
     return scalar_call("list_transform", (x, Lambda((element,), body)), target)
 
