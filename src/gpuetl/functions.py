@@ -4102,17 +4102,17 @@ def pct_change(x: Expression, offset: int | Expression | None = None) -> Express
     return function_call("pct_change", (x,), (offset,))
 
 
-def cum_count(x: Expression) -> Expression:
+def cum_count(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The number of values so far.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_count(col("x"))` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_count", (x,))
+    return function_call("cum_count", (x,), (nulls,))
 
 
-def cum_sum(x: Expression) -> Expression:
+def cum_sum(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The sum so far.
 
     Overflow is an error.
@@ -4121,10 +4121,10 @@ def cum_sum(x: Expression) -> Expression:
 
     Example: `cum_sum(col("x"))` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_sum", (x,))
+    return function_call("cum_sum", (x,), (nulls,))
 
 
-def cum_prod(x: Expression) -> Expression:
+def cum_prod(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The product so far: int64 or float64.
 
     Overflow of int64 is an error.
@@ -4133,30 +4133,30 @@ def cum_prod(x: Expression) -> Expression:
 
     Example: `cum_prod(col("x"))` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_prod", (x,))
+    return function_call("cum_prod", (x,), (nulls,))
 
 
-def cum_mean(x: Expression) -> Expression:
+def cum_mean(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The mean so far, as of `mean`.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_mean(col("x"))` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_mean", (x,))
+    return function_call("cum_mean", (x,), (nulls,))
 
 
-def cum_min(x: Expression) -> Expression:
+def cum_min(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The least value so far.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `cum_min(col("x"))` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_min", (x,))
+    return function_call("cum_min", (x,), (nulls,))
 
 
-def cum_max(x: Expression) -> Expression:
+def cum_max(x: Expression, nulls: str | Expression | None = None) -> Expression:
     """The greatest value so far.
 
     NaN once one is NaN.
@@ -4165,7 +4165,7 @@ def cum_max(x: Expression) -> Expression:
 
     Example: `cum_max(col("x"))` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("cum_max", (x,))
+    return function_call("cum_max", (x,), (nulls,))
 
 
 def rolling_sum(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
@@ -4328,27 +4328,29 @@ def rolling_last(x: Expression, frame: int | timedelta | Expression | None = Non
     return function_call("rolling_last", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
-def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+def ewm_mean(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """y = (1 - a)·y' + a·x; the first y is x.
 
     With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a timestamp,
-    else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
+    else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) a row. `adjust` divides the
+    decayed sum of values by that of their weights, as pandas and Polars do unless told otherwise; with it,
+    `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `ewm_mean(col("x"), half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("ewm_mean", (x,), half_life=half_life, span=span, alpha=alpha)
+    return function_call("ewm_mean", (x,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
 
-def decayed_sum(x: Expression, half_life: float | timedelta | Expression) -> Expression:
-    """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+def decayed_sum(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+    """y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `decayed_sum(col("x"), half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("decayed_sum", (x, half_life))
+    return function_call("decayed_sum", (x,), half_life=half_life, span=span, alpha=alpha)
 
 
 def session_id(gap: timedelta | Expression) -> Expression:

@@ -24,25 +24,30 @@ WHOLE = "OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
 
 def so_far(text: str) -> Text:
     """An aggregate of the values so far, null where the value is."""
-    return lambda call, x: f"(CASE WHEN {x} IS NOT NULL THEN {text.format(x)} {SO_FAR} END)"
+    return lambda call, x, *nulls: where_known(f"{text.format(x)} {SO_FAR}", x, nulls)
 
 
-def cum_mean(call: Call, x: str) -> str:
+def where_known(text: str, x: str, nulls: tuple[str, ...]) -> str:
+    """Null where x is, unless results are carried on."""
+    return text if nulls else f"(CASE WHEN {x} IS NOT NULL THEN {text} END)"
+
+
+def cum_mean(call: Call, x: str, *nulls: str) -> str:
     """As the aggregate."""
     mean = f"avg({x}) {SO_FAR}" if is_floating(call.args[0].dtype) else exact_mean(call, f"list({x}) {SO_FAR}")
-    return f"(CASE WHEN {x} IS NOT NULL THEN {mean} END)"
+    return where_known(f"(CASE WHEN count({x}) {SO_FAR} > 0 THEN {mean} END)", x, nulls)
 
 
-def cum_sum(call: Call, x: str) -> str:
+def cum_sum(call: Call, x: str, *nulls: str) -> str:
     """Integers in 128 bits, then checked."""
-    return f"CAST((CASE WHEN {x} IS NOT NULL THEN sum({x}) {SO_FAR} END) AS {sql_type(call.dtype)})"
+    return f"CAST({where_known(f'sum({x}) {SO_FAR}', x, nulls)} AS {sql_type(call.dtype)})"
 
 
-def cum_prod(call: Call, x: str) -> str:
+def cum_prod(call: Call, x: str, *nulls: str) -> str:
     """One product after the other, checked; those of floats neither overflow nor underflow on the way."""
     values = f"list({x}) FILTER (WHERE {x} IS NOT NULL) {SO_FAR}"
     product = f"product_of({values})" if is_floating(call.dtype) else f"list_reduce({values}, lambda a, b: a * b)"
-    return f"(CASE WHEN {x} IS NOT NULL THEN {product} END)"
+    return where_known(product, x, nulls)
 
 
 def moved(function: str) -> Text:

@@ -37,9 +37,12 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "centered": (True, False),
     "min_periods": (2, 1),
     "method": ("min", "max", "average", "dense", "ordinal"),
+    "nulls": ("carry", "keep"),
     "half_life": (1.0, 2, timedelta(hours=1)),
     "span": (2, 1, 5.5),
     "alpha": (0.5, 1, 0.1),
+    "com": (1, 0, 2.5),
+    "adjust": (True, False),
     "ignore_nulls": (True, False),
     "n": (2, 1, 3, 100),
     "k": (2, 1, 100),
@@ -127,6 +130,8 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
         shape = {slot.name for slot in compress(optional, given)}
         if "rows" in {slot.name for slot in optional} and len(shape & {"frame", "rows", "range"}) != 1:
             continue  # a frame is written in one way
+        if "alpha" in {slot.name for slot in optional} and len(shape & {"half_life", "span", "alpha", "com"}) != 1:
+            continue  # and so is a weight
         if function.kind != "scalar" or not any(given[first:]):  # those of scalars cannot be left out before others
             yield (*slots[:needed], *compress(optional, given))
 

@@ -92,6 +92,70 @@ def test_each_function_over_groups_with_null_and_nan(t, check, call, dtype, valu
     check(t.window("k", "t", y=expr(call)).select("k", "t", "y"), expected)
 
 
+CARRIED = {
+    "cum_count(x, 'carry')": [1, 2, 3, 1, 1, 2, 1, 2],
+    "cum_sum(x, nulls => 'carry')": [1.0, 3.0, 7.0, NAN, NAN, NAN, 1.0, 4.0],
+    "cum_sum(x, nulls => 'keep')": [1.0, 3.0, 7.0, NAN, None, NAN, 1.0, 4.0],
+    "cum_sum(t, nulls => 'carry') FILTER (WHERE t <> 2)": [1, 1, 4, 1, 1, 4, 1, 1],
+    "cum_mean(t, nulls => 'carry') FILTER (WHERE t > 1)": [None, 2.0, 2.5, None, 2.0, 2.5, None, 2.0],
+    "cum_prod(x, nulls => 'carry') FILTER (WHERE t = 2)": [None, 2.0, 2.0, None, None, None, None, 3.0],
+    "cum_min(x, nulls => 'carry')": [1.0, 1.0, 1.0, NAN, NAN, 5.0, 1.0, 1.0],
+    "cum_max(CASE WHEN t = 1 THEN 'a' WHEN t = 3 THEN 'b' END, nulls => 'carry')": ["a", "a", "b", "a", "a", "b", "a", "a"],
+    "cum_sum(CASE WHEN t <> 2 THEN CAST(t AS decimal(20,1)) END, 'carry')": [
+        Decimal(value) for value in (1, 1, 4, 1, 1, 4, 1, 1)
+    ],
+}  # fmt: skip
+
+
+def test_cumulative_results_go_on_over_nulls(t, check):
+    calls = {f"y{place}": call for place, call in enumerate(CARRIED)}
+    types = {int: "int64", float: "float64", str: "string", Decimal: "decimal(38,1)"}
+    dtypes = {name: types[type(CARRIED[call][-1])] for name, call in calls.items()}
+    rows = [(*row, *values) for row, *values in zip(SORTED, *CARRIED.values(), strict=True)]
+    steps = t.window("k", "t", **exprs(calls)).select("k", "t", *calls)
+    check(steps, table({"k": "int64", "t": "int64", **dtypes}, *rows))
+
+
+DECAYING = {
+    "ewm_mean(x, com => 1)": [1.0, 1.5, None, 2.75, 5.375],
+    "ewm_mean(x, com => 1, adjust => true)": [1.0, 5 / 3, None, 3.0, 17 / 3],
+    "ewm_mean(x, alpha => 0.25, adjust => true)": [1.0, 1.5714285714285714, None, 2.6216216216216215, 4.588571428571429],
+    "ewm_mean(x, alpha => 0.25, adjust => true, ignore_nulls => false)": [
+        1.0, 1.5714285714285714, None, 2.795275590551181, 4.8869701726844585,
+    ],
+    "ewm_mean(x, half_life => interval '1 hour', adjust => true)": [1.0, 5 / 3, None, 37 / 11, 6.813953488372093],
+    "ewm_mean(x, span => 3, min_periods => 3)": [None, None, None, 2.75, 5.375],
+    "ewm_mean(x, span => 3, adjust => false, min_periods => 1) FILTER (WHERE x <> 2)": [1.0, None, None, 2.5, 5.25],
+    "decayed_sum(x, alpha => 0.5)": [1.0, 2.5, None, 5.25, 10.625],
+    "decayed_sum(x, span => 3)": [1.0, 2.5, None, 5.25, 10.625],
+}  # fmt: skip
+
+
+def test_means_decay_as_those_of_pandas(source, check):
+    """The adjusted ones are what `Series.ewm(…).mean()` gives."""
+    hours = [0, 60, 150, 180, 300]
+    rows = [(datetime(2024, 1, 1) + timedelta(minutes=at), x) for at, x in zip(hours, [1, 2, None, 4, 8], strict=True)]
+    t = source(table({"ts": "timestamp", "x": "float64"}, *rows))
+    calls = {f"y{place}": call for place, call in enumerate(DECAYING)}
+    expected = table(dict.fromkeys(calls, "float64"), *zip(*DECAYING.values(), strict=True))
+    check(t.window((), "ts", **exprs(calls)).select(*calls), expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("ewm_mean(x)", "ewm_mean takes one of half_life, span, alpha and com, got none"),
+        ("ewm_mean(x, com => -1)", "ewm_mean takes a com of 0 or more, got -1"),
+        ("ewm_mean(x, com => 1, ignore_nulls => false)", "ewm_mean takes ignore_nulls => false with adjust => true"),
+        ("ewm_mean(x, com => 1, min_periods => 0)", "ewm_mean takes a number of values from 1 as min_periods, got 0"),
+        ("decayed_sum(x, 1, 2)", "decayed_sum takes one of half_life, span and alpha, got half_life and span"),
+        ("cum_sum(x, nulls => 'skip')", "cum_sum takes 'keep' or 'carry' as nulls, got 'skip'"),
+    ],
+)
+def test_what_a_mean_or_sum_does_not_take_is_refused(t, problem, call, message):
+    assert message in problem(t.window("k", "t", y=expr(call)))
+
+
 def test_rows_leave_in_the_order_of_the_groups(t, pipeline):
     t.window("k", "t desc", n=expr("row_number()")).select("k", "t", "n").stage("s")
     rows = [tuple(row.values()) for row in pipeline.run(engine="pandas")["s"].to_arrow().to_pylist()]

@@ -3608,16 +3608,16 @@ class Methods:
         """
         return self._call("pct_change", (self,), (offset,))
 
-    def cum_count(self) -> Expression:
+    def cum_count(self, nulls: str | Expression | None = None) -> Expression:
         """The number of values so far.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_count()` is `[1, 2, None, 3]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_count", (self,))
+        return self._call("cum_count", (self,), (nulls,))
 
-    def cum_sum(self) -> Expression:
+    def cum_sum(self, nulls: str | Expression | None = None) -> Expression:
         """The sum so far.
 
         Overflow is an error.
@@ -3626,9 +3626,9 @@ class Methods:
 
         Example: `col("x").cum_sum()` is `[1, 3, None, 7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_sum", (self,))
+        return self._call("cum_sum", (self,), (nulls,))
 
-    def cum_prod(self) -> Expression:
+    def cum_prod(self, nulls: str | Expression | None = None) -> Expression:
         """The product so far: int64 or float64.
 
         Overflow of int64 is an error.
@@ -3637,27 +3637,27 @@ class Methods:
 
         Example: `col("x").cum_prod()` is `[1, 2, None, 8]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_prod", (self,))
+        return self._call("cum_prod", (self,), (nulls,))
 
-    def cum_mean(self) -> Expression:
+    def cum_mean(self, nulls: str | Expression | None = None) -> Expression:
         """The mean so far, as of `mean`.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_mean()` is `[1.0, 1.5, None, 2.3333333333333335]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_mean", (self,))
+        return self._call("cum_mean", (self,), (nulls,))
 
-    def cum_min(self) -> Expression:
+    def cum_min(self, nulls: str | Expression | None = None) -> Expression:
         """The least value so far.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").cum_min()` is `[1, 1, None, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_min", (self,))
+        return self._call("cum_min", (self,), (nulls,))
 
-    def cum_max(self) -> Expression:
+    def cum_max(self, nulls: str | Expression | None = None) -> Expression:
         """The greatest value so far.
 
         NaN once one is NaN.
@@ -3666,7 +3666,7 @@ class Methods:
 
         Example: `col("x").cum_max()` is `[1, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("cum_max", (self,))
+        return self._call("cum_max", (self,), (nulls,))
 
     def rolling_sum(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sum over the frame.
@@ -3813,23 +3813,25 @@ class Methods:
         """
         return self._call("rolling_last", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
-    def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+    def ewm_mean(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.
 
         With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a
-        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.
+        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) a row.
+        `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told
+        otherwise; with it, `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").ewm_mean(half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("ewm_mean", (self,), half_life=half_life, span=span, alpha=alpha)
+        return self._call("ewm_mean", (self,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
-    def decayed_sum(self, half_life: float | timedelta | Expression) -> Expression:
-        """y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.
+    def decayed_sum(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
+        """y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").decayed_sum(half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("decayed_sum", (self, half_life))
+        return self._call("decayed_sum", (self,), half_life=half_life, span=span, alpha=alpha)

@@ -101,9 +101,9 @@ def _sums_exactly(steps: WindowSteps, call: Call, values: int | None = None) -> 
 
 def _running(steps: WindowSteps, name: str, call: Call) -> Expr:
     """The last row with a value has the result so far as its value."""
-    (x,) = call.args
+    x, *nulls = call.args
     own = x if x.dtype == call.dtype else Cast(x, call.dtype, implicit=True)
-    return steps.running(name, x, call.function.name, own, dtype=call.dtype)
+    return steps.running(name, x, call.function.name, own, *nulls, dtype=call.dtype)
 
 
 def _totalled(steps: WindowSteps, name: str, call: Call) -> Expr:
@@ -118,23 +118,24 @@ def _multiplied(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     return None if steps.combined else _running(steps, name, call)
 
 
-def _count(steps: WindowSteps, name: str, x: Expr) -> Column:
+def _count(steps: WindowSteps, name: str, x: Expr, *nulls: Expr) -> Column:
     """A running sum of ones, where there are values."""
     ones = if_true(formula(col("x").is_not_null(), x=x), Literal(1, INT64))
-    return steps.running(name, x, "cum_sum", ones, dtype=INT64)
+    return steps.running(name, x, "cum_sum", ones, *nulls, dtype=INT64)
 
 
 def _counted(steps: WindowSteps, name: str, call: Call) -> Expr:
-    """As a sum."""
-    return _count(steps, name, call.args[0])
+    """As a sum; where results are carried on, 0 before the first value."""
+    count = _count(steps, name, *call.args)
+    return count if len(call.args) == 1 else formula(col("n").coalesce(lit(0)), n=count)
 
 
 def _averaged(steps: WindowSteps, name: str, call: Call) -> Expr:
     """A running sum by a running count.  Sums are exact, but of floats: in 38 digits, of long decimals in halves."""
-    (x,) = call.args
+    x, *nulls = call.args
     if is_floating(x.dtype):
-        total = steps.running(name, x, "cum_sum", x, dtype=FLOAT64)
-        return formula(col("total") / col("count"), total=total, count=_count(steps, name, x))
+        total = steps.running(name, x, "cum_sum", x, *nulls, dtype=FLOAT64)
+        return formula(col("total") / col("count"), total=total, count=_count(steps, name, x, *nulls))
     if x.dtype == DURATION:
         parts, mean = [formula(col("x").epoch_us(), x=x)], EXACT_DURATION_MEAN
     elif is_decimal(x.dtype) and x.dtype.precision > HALF_DIGITS:
@@ -142,14 +143,14 @@ def _averaged(steps: WindowSteps, name: str, call: Call) -> Expr:
         parts, mean = [formula(col("x") % unit, x=x), formula(col("x") // unit, x=x)], EXACT_MEAN
     else:
         parts, mean = [x], EXACT_MEAN
-    totals = [_running_total(steps, name, x, part) for part in parts]
-    return Call(mean, (_count(steps, name, x), *totals), call.dtype)
+    totals = [_running_total(steps, name, x, part, *nulls) for part in parts]
+    return Call(mean, (_count(steps, name, x, *nulls), *totals), call.dtype)
 
 
-def _running_total(steps: WindowSteps, name: str, x: Expr, part: Expr) -> Column:
+def _running_total(steps: WindowSteps, name: str, x: Expr, part: Expr, *nulls: Expr) -> Column:
     """A sum in 38 digits, to which x adds a part."""
     dtype = total_type(integer_decimal(part.dtype))
-    return steps.running(name, x, "cum_sum", Cast(part, dtype, implicit=True), dtype=dtype)
+    return steps.running(name, x, "cum_sum", Cast(part, dtype, implicit=True), *nulls, dtype=dtype)
 
 
 def _decayed(steps: WindowSteps, name: str, call: Call) -> Expr | None:

@@ -5,15 +5,16 @@ A frame is the current row and those before it: a number of rows, or an interval
 ends: `rows => [-2, 2]` counts rows, and `range => [INTERVAL '-1 hour', INTERVAL '1 hour']` or `range => [-5, 5]` compares the
 first key of order_by, rows that tie included.  NULL is an end of the group.  `centered` puts a number of rows around the row.
 With fewer than `min_periods` values, a frame gives null.
+With `nulls => 'carry'`, a cumulative function gives for a null x what it gave for the row before; null before the first
+value, and 0 as a count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from math import inf
-from typing import Any
 
 from gpuetl.expressions.functions.aggregates import (
     in_float64,
@@ -23,9 +24,11 @@ from gpuetl.expressions.functions.aggregates import (
     selected_type,
     total_type_of,
 )
+from gpuetl.expressions.functions.decays import decayed_type, ewm_type, plain_mean
 from gpuetl.expressions.functions.frames import PARAMETERS, framed, plain_frame
 from gpuetl.expressions.functions.function import (
     Function,
+    Rule,
     TypeMismatch,
     Typing,
     anything,
@@ -90,43 +93,6 @@ def ntile_type(args: Sequence[Expr]) -> Typing:
         got = repr(args[0].value) if isinstance(args[0], Literal) else type_name(args[0].dtype)
         raise TypeMismatch(coded("GE1106", f"takes a number of tiles from 1, got {got}"))
     return [INT64], INT64
-
-
-def decay_type(args: Sequence[Expr]) -> Typing:
-    """A number, and a half-life: an interval, or seconds where order_by is a timestamp, else rows."""
-    half_life = args[1].dtype
-    if half_life != DURATION and not is_number(half_life):
-        raise TypeMismatch(f"takes a number or an interval as half_life, got {type_name(half_life)}")
-    if isinstance(args[1], Literal) and not _is_positive(args[1].value):
-        raise TypeMismatch(coded("GE1106", f"takes a half_life above zero, got {args[1].value}"))
-    in_float64(args[:1])
-    return [FLOAT64, DURATION if half_life == DURATION else FLOAT64], FLOAT64
-
-
-def ewm_type(args: Sequence[Expr]) -> Typing:
-    """A number, and exactly one of a half-life, a span of 1 row or more, and an alpha above 0, at most 1."""
-    given = {name: arg for name, arg in zip(("half_life", "span", "alpha"), args[1:], strict=False) if arg != ABSENT}
-    if len(given) != 1:
-        raise TypeMismatch(
-            coded("GE1104", f"takes one of half_life, span and alpha, got {' and '.join(given) or 'none'}")
-        )
-    if "half_life" in given:
-        return decay_type(args)
-    ((name, arg),) = given.items()
-    if not (is_integer(arg.dtype) or is_floating(arg.dtype)):
-        raise TypeMismatch(f"takes a number as {name}, got {type_name(arg.dtype)}")
-    if isinstance(arg, Literal) and not (1 <= arg.value < inf if name == "span" else 0 < arg.value <= 1):
-        raise TypeMismatch(
-            coded(
-                "GE1106",
-                f"takes {'a span of 1 row or more' if name == 'span' else 'an alpha above 0, at most 1'}, got {arg.value}",
-            )
-        )
-    return in_float64(args)
-
-
-def _is_positive(value: Any) -> bool:
-    return value > timedelta(0) if isinstance(value, timedelta) else 0 < value < inf
 
 
 def gap_type(args: Sequence[Expr]) -> Typing:
@@ -198,6 +164,31 @@ def multiplied(args: Sequence[Expr]) -> Typing:
     return [result], result
 
 
+NULLS = ("keep", "carry")
+"""What a cumulative function gives where x is null: null, or what it gave for the row before."""
+
+
+def so_far(result: Rule) -> Rule:
+    """Type x by `result`, and what a row without a value gets."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        for nulls in args[1:]:
+            if isinstance(nulls, Literal) and nulls.value not in (None, *NULLS):
+                raise TypeMismatch(coded("GE1106", f"takes 'keep' or 'carry' as nulls, got {nulls.value!r}"))
+        fixed(STRING, returns=STRING)(args[1:])
+        taken, dtype = result(args[:1])
+        return [*taken, STRING][: len(args)], dtype
+
+    return rule
+
+
+def plain_so_far(call: Call) -> Expr:
+    """Return a call without `nulls` where these are kept."""
+    nulls = call.args[1] if len(call.args) > 1 else ABSENT
+    return replace(call, args=call.args[:1]) if isinstance(nulls, Literal) and nulls.value != "carry" else call
+
+
+Running = partial(Window, rewrite=plain_so_far)
 argument_type, counts, sums, means = anything(), anything(INT64), total_type_of, mean_type
 
 FUNCTIONS = (
@@ -235,13 +226,13 @@ FUNCTIONS = (
            can_fail=True),
     Window("pct_change", "x offset?!", change_type, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
            "pct_change(x)", [None, 1.0, None, None]),
-    Window("cum_count", "x", counts, "The number of values so far.", "cum_count(x)", [1, 2, None, 3]),
-    Window("cum_sum", "x", sums, "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
-    Window("cum_prod", "x", multiplied, "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
+    Running("cum_count", "x nulls?!", so_far(counts), "The number of values so far.", "cum_count(x)", [1, 2, None, 3]),
+    Running("cum_sum", "x nulls?!", so_far(sums), "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
+    Running("cum_prod", "x nulls?!", so_far(multiplied), "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
            [1, 2, None, 8], can_fail=True),
-    Window("cum_mean", "x", means, "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
-    Window("cum_min", "x", argument_type, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
-    Window("cum_max", "x", argument_type, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
+    Running("cum_mean", "x nulls?!", so_far(means), "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
+    Running("cum_min", "x nulls?!", so_far(argument_type), "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
+    Running("cum_max", "x nulls?!", so_far(argument_type), "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
     Rolling("rolling_sum", f"x {PARAMETERS}", framed(sums), "The sum over the frame; overflow is an error.", "rolling_sum(x, 2)",
            [1, 3, 2, 4], can_fail=True),
     Rolling("rolling_mean", f"x {PARAMETERS}", framed(means), "The mean over the frame, as of `mean`.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
@@ -272,11 +263,13 @@ FUNCTIONS = (
             "rolling_first(x, 2)", [1, 1, 2, None]),
     Rolling("rolling_last", f"x {PARAMETERS} ignore_nulls?! only?", framed(selected_type),
             "x of the frame's last row, as in rolling_first.", "rolling_last(x, 2, ignore_nulls => true)", [1, 2, 2, 4]),
-    Window("ewm_mean", "x half_life?! span?! alpha?!", ewm_type,
+    Window("ewm_mean", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?!", ewm_type,
            "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
-           "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.", "ewm_mean(x, half_life => interval '1 hour')",
-           [1.0, 1.5, None, 3.375]),
-    Window("decayed_sum", "x half_life!", decay_type, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
+           "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) "
+           "a row.  `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told "
+           "otherwise; with it, `ignore_nulls => false` counts rows of nulls.  Null before `min_periods` values.",
+           "ewm_mean(x, half_life => interval '1 hour')", [1.0, 1.5, None, 3.375], rewrite=plain_mean),
+    Window("decayed_sum", "x half_life?! span?! alpha?!", decayed_type, "y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
     Window("session_id", "gap!", gap_type,
            "How many gaps longer than `gap` the group has had so far; needs order_by to begin with a timestamp.",

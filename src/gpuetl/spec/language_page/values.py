@@ -138,7 +138,7 @@ These rules hold on every engine.
 | sort | Sorts are stable. Nulls come last, unless you write `nulls first`. Strings compare by their UTF-8 bytes. |
 | ties | The report notes an order in which rows tie. Results that depend on it may differ between engines. |
 | aggregates in a window step | They are over the whole group, also next to functions that need an order. In SQL, `sum(x) OVER (… ORDER BY …)` is the sum so far: write `cum_sum(x)`. |
-| windows | `rolling_sum(x, 3)` is over the row and the 2 before it, `rolling_sum(x, rows => [-1, 1])` and `range => [-5, 5]` over frames with two ends. Frames over an interval, `rolling_sum(x, INTERVAL '1 hour')`, end at the row; `range` takes rows that tie. NULL is an end of the group. Cumulative functions skip nulls, and give null for a row whose value is null. |
+| windows | `rolling_sum(x, 3)` is over the row and the 2 before it, `rolling_sum(x, rows => [-1, 1])` and `range => [-5, 5]` over frames with two ends. Frames over an interval, `rolling_sum(x, INTERVAL '1 hour')`, end at the row; `range` takes rows that tie. NULL is an end of the group. Cumulative functions skip nulls, and give null for a row whose value is null; with `nulls => 'carry'`, `cum_sum(x, nulls => 'carry')`, they repeat the result of the row before. |
 """
 NUMBERS_HEAD = """\
 ## Numbers in expressions

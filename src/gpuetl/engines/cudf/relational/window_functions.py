@@ -59,11 +59,11 @@ def sum_state(dtype: DataType) -> str:
     return "Halves" if is_decimal(dtype) and dtype.precision > 18 else "Whole"
 
 
-def product_of(call: WindowCall) -> Fold:
-    """Return the fold that multiplies."""
+def product_of(call: WindowCall, counted: bool = False) -> Fold:
+    """Return the fold that multiplies; `counted` as in `with_state`."""
     floating = is_floating(call.dtype)
     state, out = ("RealProduct", "double") if floating else ("WholeProduct", "int64_t")
-    return with_state(state, out, call, counted=False)
+    return with_state(state, out, call, counted)
 
 
 def with_state(state: str, out: str, call: WindowCall, counted: bool) -> Fold:
@@ -126,10 +126,18 @@ def pairs_of(call: WindowCall, state: str, result: str, state_bytes: int) -> Fol
     return Fold(f"OfPairs<{{0}}, {{1}}, {state}, {result}>", names, FLOAT64, state_bytes=state_bytes)
 
 
-def running(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], CallPlan]:
-    """Return the function that folds the group's rows so far: null where x is null."""
+def running(
+    fold_of: Callable[[WindowCall], Fold], carried: Callable[[WindowCall], Fold] | None = None
+) -> Callable[[WindowCall], CallPlan]:
+    """Return the function that folds the group's rows so far: null where x is null.
+
+    Where nulls get what was before, the fold `carried` tells whether there has been a value.
+    """
 
     def plan(call: WindowCall) -> CallPlan:
+        if call.constant("nulls", "keep") == "carry":
+            scan = Scan((carried or fold_of)(call))
+            return ShiftedValues(call.x.name, scan) if has_bytes(call.dtype) else Values(scan)
         fold = fold_of(call)
         if has_bytes(call.dtype):
             return ShiftedValues(call.x.name, PerRow("row_if_valid", (call.x.name,), (Scan(fold),)))
@@ -377,16 +385,21 @@ def session_id(call: WindowCall) -> CallPlan:
 
 def ewm_mean(call: WindowCall) -> CallPlan:
     """Average with weights that decay by time, by rows, or by a share a row."""
-    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
-    if half_life is not None:
-        return decay_plan(call, half_life, mean=True)
-    weight = alpha if span is None else 2 / (span + 1)
-    return decayed(call, None, by_row(1 - weight, weight), mean=True)
+    return weighted(call, mean=True)
 
 
 def decayed_sum(call: WindowCall) -> CallPlan:
-    """Add with weights that decay by time or by rows."""
-    return decay_plan(call, call.constant("half_life", None), mean=False)
+    """Add with weights that decay by time, by rows, or by a share a row."""
+    return weighted(call, mean=False)
+
+
+def weighted(call: WindowCall, mean: bool) -> CallPlan:
+    """Return the decay by a half-life, a span or an alpha."""
+    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
+    if half_life is not None:
+        return decay_plan(call, half_life, mean)
+    weight = alpha if span is None else 2 / (span + 1)
+    return decayed(call, None, by_row(1 - weight, weight), mean)
 
 
 def decay_plan(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
@@ -443,11 +456,11 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "diff": diff,
     "pct_change": pct_change,
     "cum_count": running(count_of),
-    "cum_sum": running(sum_of),
-    "cum_prod": running(product_of),
+    "cum_sum": running(sum_of, partial(sum_of, counted=True)),
+    "cum_prod": running(product_of, partial(product_of, counted=True)),
     "cum_mean": running(mean_of),
-    "cum_min": running(least_of),
-    "cum_max": running(greatest_of),
+    "cum_min": running(least_of, partial(least_of, counted=True)),
+    "cum_max": running(greatest_of, partial(greatest_of, counted=True)),
     "rolling_sum": rolling(partial(sum_of, counted=True)),
     "rolling_mean": rolling(mean_of),
     "rolling_min": rolling(partial(least_of, counted=True)),

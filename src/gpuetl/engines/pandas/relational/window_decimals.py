@@ -30,9 +30,9 @@ GREATEST = divmod(10**MAX_DIGITS - 1, 1 << 64)
 LEAST = divmod(1 - 10**MAX_DIGITS, 1 << 64)
 
 
-def running_decimal_sum(rows: WindowRows, x: Any) -> Any:
-    """Return the sum of `x` so far; nulls are skipped and stay null."""
-    return _totals("cum_sum", x, rows.segments.first_row, x.is_valid())
+def running_decimal_sum(rows: WindowRows, x: Any, nulls: str = "keep") -> Any:
+    """Return the sum of `x` so far; nulls are skipped and stay null, or what was before is carried on."""
+    return _totals("cum_sum", x, rows.segments.first_row, pa.array(_has_result(rows, x, nulls)))
 
 
 def frame_decimal_sum(rows: WindowRows, x: Any, frame_starts: Frames) -> Any:
@@ -41,10 +41,15 @@ def frame_decimal_sum(rows: WindowRows, x: Any, frame_starts: Frames) -> Any:
     return _totals("rolling_sum", x, frame_starts, pa.array(FrameRows.of(frame_starts).sums(valid) > 0))
 
 
-def running_decimal_mean(rows: WindowRows, x: Any) -> Any:
-    """Return the float64 mean of `x` so far; nulls are skipped and stay null."""
-    valid = x.is_valid().to_numpy(zero_copy_only=False)
-    return _means(x, rows.segments.first_row, valid)
+def running_decimal_mean(rows: WindowRows, x: Any, nulls: str = "keep") -> Any:
+    """Return the float64 mean of `x` so far; nulls as in a sum."""
+    return _means(x, rows.segments.first_row, _has_result(rows, x, nulls))
+
+
+def _has_result(rows: WindowRows, x: Any, nulls: str) -> NDArray[np.bool_]:
+    """Return where there is a value, or, if results are carried on, where one has been."""
+    valid: NDArray[np.bool_] = x.is_valid().to_numpy(zero_copy_only=False)
+    return FrameRows.of(rows.segments.first_row).sums(valid) > 0 if nulls == "carry" else valid
 
 
 def frame_decimal_mean(rows: WindowRows, x: Any, frame_starts: Frames) -> Any:

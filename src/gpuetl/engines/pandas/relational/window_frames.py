@@ -288,8 +288,19 @@ def _checked(value: float | None, name: str, least: float, greatest: float) -> f
     return value
 
 
-def decayed_sum(rows: WindowRows, x: Masked, half_life: float) -> Masked:
-    """Return ``y = 2**(-d / half_life) * y_before + x``; `d`, nulls, inf and NaN as in `decayed_mean`."""
+def decayed_sum(
+    rows: WindowRows,
+    x: Masked,
+    half_life: float | None = None,
+    span: float | None = None,
+    alpha: float | None = None,
+) -> Masked:
+    """Return ``y = 2**(-d / half_life) * y_before + x``, or ``(1 - a) * y_before + x``; more in `decayed_mean`."""
+    if half_life is None:
+        weight = _checked(alpha if span is None else 2 / (span + 1), "alpha", math.ulp(0), 1)
+        valued = np.flatnonzero(x.valid)
+        left = np.where(continues(rows, valued), 1 - weight, 0.0)
+        return _decay(rows, x, valued, left, np.ones_like(left))
     counted = _counted(rows, x)
     exponent = _decay_exponents(rows, counted, half_life)
     return _decay(rows, x, counted, np.exp2(exponent), np.ones_like(exponent))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
 from gpuetl.engines.pandas.expressions.means import nearest_floats, nearest_integers
@@ -69,58 +70,66 @@ from gpuetl.engines.pandas.relational.window_rows import (
 __all__ = ["DURATION_WINDOWS", "WINDOW_FUNCTIONS", "WindowRows"]
 
 
-def running_product(rows: WindowRows, x: Masked) -> Masked:
+def has_result(rows: WindowRows, x: Masked, nulls: str) -> NDArray[np.bool_]:
+    """Return where a cumulative function has one: where x is not null, or, if results are carried on, from there on."""
+    if nulls != "carry":
+        return x.valid
+    found: NDArray[np.bool_] = integer_frame_sums(x.valid, rows.segments.first_row) > 0
+    return found
+
+
+def running_product(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the product of `x` so far; nulls are skipped and stay null; NaN poisons what follows."""
     values = np.where(x.valid, summable(x, "cum_prod"), x.values.dtype.type(1))
     if values.dtype == np.float64:
         mantissas, exponents = rows.segments.scan(multiply_scaled, *scaled(values))
-        return Masked(unscaled(mantissas, exponents), x.valid)
+        return Masked(unscaled(mantissas, exponents), has_result(rows, x, nulls))
     products = rows.segments.scan(multiply, values)[0]
     before = np.where(rows.segments.position == 0, 1, np.append(1, products[:-1])[: len(products)])
     # Up to a segment's first overflow every product is exact, so the first flag of all rows is a true one.
     refuse_overflow(product_overflows(before, values, products), "cum_prod")
-    return Masked(products, x.valid)
+    return Masked(products, has_result(rows, x, nulls))
 
 
-def running_count(rows: WindowRows, x: Masked) -> Masked:
+def running_count(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the count of non-null `x` so far; NaN counts; null where `x` is."""
-    return Masked(integer_frame_sums(x.valid, rows.segments.first_row), x.valid)
+    return Masked(integer_frame_sums(x.valid, rows.segments.first_row), x.valid | (nulls == "carry"))
 
 
-def running_sum(rows: WindowRows, x: Masked) -> Masked:
+def running_sum(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the sum of `x` so far; nulls are skipped and stay null; NaN poisons what follows."""
     values = summable(x, "cum_sum")
     if values.dtype == np.float64:
-        return Masked(rows.segments.scan(add, values)[0], x.valid)
+        return Masked(rows.segments.scan(add, values)[0], has_result(rows, x, nulls))
     sums = integer_frame_sums(values, rows.segments.first_row)
     before = sums - values
     # Up to a segment's first overflow every sum is exact, so the first flag of all rows is a true one.
     refuse_overflow((before ^ sums) & (values ^ sums) < 0, "cum_sum")
-    return Masked(sums, x.valid)
+    return Masked(sums, has_result(rows, x, nulls))
 
 
-def running_mean(rows: WindowRows, x: Masked) -> Masked:
+def running_mean(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the float64 mean of `x` so far; nulls are skipped and stay null; NaN poisons what follows."""
     if x.values.dtype == np.int64:
-        return Masked(integer_means(nearest_floats, x, rows.segments.first_row).values, x.valid)
+        return Masked(integer_means(nearest_floats, x, rows.segments.first_row).values, has_result(rows, x, nulls))
     sums = rows.segments.scan(add, filled_floats(x))[0]
     counts = integer_frame_sums(x.valid, rows.segments.first_row)
-    return Masked(sums / np.maximum(counts, 1), x.valid)
+    return Masked(sums / np.maximum(counts, 1), has_result(rows, x, nulls))
 
 
-def running_duration_mean(rows: WindowRows, x: Masked) -> Masked:
+def running_duration_mean(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the mean so far of durations in microseconds, rounded half to even; nulls are skipped and stay null."""
-    return Masked(integer_means(nearest_integers, x, rows.segments.first_row).values, x.valid)
+    return Masked(integer_means(nearest_integers, x, rows.segments.first_row).values, has_result(rows, x, nulls))
 
 
-def running_min(rows: WindowRows, x: Masked) -> Masked:
+def running_min(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the least `x` so far, NaN only when all are; nulls are skipped and stay null."""
-    return Masked(rows.segments.scan(lesser, filled(x, greatest_of(x.values.dtype)))[0], x.valid)
+    return Masked(rows.segments.scan(lesser, filled(x, greatest_of(x.values.dtype)))[0], has_result(rows, x, nulls))
 
 
-def running_max(rows: WindowRows, x: Masked) -> Masked:
+def running_max(rows: WindowRows, x: Masked, nulls: str = "keep") -> Masked:
     """Return the greatest `x` so far, NaN from the first NaN on; nulls are skipped and stay null."""
-    return Masked(rows.segments.scan(greater, filled(x, least_of(x.values.dtype)))[0], x.valid)
+    return Masked(rows.segments.scan(greater, filled(x, least_of(x.values.dtype)))[0], has_result(rows, x, nulls))
 
 
 @np.errstate(over="ignore", invalid="ignore")
