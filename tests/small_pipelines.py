@@ -70,6 +70,10 @@ def explode(t: Table, u: Table) -> None:
     t.with_columns(word=expr("split(k, 'b')")).explode("word").stage("words")
 
 
+def gaps(t: Table, u: Table) -> None:
+    t.fill_gaps("t", 2, by="k", start=-3, before=20, mark="made").stage("filled")
+
+
 def nested(t: Table, u: Table) -> None:
     packed = t.with_columns(s=expr("struct_pack(k := k, x := x)"), b=expr("encode(k)"), l=expr("split(k, 'b')"))
     joined = packed.with_columns(d=expr("struct_pack(s := s, l := l)")).join(u, "k", how="left").sort("k", "t")
@@ -109,6 +113,7 @@ PIPELINES = {
         sort,
         distinct,
         explode,
+        gaps,
         nested,
         sinks,
         expectations,

@@ -28,12 +28,13 @@ CONSTANTS = {
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
-    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
+    "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
+    "path": "str | int", "structure": "str",
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip
 """The types of arguments that are constants, by name; a parameter of the pipeline stands for any."""
-BY_HAND = frozenset(["in", "count_rows", "struct_pack", "struct_insert", "struct_update", "list_value"])
+BY_HAND = frozenset(["in", "count_rows", "struct_pack", "struct_insert", "struct_update", "list_value", "json_object"])
 """Functions that are written by hand: what they take in Python differs from SQL."""
 OPERATORS = frozenset(
     [
@@ -51,6 +52,8 @@ SHOWN = {
     "aggregates": "x = 1, 1, 2, null, in the order of x",
     "moments": "x = 1, 1, 2, null, in the order of x",
     "collecting": "x = 1, 1, 2, null, in the order of x",
+    "sketches": "x = 1, 1, 2, null, in the order of x",
+    "distributions": "x = 1, 1, 2, null, in the order of x",
     "windows": "x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group",
     "maps": "a map m of 1 for 'a' and 2 for 'b'",
 }
@@ -66,7 +69,7 @@ from __future__ import annotations
 METHODS_HEAD = (
     HEADER.format(what="The functions of the table as methods of an expression.")
     + '''
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -91,7 +94,7 @@ class Methods:
 FUNCTIONS_HEAD = (
     HEADER.format(what="The functions of the table as functions of expressions: `import gpuetl.functions as f`.")
     + '''
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
@@ -121,6 +124,11 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def json_object(**fields: IntoExpression) -> Expression:
+    """The JSON object of named values: `json_object(a=col("x"))` is `json_object('a', x)`; never null."""
+    return function_call("json_object", tuple(part for pair in fields.items() for part in pair))
 
 
 def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
@@ -242,7 +250,7 @@ def _method(module: str, function: Function) -> str:
 def functions_source() -> str:
     """Return the module of functions."""
     found = [(module, function) for module, function in entries() if function.name != "count"]
-    by_hand = ["count", "is_in", "list_value", "struct_pack", "struct_insert", "struct_update"]
+    by_hand = ["count", "is_in", "list_value", "struct_pack", "struct_insert", "struct_update", "json_object"]
     names = sorted([*(PYTHON_NAMES.get(f.name, f.name) for _, f in found), *by_hand])
     head = FUNCTIONS_HEAD.replace("{names}", listed(names, 4))
     return head + "\n".join("\n" + _function(*entry) for entry in found).rstrip() + "\n"
@@ -260,7 +268,7 @@ def top_names() -> list[str]:
     """Return the functions that `gpuetl` itself has: no operators, and no names of builtins or of its modules."""
     modules = {path.stem for path in PACKAGE.iterdir()}
     names = [PYTHON_NAMES.get(f.name, f.name) for _, f in entries() if f.name not in OPERATORS]
-    names += ["is_in", "list_value", "struct_insert", "struct_update"]
+    names += ["is_in", "list_value", "struct_insert", "struct_update", "json_object"]
     return sorted(name for name in names if not hasattr(builtins, name) and name not in modules)
 
 

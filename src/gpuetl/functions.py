@@ -5,7 +5,7 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from gpuetl.expressions.build import struct
@@ -14,43 +14,48 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
-    "approx_quantile", "array_agg", "array_agg_distinct", "array_to_string", "ascii", "asin", "asinh", "assume_zone",
-    "at_time_zone", "atan", "atan2", "atanh", "bfill", "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or",
-    "bit_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century",
-    "chr", "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
-    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
-    "cum_sum", "cume_dist", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
-    "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
-    "encode", "ends_with", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
+    "approx_quantile", "approx_top_k", "arg_max_null", "arg_min_null", "array_agg", "array_agg_distinct",
+    "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill",
+    "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
+    "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
+    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist",
+    "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days",
+    "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode",
+    "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
     "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
-    "from_epoch_ms", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest",
-    "hamming", "hash", "hex", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "is_distinct", "is_finite",
-    "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
-    "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
-    "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or",
-    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
-    "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
-    "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position",
-    "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum",
-    "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2",
-    "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
+    "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
+    "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null",
+    "iso_year", "isodow", "jaccard", "json", "json_array", "json_array_length", "json_exists", "json_extract",
+    "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
+    "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
+    "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat",
+    "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all", "list_has_any",
+    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
+    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_transform",
+    "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
+    "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
     "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium",
-    "millisecond", "milliseconds", "min", "min_by", "minute", "minutes", "mode", "modulo", "month", "month_name",
-    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "pct_change",
-    "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians",
-    "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match",
-    "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
-    "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace",
-    "reverse", "right", "rolling_corr", "rolling_count", "rolling_covar_pop", "rolling_covar_samp", "rolling_first",
-    "rolling_last", "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round",
-    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right",
-    "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
-    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct",
+    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
+    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_corr", "rolling_count", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last",
+    "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number",
+    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit",
+    "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
+    "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
     "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_timestamp", "translate", "trim",
-    "trunc", "try_add", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode",
-    "url_encode", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
+    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex",
+    "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week",
+    "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -72,6 +77,11 @@ def list_value(*values: IntoExpression) -> Expression:
 def struct_pack(**fields: IntoExpression) -> Expression:
     """A struct of named values: `struct_pack(a=col("x"))` is `struct_pack(a := x)`."""
     return struct(**fields)
+
+
+def json_object(**fields: IntoExpression) -> Expression:
+    """The JSON object of named values: `json_object(a=col("x"))` is `json_object('a', x)`; never null."""
+    return function_call("json_object", tuple(part for pair in fields.items() for part in pair))
 
 
 def struct_insert(x: Expression, **fields: IntoExpression) -> Expression:
@@ -2663,6 +2673,148 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
+def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """`text -> path`: the value at a path, as JSON; null where there is none.
+
+    A path with * gives a list.
+
+    Null in any argument gives null.
+
+    Example: `json_extract(lit('{"a": [1, {"b": "x"}]}'), "$.a[1]")` is `'{"b":"x"}'`.
+    """
+    return function_call("json_extract", (text, path))
+
+
+def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """`text ->> path`: a string at a path without its quotes, any other value as JSON.
+
+    Null for `null`, and where there is none. A path with * gives a list.
+
+    Null in any argument gives null.
+
+    Example: `json_extract_string(lit('{"a": {"b": "x"}}'), "$.a.b")` is `"x"`.
+    """
+    return function_call("json_extract_string", (text, path))
+
+
+def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """A string, number or boolean at a path as JSON, a string with its quotes.
+
+    Null for others.
+
+    Null in any argument gives null.
+
+    Example: `json_value(lit('{"a": 1.5}'), "$.a")` is `"1.5"`.
+    """
+    return function_call("json_value", (text, path))
+
+
+def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+    """Whether there is a value at a path, perhaps `null`.
+
+    Null in any argument gives null.
+
+    Example: `json_exists(lit('{"a": null}'), "$.a")` is `True`.
+    """
+    return function_call("json_exists", (text, path))
+
+
+def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The type of the value.
+
+    OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_type(lit('{"a": [1]}'), "$.a")` is `"ARRAY"`.
+    """
+    return function_call("json_type", (text,), (path,))
+
+
+def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The number of elements of an array, 0 of another value.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_array_length(lit("[1, 2, [3, 4]]"))` is `3`.
+    """
+    return function_call("json_array_length", (text,), (path,))
+
+
+def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+    """The keys of an object in their order, no keys of another value.
+
+    Null where there is none.
+
+    Null in any argument gives null.
+
+    Example: `json_keys(lit('{"b": 1, "a": 2}'))` is `["b", "a"]`.
+    """
+    return function_call("json_keys", (text,), (path,))
+
+
+def json_valid(text: IntoExpression) -> Expression:
+    """Whether a string is JSON.
+
+    Null in any argument gives null.
+
+    Example: `json_valid(lit('{"a": 1'))` is `False`.
+    """
+    return function_call("json_valid", (text,))
+
+
+def json(text: IntoExpression) -> Expression:
+    """JSON without blanks.
+
+    Null in any argument gives null.
+
+    Example: `json(lit('{"a": [1, 2]}'))` is `'{"a":[1,2]}'`.
+    """
+    return function_call("json", (text,))
+
+
+def to_json(x: IntoExpression) -> Expression:
+    """A value as JSON.
+
+    JSON that is made in the same expression stays; other strings are quoted. NaN and infinities are an error.
+
+    Null in any argument gives null.
+
+    Example: `to_json(struct(a=1, b=["x", None]))` is `'{"a":1,"b":["x",null]}'`.
+    """
+    return function_call("to_json", (x,))
+
+
+def json_array(x: IntoExpression, *more: IntoExpression) -> Expression:
+    """The JSON array of values as `to_json` writes them.
+
+    Never null.
+
+    Example: `json_array(lit(1), "x", None)` is `'[1,"x",null]'`.
+    """
+    return function_call("json_array", (x, *more))
+
+
+def from_json(text: IntoExpression, structure: str | Expression) -> Expression:
+    """JSON as values of declared types, such as 'STRUCT(a BIGINT, b VARCHAR[])'.
+
+    Null where a value is missing or does not convert, as by TRY_CAST of its text.
+
+    Example: `from_json(lit('{"a": 1, "b": ["x"]}'), "STRUCT(a BIGINT, b VARCHAR[])")` is `{"a": 1, "b": ["x"]}`.
+    """
+    return function_call("from_json", (text, structure))
+
+
+def try_from_json(text: IntoExpression, structure: str | Expression) -> Expression:
+    """As `from_json`, but null where the string is not JSON.
+
+    Example: `try_from_json(lit("{"), "STRUCT(a BIGINT)")` is `None`.
+    """
+    return function_call("try_from_json", (text, structure))
+
+
 def hash(x: IntoExpression, *more: IntoExpression) -> Expression:
     """XXH64 of the values, in order, as int64.
 
@@ -2853,7 +3005,7 @@ def median(x: Expression) -> Expression:
     return function_call("median", (x,))
 
 
-def quantile(x: Expression, q: float | Expression) -> Expression:
+def quantile(x: Expression, q: float | Sequence[float] | Expression) -> Expression:
     """The exact quantile, linear between the two values next to q·(count - 1).
 
     NaN is the greatest value.
@@ -2898,9 +3050,9 @@ def last(x: Expression, *, ignore_nulls: bool | Expression | None = None, only: 
 
 
 def min_by(x: Expression, y: Expression) -> Expression:
-    """x of the row where y is least, null or not.
+    """x of the row where y is least.
 
-    Of rows that tie, the least x.
+    Rows where x or y is null are skipped; of rows that tie, the least x.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
@@ -2910,15 +3062,39 @@ def min_by(x: Expression, y: Expression) -> Expression:
 
 
 def max_by(x: Expression, y: Expression) -> Expression:
-    """x of the row where y is greatest, null or not.
+    """x of the row where y is greatest.
 
-    Of rows that tie, the least x.
+    Rows where x or y is null are skipped; of rows that tie, the least x.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
     Example: `max_by(col("x"), col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("max_by", (x, y))
+
+
+def arg_min_null(x: Expression, y: Expression) -> Expression:
+    """x, null or not, of the row where y is least.
+
+    Of rows that tie, the least x, null last.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").arg_min_null(col("x").negate().coalesce(-5)).is_null()` is `True`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("arg_min_null", (x, y))
+
+
+def arg_max_null(x: Expression, y: Expression) -> Expression:
+    """x, null or not, of the row where y is greatest.
+
+    Of rows that tie, the least x, null last.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").arg_max_null(col("x").coalesce(5)).is_null()` is `True`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("arg_max_null", (x, y))
 
 
 def count_if(condition: Expression) -> Expression:
@@ -3045,7 +3221,7 @@ def kurtosis_pop(x: Expression) -> Expression:
     return function_call("kurtosis_pop", (x,))
 
 
-def quantile_disc(x: Expression, q: float | Expression) -> Expression:
+def quantile_disc(x: Expression, q: float | Sequence[float] | Expression) -> Expression:
     """The value at the quantile, one of the values themselves.
 
     Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
@@ -3205,19 +3381,113 @@ def approx_count_distinct(x: Expression) -> Expression:
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
-    Example: `approx_count_distinct(col("x"))` is `2`.
+    Example: `approx_count_distinct(col("x"))` is `2`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("approx_count_distinct", (x,))
 
 
-def approx_quantile(x: Expression, q: float | Expression) -> Expression:
+def approx_quantile(x: Expression, q: float | Sequence[float] | Expression) -> Expression:
     """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
 
     An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
-    Example: `approx_quantile(col("x"), 0.75)` is `1.5`.
+    Example: `approx_quantile(col("x"), 0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
     """
     return function_call("approx_quantile", (x, q))
+
+
+def histogram(x: Expression) -> Expression:
+    """A map of the distinct values, ascending, to how often each comes.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `col("x").histogram().map_values()` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("histogram", (x,))
+
+
+def entropy(x: Expression) -> Expression:
+    """The entropy of the distinct values in bits: the sum of p·log2(1 / p).
+
+    0 of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `entropy(col("x"))` is `0.9182958340544896`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("entropy", (x,))
+
+
+def approx_top_k(x: Expression, k: int | Expression) -> Expression:
+    """A list of the k most frequent values, exact, in the order of `values_by_frequency`.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `approx_top_k(col("x"), 1)` is `[1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("approx_top_k", (x, k))
+
+
+def values_by_frequency(x: Expression) -> Expression:
+    """A list of the distinct values, the most frequent first, of those that tie the least.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `values_by_frequency(col("x"))` is `[1, 2]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("values_by_frequency", (x,))
+
+
+def min_n(x: Expression, n: int | Expression) -> Expression:
+    """`min(x, n)`: a list of the n least values, ascending.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `min_n(col("x"), 2)` is `[1, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("min_n", (x, n))
+
+
+def max_n(x: Expression, n: int | Expression) -> Expression:
+    """`max(x, n)`: a list of the n greatest values, descending.
+
+    Null of no values.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `max_n(col("x"), 2)` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("max_n", (x, n))
+
+
+def min_by_n(x: Expression, y: Expression, n: int | Expression) -> Expression:
+    """`min_by(x, y, n)`: a list of x of the n rows where y is least.
+
+    Rows where x or y is null are skipped; of rows that tie, the least x first.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `min_by_n(col("x"), col("x").negate(), 2)` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("min_by_n", (x, y, n))
+
+
+def max_by_n(x: Expression, y: Expression, n: int | Expression) -> Expression:
+    """`max_by(x, y, n)`.
+
+    A list of x of the n rows where y is greatest, as in `min_by`.
+
+    An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+    Example: `max_by_n(col("x"), col("x").negate(), 2)` is `[1, 1]`, over x = 1, 1, 2, null, in the order of x.
+    """
+    return function_call("max_by_n", (x, y, n))
 
 
 def array_agg(x: Expression, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:

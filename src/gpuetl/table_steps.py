@@ -38,7 +38,9 @@ from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import NAME, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.group_forms import GROUP_SETS, PIVOT_VALUES, GroupKeys, GroupSets
 from gpuetl.spec.steps.asof import ASOF, AsofKeys
+from gpuetl.spec.steps.fill_gaps import EVERY
 from gpuetl.spec.steps.fit import Transform
+from gpuetl.spec.steps.time_grid import Every
 from gpuetl.spec.steps.window import LATE_ROWS, STATES
 from gpuetl.spec.values import Formula, Text
 from gpuetl.types.schema import Schema
@@ -243,6 +245,22 @@ class TableSteps:
             options["forget"] = formula(forget)
         found = calls("window", columns)
         return self.step(verbs.Window(found, groups_of("window: by", by), order_of("window", order_by), **options))
+
+    def fill_gaps(
+        self, on: str, every: Every | float | str, *, by: Names = (), start: IntoExpression = None,
+        before: IntoExpression = None, origin: IntoExpression = None, mark: str = "",
+    ) -> Table:  # fmt: skip
+        """Add the rows that are missing on an even grid of the column `on`; columns outside of `by` are null there.
+
+        `every` is an interval such as "15 minutes" or "1 month", or a number.  `start` and `before` bound the grid in
+        every group, `origin` is a point of it, and `mark` names a column that is true for made rows.
+        """
+        bounds = {name: None if given is None else formula(given)
+                  for name, given in (("start", start), ("before", before), ("origin", origin))}  # fmt: skip
+        return self.step(verbs.FillGaps(
+            read_plain(NAME, on, "fill_gaps: on"), read_plain(EVERY, every, "fill_gaps: every"),
+            names_of("fill_gaps: by", by), **bounds, mark=read_plain(NAME, mark, "fill_gaps: mark") if mark else "",
+        ))  # fmt: skip
 
     def pivot(
         self, names: str, values: Expression | Mapping[str, Expression], columns: Sequence[Scalar] | Expression, *,

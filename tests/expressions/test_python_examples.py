@@ -15,7 +15,7 @@ from gpuetl.expressions.unparse import to_sql
 
 EXAMPLE = re.compile(r"Example: `(.*)` is `(.*)`", re.DOTALL)
 PYTHON_NAMES = {"and": "and_", "or": "or_", "not": "not_", "in": "is_in", "count_rows": "count"}
-BY_HAND = {"in", "count_rows", "count", "struct_pack", "struct_insert", "struct_update", "list_value"}
+BY_HAND = {"in", "count_rows", "count", "struct_pack", "struct_insert", "struct_update", "list_value", "json_object"}
 NAMES = {
     **{name: getattr(gpuetl.functions, name) for name in gpuetl.functions.__all__},
     "col": col, "expr": expr, "lit": lit, "struct": struct, "date": date, "datetime": datetime, "time": time, "timedelta": timedelta,
@@ -58,6 +58,7 @@ def test_the_example_of_a_docstring_gives_its_result(function, python):
         (lambda f: f.count(), "count(*)"),
         (lambda f: f.count(col("x")), "count(x)"),
         (lambda f: f.struct_pack(a=col("x"), b=1), "struct_pack(a := x, b := 1)"),
+        (lambda f: f.json_object(a=col("x"), b=1), "json_object('a', x, 'b', 1)"),
         (lambda f: f.struct_update(col("s"), a="x").struct_insert(b=1), "struct_insert(struct_update(s, a := 'x'), b := 1)"),
         (lambda f: f.case(col("c"), 1, 2), "CASE WHEN c THEN 1 ELSE 2 END"),
         (lambda f: f.make_timestamp(2026, 1, 2, 3, 4), "make_timestamp(2026, 1, 2, 3, 4)"),

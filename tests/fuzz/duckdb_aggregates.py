@@ -137,6 +137,13 @@ def extreme_by(order: str) -> Text:
     return text
 
 
+def by_frequency(call: Call, x: str) -> str:
+    """The distinct values; DuckDB's own list of them is an estimate."""
+    counted = f"map_entries(histogram({canonical(x, call.args[0].dtype)}))"
+    rows = f"list_transform({counted}, lambda e: struct_pack(n := -CAST(e.value AS BIGINT), v := e.key))"
+    return f"list_transform(list_sort({rows}), lambda e: e.v)"
+
+
 def mode(call: Call, x: str) -> str:
     """DuckDB takes the value that comes first of those that tie."""
     return f"list_mode({sorted_list(call, canonical(x, call.args[0].dtype))})"
@@ -232,8 +239,11 @@ AGGREGATES: dict[str, Text] = {
     "quantile_disc": disc_text,
     "first": edge("ASC"),
     "last": edge("DESC"),
-    "min_by": extreme_by("ASC"),
-    "max_by": extreme_by("DESC"),
+    "arg_min_null": extreme_by("ASC"),
+    "arg_max_null": extreme_by("DESC"),
+    "histogram": lambda call, x: f"CAST(histogram({canonical(x, call.args[0].dtype)}) AS {sql_type(call.dtype)})",
+    "values_by_frequency": by_frequency,
+    "entropy": lambda call, x: f"entropy({canonical(x, call.args[0].dtype)})",
     "count_if": "count(CASE WHEN {0} THEN 1 END)",
     "any": "bool_or({0})",
     "all": "bool_and({0})",

@@ -8,6 +8,7 @@ COMPARED_OTHERWISE.
 from typing import Any
 
 from fuzz.duckdb_aggregates import AGGREGATES, MEAN, WHOLE_MEAN, nearest_float, nearest_integer
+from fuzz.duckdb_casts import Untranslated
 from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
 from fuzz.duckdb_text import MACROS, Text, canonical, hidden
 from fuzz.duckdb_types import sql_type
@@ -18,6 +19,10 @@ from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Call, Literal, can_fail
 
 HASH, DISTINCT = "hash_of_engine", "estimated_distinct"
+JSON_WITH_NUMBERS = (
+    "json_extract", "json_extract_string", "json_value", "json", "json_object", "json_array", "json_join", "json_parts", "to_json",
+    "from_json", "try_from_json",
+)  # fmt: skip
 
 
 def hashed(call: Call, *args: str) -> str:
@@ -58,6 +63,10 @@ COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
         for key, function in FUNCTIONS.items()
         if function.definition
     },
+    **dict.fromkeys(
+        [("scalar", name) for name in JSON_WITH_NUMBERS],
+        "DuckDB writes numbers anew: tests/expressions/test_json.py compares it for others",
+    ),
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""
@@ -66,6 +75,8 @@ COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
 def call_text(call: Call, *args: str) -> str:
     """Return the text of a call, null where DuckDB has none."""
     key = call.function.kind, call.function.name
+    if key[1] in JSON_WITH_NUMBERS:
+        raise Untranslated(f"numbers in JSON: {key[1]}")
     if key in COMPARED_OTHERWISE:
         return f"CAST(NULL AS {sql_type(call.dtype)})"
     text = DUCKDB[key]

@@ -245,6 +245,18 @@ def exploded(node: nodes.Explode, source: str) -> str:
 
 
 @select.register
+def inserted(node: nodes.InsertRows, source: str) -> str:
+    """Places are unnested; made rows have the repeated columns only."""
+    place = quoted(node.place)
+    numbered = f"SELECT *, unnest(range(-{quoted(node.before)}, {quoted(node.after)} + 1)) AS {place} FROM {source}"
+    kept = {node.place, *node.repeated}
+    made = (
+        quoted(n) if n in kept else f"CASE WHEN {place} = 0 THEN {quoted(n)} END AS {quoted(n)}" for n in node.schema
+    )
+    return f"SELECT {', '.join(made)} FROM ({numbered})"
+
+
+@select.register
 def sorted_rows(node: nodes.Sort, source: str) -> str:
     """Rows of a table have no order; limits and the end of the query state it."""
     return f"SELECT * FROM {source}"

@@ -22,6 +22,7 @@ def case_macro(name: str, change: str) -> str:
 STRING_MACROS = f"""{case_macro("upper_each", "upper")}{case_macro("lower_each", "lower")}
 CREATE MACRO capitals(x) AS array_to_string(list_transform(regexp_extract_all(x, '(?s){WORD}+|.'),
     lambda w: upper_each(substring(w, 1, 1)) || lower_each(substring(w, 2))), '');
+CREATE MACRO is_json(x) AS json_valid(x) AND NOT regexp_matches(x, '(?i)\\bnan|\\binf');
 CREATE MACRO clipped(x, size) AS CASE WHEN x IS NOT NULL THEN CAST(greatest(least(x, size), 0) AS BIGINT) END;
 CREATE MACRO count_of(x) AS CASE WHEN x IS NOT NULL THEN greatest(x, -4294967295) END;
 CREATE MACRO points_between(x, low, high) AS substring(x, low + 1, high - low);
@@ -95,6 +96,15 @@ def all_extracted(call: Call, *args: str) -> str:
     return matched(f"regexp_extract_all({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
 
 
+def of_json(function: str) -> Text:
+    """A function of JSON, an error for other text; the path is a place where it is a number."""
+
+    def text(call: Call, x: str, path: str = "'$'") -> str:
+        return guarded(f"is_json({x})", function.format(x, path), lenient=False)
+
+    return text
+
+
 BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 
 
@@ -147,6 +157,11 @@ STRINGS: dict[str, Text] = {
     "url_encode": "url_encode({0})",
     "url_decode": "url_decode({0})",
     "regexp_escape": "regexp_escape({0})",
+    "json_valid": "is_json({0})",
+    "json_exists": of_json("json_exists({0}, {1})"),
+    "json_type": of_json("json_type({0}, {1})"),
+    "json_array_length": of_json("CAST(json_array_length({0}, {1}) AS BIGINT)"),
+    "json_keys": of_json("json_keys({0}, {1})"),
     "md5": "md5({0})",
     "sha256": "sha256({0})",
     "list_extract": "(CASE WHEN {1} <> 0 THEN {0}[{1}] END)",

@@ -67,9 +67,14 @@ NUMBERS = (
     Number("9007199254740993.5"),
 )
 RARE = frozenset((
+    "json_extract", "json_extract_string", "json_value", "json", "json_object", "json_array", "to_json", "from_json", "try_from_json",
     "make_timestamp", "make_date", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
 ))  # fmt: skip
 """Functions that fail for most values, or that overflow what follows: drawn once where others are drawn twice."""
+
+
+OF_JSON = frozenset(name for _, name in FUNCTIONS if "json" in name) - {"json_valid", "try_from_json"}
+"""Functions that fail for other text: most often they get only what is JSON."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,8 @@ class Expressions:
                 value: Syntax = written(self.draws.one_of(constants(function, slot)))
             else:
                 value = self.value(dtype, depth - 1, exact)
+                if slot.name == "text" and function.name in OF_JSON and not self.draws.chance(10):
+                    value = Apply("case", (Apply("json_valid", (value,)), value))
             if keywords or not (slot.repeats or function.arguments[place] == slot):
                 keywords.append((slot.name, value))
             else:

@@ -12,8 +12,8 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.vocabulary import VALUE
 from gpuetl.types.data_types import is_floating
 
-LONGEST_LIST = 4
-"""About how many elements a list has, so that exploded rows are not joined without bound."""
+LONGEST_LIST, MOST_MADE = 4, 24
+"""About how many elements a list has, and rows that fill a gap, so that such rows are not joined without bound."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,14 @@ def explode_facts(node: nodes.Explode, source: Facts) -> Facts:
         unique = source.unique | {node.index}
     precision = {**source.precision, **dict.fromkeys({node.index} & node.new_columns, Precision.EXACT)}
     return Facts(precision, unique, source.most_rows * LONGEST_LIST)
+
+
+@facts.register
+def insert_facts(node: nodes.InsertRows, source: Facts) -> Facts:
+    """The place tells the rows apart that are made for one row."""
+    unique = None if source.unique is None else source.unique | {node.place}
+    unique = unique if unique and unique <= {node.place, *node.repeated} else None
+    return Facts({**source.precision, node.place: Precision.EXACT}, unique, source.most_rows * MOST_MADE)
 
 
 @facts.register

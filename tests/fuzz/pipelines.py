@@ -9,7 +9,7 @@ from fuzz.fitted_steps import applied, fitted
 from fuzz.grouped_steps import aggregated, distinct, windowed
 from fuzz.joining_steps import excepted, exploded, intersected, joined, sampled, united, unnested
 from fuzz.orders import limited, sorted_rows
-from fuzz.reshaping_steps import pivoted, unpivoted
+from fuzz.reshaping_steps import gaps_filled, pivoted, unpivoted
 from gpuetl import Expression, Table
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
@@ -113,7 +113,7 @@ STEPS: dict[str, tuple[int, Step]] = {
     "rename": (2, renamed), "cast": (2, converted), "join": (8, joined), "aggregate": (8, aggregated),
     "window": (9, windowed), "sort": (2, sorted_rows), "limit": (4, limited), "distinct": (4, distinct),
     "union": (3, united), "intersect": (2, intersected), "except": (2, excepted), "explode": (3, exploded), "unnest": (2, unnested), "fill_null": (2, filled), "sample": (1, sampled),
-    "pivot": (2, pivoted), "unpivot": (2, unpivoted), "fit": (2, fitted), "apply": (1, applied),
+    "pivot": (2, pivoted), "unpivot": (2, unpivoted), "fit": (2, fitted), "apply": (1, applied), "fill_gaps": (2, gaps_filled),
 }  # fmt: skip
 """How often a step is drawn, and how; a new step of the language is one entry here."""
 NOT_FUZZED = {

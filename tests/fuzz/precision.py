@@ -26,14 +26,14 @@ class Precision(enum.IntEnum):
 EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
-    "rolling_min", "rolling_max", "rolling_first", "rolling_last", "round", "epoch", "diff", "mode", "quantile_disc", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
+    "rolling_min", "rolling_max", "rolling_first", "rolling_last", "round", "epoch", "diff", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
     "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "rolling_first", "rolling_last", "mode", "quantile_disc", "min_by", "max_by", "clip",
+    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "rolling_first", "rolling_last", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "clip",
     "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
@@ -63,7 +63,18 @@ ACCUMULATING = frozenset((
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 COLLECTING = frozenset(
-    ("array_agg", "array_agg_distinct", "sum_distinct", "mean_distinct", "count_distinct", "approx_count_distinct")
+    (
+        "array_agg",
+        "array_agg_distinct",
+        "sum_distinct",
+        "mean_distinct",
+        "count_distinct",
+        "approx_count_distinct",
+        "histogram",
+        "values_by_frequency",
+        "approx_top_k",
+        "entropy",
+    )
 )
 """Functions that order values, or tell them apart."""
 MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))

@@ -42,6 +42,7 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "alpha": (0.5, 1, 0.1),
     "ignore_nulls": (True, False),
     "n": (2, 1, 3, 100),
+    "k": (2, 1, 100),
     "gap": (timedelta(hours=1), timedelta(0), timedelta(days=1)),
     "q": (0.5, 0.0, 1.0, 0.25),
 }

@@ -165,6 +165,17 @@ CASES = {
         ["explode: {column: words, index: place}"],
         ["id      identity: j.id", "words   transformation: j.words", "place   transformation: j.words", "(rows)"],
     ),
+    "fill_gaps": (
+        ["fill_gaps: {by: shop, on: day, every: 1 day}"],
+        [
+            "id      identity: s.id",
+            "shop    identity: s.shop",
+            "amount  identity: s.amount",
+            "day     transformation: s.day; window: s.day, s.shop; conditional: s.day, s.shop",
+            "tags    identity: s.tags",
+            "(rows)  conditional: s.day, s.shop",
+        ],
+    ),
     "explode without empty lists": (
         ["explode: {column: words, keep_empty: false}"],
         ["id      identity: j.id", "words   transformation: j.words", "(rows)  filter: j.words"],

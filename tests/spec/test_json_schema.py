@@ -70,7 +70,7 @@ def test_examples_that_run_are_valid(page):
         "limit: $n", "limit: 10", "sample: 0.1", "sample: {fraction: $f, by: a}", "distinct: {}", "distinct:",
         "distinct: [a, b]", "join: {with: sales, on: {a: b}, how: left}", "join: {with: sales, on: a, how: $how}",
         "filter: true", "select: [a]", "select: {a: 1, b: null}", "drop: a", "sort: [a desc]", "fill_null: {a: 0}",
-        "union: {with: [a, b], missing: null}", "union: sales", "explode: a",
+        "union: {with: [a, b], missing: null}", "union: sales", "explode: a", "fill_gaps: {on: t, every: 5 minutes, by: k}", "fill_gaps: {on: t, every: 5, start: $low, before: 9}",
         "aggregate: {by: a, columns: {n: count(*)}}", "kernel: {body: y = x;, inputs: x, outputs: {y: int64}, reference: k.py:f}",
         "kernel: {python: k.py:f, inputs: x, outputs: {y: int64}, timeout: 30s, frame: arrow}",
     ],
@@ -84,7 +84,7 @@ def test_right_steps_are_valid(step):
     [
         "limt: 10", "limit: ten", "limit: -1", "limit: [1]", "sample: 2", "sample: {fractoin: 0.1}", "distinct: {on: a, keep: last}",
         "join: {on: a}", "join: {with: sales, how: lft}", "{limit: 1, filter: a}", "limit", "{}", "filter: {a: 1}",
-        "aggregate: {by: a}", "union: {with: a, missing: zero}", "explode: {column: a, keep_empty: 3}", "fill_null: {}",
+        "aggregate: {by: a}", "union: {with: a, missing: zero}", "explode: {column: a, keep_empty: 3}", "fill_gaps: {on: t}", "fill_gaps: {on: t, every: [5]}", "fill_null: {}",
         "kernel: {body: y = x;, inputs: x, outputs: {y: int64}}",
     ],
 )  # fmt: skip

@@ -19,7 +19,7 @@ from spec.pipelines import problems_after_head, stage
         ("where: amount > 1", "filter"), ("group_by: user_id", "aggregate"), ("groupby: user_id", "aggregate"), ("order_by: ts", "sort"), ("orderBy: ts", "sort"),
         ("sort_values: ts", "sort"), ("with_column: {x: 1}", "with_columns"), ("withColumn: {x: 1}", "with_columns"), ("mutate: {x: 1}", "with_columns"),
         ("assign: {x: 1}", "with_columns"), ("head: 3", "limit"), ("fillna: {amount: 0}", "fill_null"), ("concat: txns", "union"), ("UNION ALL: txns", "union"),
-        ("flatten: tags", "explode"), ("merge: {with: txns}", "join"), ("over: {by: user_id}", "window"), ("dedupe: ts", "distinct"),
+        ("flatten: tags", "explode"), ("upsample: {on: ts}", "fill_gaps"), ("merge: {with: txns}", "join"), ("over: {by: user_id}", "window"), ("dedupe: ts", "distinct"),
         ("drop_duplicates: ts", "distinct"), ("dropDuplicates: ts", "distinct"), ("unique: ts", "distinct"), ("astype: {ts: date}", "cast"), ("udf: x", "kernel"),
         ("selct: [ts]", "select"), ("sampel: 0.1", "sample"),
     ],

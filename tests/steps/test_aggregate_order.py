@@ -151,8 +151,14 @@ def test_values_and_keys_of_every_type(source, check, dtype, values):
 def test_of_rows_that_tie_min_by_and_max_by_give_the_least_x(source, check):
     rows = [(1, 5.0, "b"), (1, 5.0, "a"), (1, 5.0, None), (1, None, ""), (2, NAN, "z"), (2, 1.0, None), (3, None, "q")]
     t = source(table({"k": "int64", "y": "float64", "x": "string"}, *rows))
-    expected = table({"k": "int64", "lo": "string", "hi": "string"}, (1, "a", "a"), (2, None, "z"), (3, None, None))
-    check(t.aggregate("k", **exprs(lo="min_by(x, y)", hi="arg_max(x, y)")), expected)
+    calls = {"lo": "min_by(x, y)", "hi": "arg_max(x, y)", "kept": "arg_min_null(x, y)"}
+    expected = table(
+        {"k": "int64", **dict.fromkeys(calls, "string")},
+        (1, "a", "a", "a"),
+        (2, "z", "z", None),
+        (3, None, None, None),
+    )
+    check(t.aggregate("k", **exprs(**calls)), expected)
 
 
 def test_ties_are_noted_only_where_one_of_the_rows_is_chosen(source, pipeline):

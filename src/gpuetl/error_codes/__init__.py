@@ -13,8 +13,10 @@ from gpuetl.error_codes import (
     engines,
     expressions,
     fit,
+    gaps,
     groups,
     incremental,
+    json,
     kernels,
     limits,
     names,
@@ -45,9 +47,9 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, projects, plugins, names, expressions, steps, windows, fit, relational, asof_joins, groups, python_api, kernels, python_kernels, source_keys, sources,
-    csv_files, parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
-    running, nested, limits, engines, clusters, output, operations, telemetry,
+    pipeline_file, projects, plugins, names, expressions, steps, windows, fit, relational, asof_joins, groups, gaps, python_api, kernels, python_kernels, source_keys, sources, csv_files,
+    parquet_files, storage, sink_keys, sinks, upserts, commits, state, incremental, window_state, checkpoints, contracts, warnings, declarations,
+    running, nested, json, limits, engines, clusters, output, operations, telemetry,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

@@ -147,7 +147,7 @@ This is gpuetl: 1.""",
 example.yaml:9:9: stage 'result', step 1: unknown step 'where'  [GE1010]
     - where: amount > 0
       ^^^^^
-Steps: filter, select, with_columns, drop, rename, cast, join, aggregate, window, kernel, sort, distinct, limit, union, intersect, except, explode, unnest, pivot, unpivot, fill_null, sample, fit, apply. Did you mean 'filter'?""",
+Steps: filter, select, with_columns, drop, rename, cast, join, aggregate, window, kernel, sort, distinct, limit, union, intersect, except, explode, unnest, pivot, unpivot, fill_gaps, fill_null, sample, fit, apply. Did you mean 'filter'?""",
         fixed="- filter: amount > 0",
     ),
     ErrorPage(

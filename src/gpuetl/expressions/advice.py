@@ -9,6 +9,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.constants import TEMPORAL_NAMES, constant_form, timestamp_of
 from gpuetl.expressions.foreign import reference_in_text
 from gpuetl.expressions.functions import Function
+from gpuetl.expressions.functions.distributions import COUNTED_NAMES
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax, parts
 from gpuetl.expressions.unparse import constant_text, shown_sql
@@ -50,6 +51,7 @@ def shown_name(function: Function) -> str:
     """Return what a user writes for the function."""
     distinct = function.kind == "aggregate" and function.name.endswith("_distinct")
     sign = function.name.removesuffix("_distinct") if distinct else SIGNS.get(function.name, function.name)
+    sign = COUNTED_NAMES.get(sign, sign)
     return sign if sign[0].isalpha() else f"'{sign}'"
 
 

@@ -56,6 +56,16 @@ class Language(Dialect):
         EXPONENT: ClassVar[dict[Any, Any]] = {TokenType.DSTAR: exp.Pow}
         QUOTED_TYPES_TO_PRESERVE: ClassVar = ZonedTypes()
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        LAMBDAS: ClassVar = {
+            sign: read for sign, read in parser.Parser.LAMBDAS.items() if sign != TokenType.ARROW
+        }  # `->` takes a part of JSON
+        COLUMN_OPERATORS: ClassVar = {
+            **parser.Parser.COLUMN_OPERATORS,
+            TokenType.ARROW: lambda self, this, path: self.expression(exp.JSONExtract(this=this, expression=path)),
+            TokenType.DARROW: lambda self, this, path: self.expression(
+                exp.JSONExtractScalar(this=this, expression=path)
+            ),
+        }
         PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {}  # `list[:n]` is a slice
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         ODBC_DATETIME_LITERALS: ClassVar[dict[str, Any]] = {}  # `{d: 1}` is a struct

@@ -14,7 +14,7 @@ from gpuetl.messages import coded
 
 CONDITION = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
 PARAMETER = "A parameter is written $name."
-NO_JSON = "Write s.a for the field of a struct, or regexp_extract(text, pattern) for part of a string."
+NO_COLON = "Write s.a for the field of a struct, or text ->> '$.a' for a part of JSON."
 
 SIGNS = {
     "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
@@ -22,7 +22,7 @@ SIGNS = {
     "^": "Databases differ on what it is: write a ** b for the power, or xor(a, b).",
     "~": "Write regexp_like(text, pattern).",
     "!~": "Write NOT regexp_like(text, pattern).", "~~": "Write LIKE.",
-    "->>": NO_JSON, "->": NO_JSON, "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
+    "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
     "`": 'Write a name with spaces in double quotes: "a b".',
     "≥": "Write >=.", "≤": "Write <=.", "≠": "Write <>.", "×": "Write *.", "÷": "Write /.", "·": "Write *.",
     "–": "Write -.", "—": "Write -.", "−": "Write -.",
@@ -202,7 +202,7 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
         return FOREIGN_WORDS["LAMBDA"]
     if "[" in words_before:
         return "Write substring(text, start, length), counted from 1."
-    return NO_JSON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
+    return NO_COLON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
 def _is_foreign(sign: str, ends_operand: bool) -> bool:

@@ -5,7 +5,7 @@ Written by `make docs` (tools/generate_functions.py) from the table in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -2360,6 +2360,136 @@ class Methods:
         """
         return self._call("decode", (self,))
 
+    def json_extract(self, path: str | int | Expression) -> Expression:
+        """`text -> path`: the value at a path, as JSON; null where there is none.
+
+        A path with * gives a list.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1, {"b": "x"}]}').json_extract("$.a[1]")` is `'{"b":"x"}'`.
+        """
+        return self._call("json_extract", (self, path))
+
+    def json_extract_string(self, path: str | int | Expression) -> Expression:
+        """`text ->> path`: a string at a path without its quotes, any other value as JSON.
+
+        Null for `null`, and where there is none. A path with * gives a list.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": {"b": "x"}}').json_extract_string("$.a.b")` is `"x"`.
+        """
+        return self._call("json_extract_string", (self, path))
+
+    def json_value(self, path: str | int | Expression) -> Expression:
+        """A string, number or boolean at a path as JSON, a string with its quotes.
+
+        Null for others.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1.5}').json_value("$.a")` is `"1.5"`.
+        """
+        return self._call("json_value", (self, path))
+
+    def json_exists(self, path: str | int | Expression) -> Expression:
+        """Whether there is a value at a path, perhaps `null`.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": null}').json_exists("$.a")` is `True`.
+        """
+        return self._call("json_exists", (self, path))
+
+    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+        """The type of the value.
+
+        OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
+        none.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1]}').json_type("$.a")` is `"ARRAY"`.
+        """
+        return self._call("json_type", (self,), (path,))
+
+    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+        """The number of elements of an array, 0 of another value.
+
+        Null where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("[1, 2, [3, 4]]").json_array_length()` is `3`.
+        """
+        return self._call("json_array_length", (self,), (path,))
+
+    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+        """The keys of an object in their order, no keys of another value.
+
+        Null where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"b": 1, "a": 2}').json_keys()` is `["b", "a"]`.
+        """
+        return self._call("json_keys", (self,), (path,))
+
+    def json_valid(self) -> Expression:
+        """Whether a string is JSON.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1').json_valid()` is `False`.
+        """
+        return self._call("json_valid", (self,))
+
+    def json(self) -> Expression:
+        """JSON without blanks.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1, 2]}').json()` is `'{"a":[1,2]}'`.
+        """
+        return self._call("json", (self,))
+
+    def to_json(self) -> Expression:
+        """A value as JSON.
+
+        JSON that is made in the same expression stays; other strings are quoted. NaN and infinities are an error.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b=["x", None]).to_json()` is `'{"a":1,"b":["x",null]}'`.
+        """
+        return self._call("to_json", (self,))
+
+    def json_array(self, *more: IntoExpression) -> Expression:
+        """The JSON array of values as `to_json` writes them.
+
+        Never null.
+
+        Example: `lit(1).json_array("x", None)` is `'[1,"x",null]'`.
+        """
+        return self._call("json_array", (self, *more))
+
+    def from_json(self, structure: str | Expression) -> Expression:
+        """JSON as values of declared types, such as 'STRUCT(a BIGINT, b VARCHAR[])'.
+
+        Null where a value is missing or does not convert, as by TRY_CAST of its text.
+
+        Example: `lit('{"a": 1, "b": ["x"]}').from_json("STRUCT(a BIGINT, b VARCHAR[])")` is `{"a": 1, "b": ["x"]}`.
+        """
+        return self._call("from_json", (self, structure))
+
+    def try_from_json(self, structure: str | Expression) -> Expression:
+        """As `from_json`, but null where the string is not JSON.
+
+        Example: `lit("{").try_from_json("STRUCT(a BIGINT)")` is `None`.
+        """
+        return self._call("try_from_json", (self, structure))
+
     def hash(self, *more: IntoExpression) -> Expression:
         """XXH64 of the values, in order, as int64.
 
@@ -2544,7 +2674,7 @@ class Methods:
         """
         return self._call("median", (self,))
 
-    def quantile(self, q: float | Expression) -> Expression:
+    def quantile(self, q: float | Sequence[float] | Expression) -> Expression:
         """The exact quantile, linear between the two values next to q·(count - 1).
 
         NaN is the greatest value.
@@ -2585,9 +2715,9 @@ class Methods:
         return self._call("last", (self,), ignore_nulls=ignore_nulls, only=only)
 
     def min_by(self, y: Expression) -> Expression:
-        """x of the row where y is least, null or not.
+        """x of the row where y is least.
 
-        Of rows that tie, the least x.
+        Rows where x or y is null are skipped; of rows that tie, the least x.
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
@@ -2596,15 +2726,37 @@ class Methods:
         return self._call("min_by", (self, y))
 
     def max_by(self, y: Expression) -> Expression:
-        """x of the row where y is greatest, null or not.
+        """x of the row where y is greatest.
 
-        Of rows that tie, the least x.
+        Rows where x or y is null are skipped; of rows that tie, the least x.
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
         Example: `col("x").max_by(col("x").negate())` is `1`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("max_by", (self, y))
+
+    def arg_min_null(self, y: Expression) -> Expression:
+        """x, null or not, of the row where y is least.
+
+        Of rows that tie, the least x, null last.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").arg_min_null(col("x").negate().coalesce(-5)).is_null()` is `True`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("arg_min_null", (self, y))
+
+    def arg_max_null(self, y: Expression) -> Expression:
+        """x, null or not, of the row where y is greatest.
+
+        Of rows that tie, the least x, null last.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").arg_max_null(col("x").coalesce(5)).is_null()` is `True`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("arg_max_null", (self, y))
 
     def count_if(self) -> Expression:
         """The number of rows where the condition is true.
@@ -2719,7 +2871,7 @@ class Methods:
         """
         return self._call("kurtosis_pop", (self,))
 
-    def quantile_disc(self, q: float | Expression) -> Expression:
+    def quantile_disc(self, q: float | Sequence[float] | Expression) -> Expression:
         """The value at the quantile, one of the values themselves.
 
         Of n values the one at max(1, n - floor(n - n·q)), the least is 1.
@@ -2865,18 +3017,104 @@ class Methods:
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
-        Example: `col("x").approx_count_distinct()` is `2`.
+        Example: `col("x").approx_count_distinct()` is `2`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("approx_count_distinct", (self,))
 
-    def approx_quantile(self, q: float | Expression) -> Expression:
+    def approx_quantile(self, q: float | Sequence[float] | Expression) -> Expression:
         """`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two values next to it have one sign; integers up to 256 are exact.
 
         An aggregate: for `aggregate`, `agg`, and `over` of groups.
 
-        Example: `col("x").approx_quantile(0.75)` is `1.5`.
+        Example: `col("x").approx_quantile(0.75)` is `1.5`, over x = 1, 1, 2, null, in the order of x.
         """
         return self._call("approx_quantile", (self, q))
+
+    def histogram(self) -> Expression:
+        """A map of the distinct values, ascending, to how often each comes.
+
+        Null of no values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").histogram().map_values()` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("histogram", (self,))
+
+    def entropy(self) -> Expression:
+        """The entropy of the distinct values in bits: the sum of p·log2(1 / p).
+
+        0 of no values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").entropy()` is `0.9182958340544896`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("entropy", (self,))
+
+    def approx_top_k(self, k: int | Expression) -> Expression:
+        """A list of the k most frequent values, exact, in the order of `values_by_frequency`.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").approx_top_k(1)` is `[1]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("approx_top_k", (self, k))
+
+    def values_by_frequency(self) -> Expression:
+        """A list of the distinct values, the most frequent first, of those that tie the least.
+
+        Null of no values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").values_by_frequency()` is `[1, 2]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("values_by_frequency", (self,))
+
+    def min_n(self, n: int | Expression) -> Expression:
+        """`min(x, n)`: a list of the n least values, ascending.
+
+        Null of no values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").min_n(2)` is `[1, 1]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("min_n", (self, n))
+
+    def max_n(self, n: int | Expression) -> Expression:
+        """`max(x, n)`: a list of the n greatest values, descending.
+
+        Null of no values.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").max_n(2)` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("max_n", (self, n))
+
+    def min_by_n(self, y: Expression, n: int | Expression) -> Expression:
+        """`min_by(x, y, n)`: a list of x of the n rows where y is least.
+
+        Rows where x or y is null are skipped; of rows that tie, the least x first.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").min_by_n(col("x").negate(), 2)` is `[2, 1]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("min_by_n", (self, y, n))
+
+    def max_by_n(self, y: Expression, n: int | Expression) -> Expression:
+        """`max_by(x, y, n)`.
+
+        A list of x of the n rows where y is greatest, as in `min_by`.
+
+        An aggregate: for `aggregate`, `agg`, and `over` of groups.
+
+        Example: `col("x").max_by_n(col("x").negate(), 2)` is `[1, 1]`, over x = 1, 1, 2, null, in the order of x.
+        """
+        return self._call("max_by_n", (self, y, n))
 
     def array_agg(self, *, only: Expression | None = None, order_by: OrderBy | None = None) -> Expression:
         """A list of the values with the nulls, of the rows where `only` is true, which FILTER sets.

@@ -158,6 +158,8 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
     exp.Bracket: ("this", "expressions"), exp.Lambda: ("this", "expressions"), exp.Array: ("expressions",),
+    exp.JSONExtract: ("this", "expression", "only_json_types"),
+    exp.JSONExtractScalar: ("this", "expression", "only_json_types", "scalar_only"),
     exp.Struct: ("expressions",),
     exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
@@ -166,6 +168,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 
 _TIGHTER = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod | exp.Pow
 """Operators that bind less tightly than `~` in some languages, and more tightly in others."""
+LAMBDA_TAKING = ("list_transform", "list_filter")
 _BITS = exp.BitwiseAnd | exp.BitwiseOr | exp.BitwiseLeftShift | exp.BitwiseRightShift
 KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
 
@@ -365,6 +368,23 @@ class _Lowering:
         if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Comprehension):
             return self.comprehension(node.expressions[0])
         return Apply("list_value", tuple(map(self.lower, node.expressions)), span=span_of(node))
+
+    def part_of_json(self, node: exp.JSONExtract | exp.JSONExtractScalar) -> Syntax:
+        """Lower `text -> path` and `text ->> path`; refuse what stands beside them where languages read on."""
+        parent = node.parent
+        beside = isinstance(parent, _TIGHTER | _BITS | exp.Neg | exp.BitwiseNot | exp.DPipe)
+        span = whole_span(self.text, span_of(node))
+        call = node.find_ancestor(exp.Anonymous) if isinstance(node.this, exp.Column) else None
+        if isinstance(call, exp.Anonymous) and ALIASES.get(name := str(call.this).lower(), name) in LAMBDA_TAKING:
+            hint = f"Write {name}(x, lambda {node.this.name}: …)."
+            raise InvalidExpression(coded("GE1102", "gpuetl does not support '->' for a lambda"), span, hint)
+        reads_on = isinstance(parent, exp.Cast) and self.text[span.stop :].lstrip().startswith("::")
+        if (beside and not (isinstance(parent, exp.DPipe) and node is parent.this)) or reads_on:
+            message = coded("GE1101", "languages differ on what is computed first here")
+            hint = f"Write ({shortened(self.text, span)}) in brackets."
+            raise InvalidExpression(message, whole_span(self.text, span_of(parent or node)), hint)
+        name = "json_extract_string" if isinstance(node, exp.JSONExtractScalar) else "json_extract"
+        return Apply(name, (self.lower(node.this), self.lower(node.expression)), span=span_of(node))
 
     def comprehension(self, node: exp.Comprehension) -> Syntax:
         """Lower `[x + 1 for x in list if x > 0]`, which is a `list_transform` of a `list_filter`."""
@@ -574,5 +594,6 @@ class _Lowering:
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
         exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_, exp.Lambda: lambda_,
+        exp.JSONExtract: part_of_json, exp.JSONExtractScalar: part_of_json,
         exp.Struct: struct, exp.ToMap: map_,
     }  # fmt: skip

@@ -45,6 +45,7 @@ from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
+from gpuetl.expressions.quantile_lists import QUANTILES, quantile_list
 from gpuetl.expressions.struct_calls import changed, packed, prefixed_column
 from gpuetl.expressions.subscripts import part_of, text_slice
 from gpuetl.expressions.syntax import (
@@ -579,6 +580,12 @@ def _scalar(syntax: Apply, scope: Scope) -> Expr:
     raise InvalidExpression(message, syntax.span, "Write scalar(stage.column).")
 
 
+def _quantile(syntax: Apply, scope: Scope) -> Expr:
+    """Type `quantile(x, [0.25, 0.5])`: a list of the quantiles, null where a group has no values."""
+    listed = quantile_list(syntax)
+    return _function_call(syntax, scope) if listed is None else _typed(listed, scope)
+
+
 def _over_elements(syntax: Apply, scope: Scope) -> Expr:
     """Type `list_transform(x, lambda e: …)`."""
     function = find_function(syntax.function, SCALARS)
@@ -598,6 +605,7 @@ _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone,
+    **dict.fromkeys(QUANTILES, _quantile),
 }  # fmt: skip
 """What is typed in a way of its own, by name."""
 
@@ -683,7 +691,9 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
 def _check_constant(function: Function, slot: Argument, argument: Syntax, syntax: Apply) -> None:
     if slot.constant and not isinstance(argument, Constant | ParameterName | Unreadable):
         message = coded("GE1105", f"{shown_name(function)} takes a constant or a $parameter as {slot.name}")
-        raise InvalidExpression(message, argument.span or syntax.span)
+        other = {"min_n": "least", "max_n": "greatest"}.get(function.name)
+        hint = f"Write {other}(a, b) to choose among columns." if other else ""
+        raise InvalidExpression(message, argument.span or syntax.span, hint)
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:

@@ -31,6 +31,7 @@ from gpuetl.plan.nodes import (
     Explode,
     Filter,
     Grouped,
+    InsertRows,
     Join,
     KernelReduction,
     Project,
@@ -163,9 +164,10 @@ def _widened(expr: Expr) -> bool:
     return isinstance(expr.operand if isinstance(expr, Cast) and expr.implicit else expr, Column)
 
 
-@passes.register
-def _explode(node: Explode, part: Expr) -> list[tuple[int, Expr]]:
-    """The rows of a list have the other columns in common."""
+@passes.register(Explode)
+@passes.register(InsertRows)
+def _repeated(node: Explode | InsertRows, part: Expr) -> list[tuple[int, Expr]]:
+    """The rows of a list, or those made next to a row, have the other columns in common."""
     return [] if can_fail(part) or columns_of(part) & node.new_columns else [(0, part)]
 
 

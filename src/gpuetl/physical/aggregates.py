@@ -207,7 +207,8 @@ def _high_moments(split: _SplitCalls, named_call: _NamedCall) -> Expr:
 def _extreme_by(split: _SplitCalls, named_call: _NamedCall) -> Expr:
     """Carry the value by which rows are compared."""
     y = named_call.call.args[1]
-    key_value = _call(named_call.call.function.name.removesuffix("_by"), y.dtype, y)
+    extreme = named_call.call.function.name.removeprefix("arg_").removesuffix("_null")
+    key_value = _call(extreme, y.dtype, y)
     parts = split.part(named_call.name, named_call.call), split.part(named_call.name, key_value)
     return split.merge(named_call.name, replace(named_call.call, args=parts))
 
@@ -276,6 +277,6 @@ _SPLIT: dict[str, Callable[[_SplitCalls, _NamedCall], Expr]] = {
     "product": _itself, "bitwise_and": _itself, "bitwise_or": _itself, "bitwise_xor": _itself,
     "approx_count_distinct": _distinct_estimate, "approx_quantile": _quantile_estimate,
     "wide_sum": _summed,  # of groups that others are made of
-    "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,
+    "first": _edge, "last": _edge, "arg_min_null": _extreme_by, "arg_max_null": _extreme_by,
     **dict.fromkeys(_FINISH, _moments), **dict.fromkeys(_FINISH_HIGH, _high_moments),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from gpuetl.io.data_file import RowGroup
 from gpuetl.places.paths import FilePath
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, SortKey
-from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, StateUnion, Union
+from gpuetl.plan.nodes import Grouped, InsertRows, Join, Project, Read, Sort, StateUnion, Union
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import INT64
@@ -108,7 +108,8 @@ class Map:
         if isinstance(self.operation, Project):
             names = {source: name for name, source in self.operation.passed.items()}
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
-        new_columns = self.operation.new_columns if isinstance(self.operation, Grouped) else frozenset[str]()
+        replaces = isinstance(self.operation, Grouped | InsertRows)
+        new_columns = self.operation.new_columns if replaces else frozenset[str]()
         return kept if all(name in self.schema and name not in new_columns for name in kept) else ()
 
     @property

@@ -26,6 +26,7 @@ from gpuetl.plan.nodes import (
     Distinct,
     Explode,
     Grouped,
+    InsertRows,
     Join,
     KernelReduction,
     Limit,
@@ -43,6 +44,8 @@ from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8
+GAP_ROWS = 2
+"""What a row becomes where gaps are filled, a guess."""
 DEEPEST = 32
 """Of widths upon each other: what is computed from what is computed, and so on, may have any values."""
 
@@ -142,7 +145,7 @@ def new_columns(operation: Node) -> Set[str]:
     """Return the columns whose values are not those of an input's column of that name."""
     if isinstance(operation, Aggregate | KernelReduction):
         return operation.schema.keys() - frozenset(operation.by)
-    return operation.new_columns if isinstance(operation, Grouped | Explode) else frozenset[str]()
+    return operation.new_columns if isinstance(operation, Grouped | Explode | InsertRows) else frozenset[str]()
 
 
 def _new_width(operation: Node, is_new: bool, input_width: Width, input_widths: Sequence[Width]) -> Width:
@@ -298,7 +301,7 @@ def is_guess(node: Physical) -> bool:
     if isinstance(node, Scan):
         return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
-    return isinstance(operation, Explode) or (isinstance(operation, Join) and repeats(operation))
+    return isinstance(operation, Explode | InsertRows) or (isinstance(operation, Join) and repeats(operation))
 
 
 def repeats(join: Join) -> bool:
@@ -358,6 +361,8 @@ def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
         return inputs[0] * LIST_ELEMENTS
     if isinstance(operation, Vocabulary):
         return max(1, inputs[0] // operation.min_count)
+    if isinstance(operation, InsertRows):
+        return inputs[0] * GAP_ROWS
     if isinstance(operation, Union):
         return sum(inputs)
     return _joined_rows(operation, *inputs) if isinstance(operation, Join) else inputs[0]

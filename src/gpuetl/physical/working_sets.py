@@ -18,6 +18,7 @@ from gpuetl.plan.nodes import (
     Filter,
     Grouped,
     GroupWindow,
+    InsertRows,
     Join,
     Kernel,
     KernelReduction,
@@ -71,6 +72,7 @@ WORK: dict[type[Node], Work] = {
         64, 16
     ),  # as Join, then sorting the right; bounds of slots (8 to 32), times in order (8), matches (4)
     Vocabulary: Work(64, 24),  # a table by hash, of 16 bytes for each of 2 to 4 slots a row
+    InsertRows: Work(16, 24),  # rows that each gives and their sums; rows, own rows and places of the output
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
 """What the cudf engine works with, as its handlers are written."""
@@ -91,6 +93,7 @@ HOST_WORK: dict[type[Node], Work] = {
     Join: Work(0, 34),
     AsofJoin: Work(0, 120),
     Vocabulary: Work(0, 90),
+    InsertRows: Work(0, 48, 0.3),
     Explode: Work(0, 38, 0.3),
 }
 """What the pandas engine works with: by how much the resident set grew, in the operations of
@@ -103,6 +106,7 @@ SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join,
 """On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {
     "median", "quantile", "mode", "count_distinct", "approx_count_distinct", "approx_quantile", "quantile_disc", "mad",
+    "histogram", "entropy", "values_by_frequency",
     "array_agg", "array_agg_distinct",
     "string_agg", "string_agg_distinct", *OF_DISTINCT,
 }  # fmt: skip

@@ -26,6 +26,7 @@ from gpuetl.plan.nodes import (
     Distinct,
     Explode,
     Filter,
+    InsertRows,
     Join,
     Kernel,
     KernelReduction,
@@ -281,6 +282,13 @@ def _(node: Explode, source: Lineage) -> Lineage:
     made = merged(*source.inputs_of("TRANSFORMATION", [node.column]))
     found = source.with_columns(dict.fromkeys(node.new_columns, made))
     return found if node.keep_empty else found._replace(rows=source.with_rows("FILTER", [node.column]).rows)
+
+
+@lineage_of.register(InsertRows)
+def _(node: InsertRows, source: Lineage) -> Lineage:
+    numbers = [node.before, node.after]
+    made = merged(*source.inputs_of("TRANSFORMATION", numbers))
+    return source.with_rows("CONDITIONAL", numbers).with_columns({node.place: made})
 
 
 @lineage_of.register(Window)

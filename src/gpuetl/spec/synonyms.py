@@ -19,7 +19,9 @@ SYNONYMS = {
     "aggregate": "groupby agg summarize summarise", "window": "over partitionby",
     "sort": "orderby sortby sortvalues arrange", "limit": "head take top fetch slice",
     "distinct": "dedupe dedup deduplicate dropduplicates unique", "explode": "flatten",
-    "fill_null": "fillna fillnulls", "sample": "tablesample", "kernel": "udf map mapbatches",
+    "fill_null": "fillna fillnulls",
+    "fill_gaps": "resample upsample gapfill timebucketgapfill asfreq complete expand",
+    "sample": "tablesample", "kernel": "udf map mapbatches",
     # kinds of joins, and what validates them
     "full": "outer fullouter", "left": "leftouter", "right": "rightouter", "semi": "leftsemi", "anti": "leftanti",
     "one_to_one": "1:1", "many_to_one": "m:1 n:1", "one_to_many": "1:m 1:n", "many_to_many": "m:m n:n m:n",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.plan.node import Node, SingleInput
-from gpuetl.plan.nodes import Aggregate, AsofJoin, Distinct, Explode, Grouped, Join, Project, Sort
+from gpuetl.plan.nodes import Aggregate, AsofJoin, Distinct, Explode, Grouped, InsertRows, Join, Project, Sort
 
 
 def stage_keys(node: Node) -> tuple[str, ...]:
@@ -32,5 +32,5 @@ def names_below(node: Node, names: dict[str, str]) -> dict[str, str]:
     """Return what the columns of a node's input are called in the end, given what its own are."""
     if isinstance(node, Project):
         return {source: names[name] for name, source in node.passed.items() if name in names}
-    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
+    new_columns = node.new_columns if isinstance(node, Grouped | Explode | InsertRows) else frozenset[str]()
     return {inner: outer for inner, outer in names.items() if inner not in new_columns}

@@ -16,7 +16,7 @@ from gpuetl.messages import coded
 from gpuetl.physical.size_estimates import CSV_ROW_BYTES
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
-from gpuetl.plan.nodes import AsofJoin, Explode, Filter, Grouped, Join, Project, Read, Union
+from gpuetl.plan.nodes import AsofJoin, Explode, Filter, Grouped, InsertRows, Join, Project, Read, Union
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
@@ -138,7 +138,7 @@ def traced_columns(node: Node, inputs: list[Traced]) -> Traced:
     if isinstance(node, Union):
         left, right = inputs
         return {name: left.get(name, frozenset()) | right.get(name, frozenset()) for name in node.schema}
-    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
+    new_columns = node.new_columns if isinstance(node, Grouped | Explode | InsertRows) else frozenset[str]()
     known = {**(inputs[1] if len(inputs) > 1 else {}), **inputs[0]}
     return {name: known[name] for name in node.schema if name in known and name not in new_columns}
 
@@ -188,7 +188,7 @@ def sampled_by(node: Node, inputs: list[frozenset[str] | None]) -> frozenset[str
     if isinstance(node, Join | AsofJoin) and right is not None and node.how not in ("semi", "anti"):
         keys = frozenset(a for a, b in zip(node.left_on, node.right_on, strict=True) if b in right)
         names = (names | keys | right) if left is None or names & keys else frozenset()
-    new_columns = node.new_columns if isinstance(node, Grouped | Explode) else frozenset[str]()
+    new_columns = node.new_columns if isinstance(node, Grouped | Explode | InsertRows) else frozenset[str]()
     return frozenset(name for name in names if name in node.schema and name not in new_columns)
 
 

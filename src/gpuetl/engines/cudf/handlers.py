@@ -8,6 +8,7 @@ from gpuetl.engines.cudf.relational import (
     aggregate,  # noqa: F401  each registers its handler
     asof_join,  # noqa: F401
     condition_join,  # noqa: F401
+    insert_rows,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
     kernel_reduction,  # noqa: F401

@@ -22,6 +22,7 @@ from gpuetl.engines.pandas.relational import (
     aggregate,  # noqa: F401  it registers its handler, as do those below
     asof_join,  # noqa: F401
     condition_join,  # noqa: F401
+    insert_rows,  # noqa: F401
     join,  # noqa: F401
     kernel,  # noqa: F401
     python_kernel,  # noqa: F401

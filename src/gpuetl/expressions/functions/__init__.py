@@ -13,9 +13,11 @@ from gpuetl.expressions.functions import (
     calendar,
     characters,
     collecting,
+    distributions,
     formats,
     hashing,
     integers,
+    json,
     list_aggregates,
     list_edits,
     lists,
@@ -53,10 +55,12 @@ MODULES = (
     structs,
     maps,
     binary,
+    json,
     hashing,
     aggregates,
     moments,
     sketches,
+    distributions,
     collecting,
     windows,
 )
@@ -95,12 +99,19 @@ ALIASES = {
     "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
     "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
     "xor": "bit_xor", "round_even": "round", "greatest_common_divisor": "gcd", "least_common_multiple": "lcm",
-    "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex", "next_after": "nextafter",
+    "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex",
+    "json_extract_path": "json_extract", "json_extract_path_text": "json_extract_string", "json_transform": "from_json",
+    "json_quote": "to_json", "array_to_json": "to_json", "row_to_json": "to_json", "json_encode": "to_json", "next_after": "nextafter",
     "dayname": "day_name", "monthname": "month_name", "dayofmonth": "day", "datetrunc": "date_trunc", "datediff": "date_diff",
     "datesub": "date_sub", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
     "to_seconds": "seconds", "to_milliseconds": "milliseconds", "to_microseconds": "microseconds",
 }  # fmt: skip
-OVERLOADS = {("bit_and", 1): "bitwise_and", ("bit_or", 1): "bitwise_or", ("bit_xor", 1): "bitwise_xor"}
+OVERLOADS = {
+    ("bit_and", 1): "bitwise_and",
+    ("bit_or", 1): "bitwise_or",
+    ("bit_xor", 1): "bitwise_xor",
+    **distributions.COUNTED,
+}
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
@@ -114,7 +125,9 @@ INSTEAD = {
     **dict.fromkeys(("format", "printf"), "Write 'a' || CAST(x AS string), or concat_ws('', …)."),
     "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
     "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
-    **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "gpuetl reads no JSON in strings: write regexp_extract(text, pattern)."),
+    **dict.fromkeys(("get_json_object", "json_extract_scalar", "json_path_match"), "Write json_extract_string(text, path), or text ->> '$.a'."),
+    **dict.fromkeys(("json_decode", "parse_json"), "Write from_json(text, 'STRUCT(a BIGINT)')."),
+    **dict.fromkeys(("json_each", "json_tree"), "Write json_extract(text, '$.a[*]'), and explode the list in a step."),
     "regexp_substr": "Write regexp_extract(text, pattern).",
     "array": "Write [a, b, c].",
     "dateadd": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
@@ -137,6 +150,9 @@ INSTEAD = {
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
     "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
+    **dict.fromkeys(("favg", "fsum", "kahan_sum", "sumkahan"), "Write sum(x) or mean(x); sum(CAST(x AS decimal(38, 6))) is exact."),
+    "sum_no_overflow": "Write sum(x), which stops where the total leaves its type.",
+    "reservoir_quantile": "Write approx_quantile(x, q), or quantile(x, q).", "bitstring_agg": "Write bit_or(1 << x).",
     "collect_set": "Write array_agg(DISTINCT x), which keeps a null.", "unnest": "Use an explode step for a list, and an unnest step for a struct.",
     "row": "Write struct_pack(a := x, b := y).", "named_struct": "Write struct_pack(a := x, b := y).",
     **dict.fromkeys(("isnull", "isna"), "Write x IS NULL, or x.is_null() in Python."),
@@ -150,7 +166,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

@@ -131,10 +131,14 @@ FUNCTIONS = (
               "are kept unless `ignore_nulls`.", "first(x)", 1),
     Aggregate("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
               "last(x, ignore_nulls => true)", 2),
-    Aggregate("min_by", "x y", anything(), "x of the row where y is least, null or not; of rows that tie, the least x.",
-              "min_by(x, -x)", 2),
-    Aggregate("max_by", "x y", anything(), "x of the row where y is greatest, null or not; of rows that tie, the least x.",
-              "max_by(x, -x)", 1),
+    Aggregate("min_by", "x y", anything(), "x of the row where y is least; rows where x or y is null are skipped; of rows that tie, the "
+              "least x.", "min_by(x, -x)", 2, definition="arg_min_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
+    Aggregate("max_by", "x y", anything(), "x of the row where y is greatest; rows where x or y is null are skipped; of rows that tie, "
+              "the least x.", "max_by(x, -x)", 1, definition="arg_max_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
+    Aggregate("arg_min_null", "x y", anything(), "x, null or not, of the row where y is least; of rows that tie, the least x, null last.",
+              "arg_min_null(x, coalesce(-x, -5)) IS NULL", True),
+    Aggregate("arg_max_null", "x y", anything(), "x, null or not, of the row where y is greatest; of rows that tie, the least x, null last.",
+              "arg_max_null(x, coalesce(x, 5)) IS NULL", True),
     Aggregate("count_if", "condition", fixed(BOOL, returns=INT64), "The number of rows where the condition is true.",
               "count_if(x = 1)", 2),
     Aggregate("any", "x", fixed(BOOL, returns=BOOL), "Whether any value is true.", "any(x > 1)", True),
@@ -166,8 +170,7 @@ FILTERED = {
     "last": "only",
     "rolling_first": "only",
     "rolling_last": "only",
-    "min_by": "y",
-    "max_by": "y",
+    **dict.fromkeys(("min_by", "max_by", "arg_min_null", "arg_max_null", "min_by_n", "max_by_n"), "y"),
 }
 """The argument by which FILTER leaves rows out, where it is not x: null there has a row skipped, false as `only`."""
 

@@ -6,6 +6,7 @@ from gpuetl.plan.nodes.condition_join import ConditionJoin
 from gpuetl.plan.nodes.distinct import Distinct
 from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter, NewRows
+from gpuetl.plan.nodes.insert_rows import InsertRows
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel, KernelReduction, PythonKernel
 from gpuetl.plan.nodes.project import Project, passing
@@ -19,7 +20,7 @@ from gpuetl.plan.nodes.write import Write
 
 NODES = (
     Read, Filter, Project, Join, AsofJoin, Aggregate, Window, GroupWindow, Kernel, KernelReduction, PythonKernel, Sort,
-    Limit, Distinct, Union, Explode, Vocabulary, Write,
+    Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Filter",
     "GroupWindow",
     "Grouped",
+    "InsertRows",
     "Join",
     "KeptWindow",
     "Kernel",

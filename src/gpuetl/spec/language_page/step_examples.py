@@ -30,6 +30,14 @@ USERS = Given(
     {"id": "int64", "address": "struct<city: string, zip: string>"},
     [(1, {"city": "Rome", "zip": "00184"}), (2, None)],
 )
+SLOTS = Given(
+    {"sensor": "string", "slot": "timestamp", "value": "int64"},
+    [
+        ("a", "2026-11-01T09:45:00", 5),
+        ("a", "2026-11-01T10:30:00", 7),
+        ("b", "2026-11-01T10:00:00", 1),
+    ],
+)
 TWIN = 'def scaled(x, scale):\n    return {"y": x * scale}\n'
 
 STEP_EXAMPLES = {
@@ -79,7 +87,7 @@ STEP_EXAMPLES = {
         "    reference: scaled.py:scaled\n",
         {"points": Given({"x": "float64"}, [(1.0,), (None,), (2.5,)])},
         ("GE1301", "GE1302", "GE1303", "GE1304", "GE1305", "GE1306", "GE1307", "GE1308", "GE1890", "GE1891", "GE1892",
-         "GE1893", "GE1894", "GE2005", "GE2006", "GE2012", "GE2013"),
+         "GE1893", "GE1894", "GE1895", "GE2005", "GE2006", "GE2012", "GE2013"),
         {"scaled.py": TWIN},
     ),
     "sort": Example(
@@ -126,6 +134,18 @@ STEP_EXAMPLES = {
         "- unpivot: {columns: [jan, feb], names_to: month, values_to: sold, nulls: drop}\n- sort: [id, month]\n",
         {"sold": Given({"id": "int64", "jan": "int64", "feb": "int64"}, [(1, 3, 5), (2, None, 4)])},
         ("GE1023", "GE1823"),
+    ),
+    "fill_gaps": Example(
+        "- fill_gaps: {by: sensor, on: slot, every: 15 minutes, mark: made}\n"
+        "- window: {by: sensor, order_by: slot, columns: {last: ffill(value)}}\n",
+        {"slots": SLOTS},
+        ("GE1851", "GE1023"),
+        more={
+            "The same hours for each sensor:": (
+                "- fill_gaps:\n    by: sensor\n    on: slot\n    every: 1 hour\n"
+                "    start: TIMESTAMP '2026-11-01 09:00'\n    before: TIMESTAMP '2026-11-01 11:00'\n"
+            )
+        },
     ),
     "fill_null": Example("- fill_null: {amount: 0}\n", {"sales": SALES}, ("GE1103",)),
     "fit": Example(

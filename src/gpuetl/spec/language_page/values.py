@@ -79,6 +79,8 @@ Expressions take nested values apart:
 | `m['key']` | the value of a map's key |
 | `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |
 | `text[1]`, `text[2:3]`, `text[-3:]` | characters of a string, as elements of a list |
+| `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes |
+| `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |
 """
 TYPES_END = """\
 The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of

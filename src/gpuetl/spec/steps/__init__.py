@@ -4,6 +4,7 @@ from gpuetl.plugin_discovery import PluginTable
 from gpuetl.spec.steps.aggregate import Aggregate
 from gpuetl.spec.steps.columns import CastColumns, Drop, Rename, Select, WithColumns
 from gpuetl.spec.steps.explode import Explode
+from gpuetl.spec.steps.fill_gaps import FillGaps
 from gpuetl.spec.steps.fill_null import FillNull
 from gpuetl.spec.steps.fit import Apply, Fit
 from gpuetl.spec.steps.join import Join
@@ -23,12 +24,12 @@ STEPS: PluginTable[type[Step]] = PluginTable("step", step_of, {
     step.verb: step
     for step in (
         Filter, Select, WithColumns, Drop, Rename, CastColumns, Join, Aggregate, Window, Kernel, Sort, Distinct, Limit,
-        Union, Intersect, Except, Explode, Unnest, Pivot, Unpivot, FillNull, Sample, Fit, Apply,
+        Union, Intersect, Except, Explode, Unnest, Pivot, Unpivot, FillGaps, FillNull, Sample, Fit, Apply,
     )
 })  # fmt: skip
 
 __all__ = [
-    "STEPS", "Aggregate", "Apply", "CastColumns", "Context", "Distinct", "Drop", "Except", "Explode", "FillNull",
-    "Filter", "Fit", "Intersect", "Join", "Kernel", "Limit", "Pivot", "Rename", "Sample", "Select", "Sort", "Step",
-    "Union", "Unnest", "Unpivot", "Window", "WithColumns",
+    "STEPS", "Aggregate", "Apply", "CastColumns", "Context", "Distinct", "Drop", "Except", "Explode", "FillGaps",
+    "FillNull", "Filter", "Fit", "Intersect", "Join", "Kernel", "Limit", "Pivot", "Rename", "Sample", "Select",
+    "Sort", "Step", "Union", "Unnest", "Unpivot", "Window", "WithColumns",
 ]  # fmt: skip

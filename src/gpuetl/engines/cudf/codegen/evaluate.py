@@ -43,8 +43,10 @@ from gpuetl.engines.no_result import (
     LONG_STRINGS,
     NEVER_SHOWN,
     NO_CODE_POINT,
+    NOT_A_JSON_NUMBER,
     NOT_BASE64,
     NOT_HEX,
+    NOT_JSON,
     NOT_UTF8,
     NULL_ELEMENT,
     NULL_KEY,
@@ -104,6 +106,8 @@ REASONS = (
     EMPTY_STRING,
     EQUAL_KEYS,
     NULL_KEY,
+    NOT_JSON,
+    NOT_A_JSON_NUMBER,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

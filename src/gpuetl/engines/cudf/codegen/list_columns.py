@@ -25,8 +25,15 @@ from gpuetl.types.nested_types import is_nested
 # Lists of strings made of a text: one kernel counts the parts, one writes them.
 
 
+JSON_PARTS: dict[Expr, str] = {
+    Literal("elements", STRING): "json::ARRAY, false",
+    Literal("values", STRING): "json::OBJECT, false",
+    Literal("keys", STRING): "json::OBJECT, true",
+}
+"""What is listed, by what it is named."""
 PARTS: dict[str, Callable[[Call, Sequence[str]], str]] = {
     "split": lambda call, texts: f"SplitParts{{{', '.join(texts)}}}",
+    "json_parts": lambda call, texts: f"json::ListedParts<{JSON_PARTS[call.args[1]]}>({texts[0]})",
     "regexp_extract_all": lambda call, texts: regex.all_matches(call, texts[0]),
     "regexp_split_to_array": lambda call, texts: regex.parts_between(call, texts[0]),
 }

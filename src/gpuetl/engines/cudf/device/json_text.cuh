@@ -7,7 +7,34 @@ namespace json {
 // What a value is.  A string is ESCAPED where it has backslashes.
 enum Kind : uint8_t { MISSING, NIL, STRING, ESCAPED, INTEGER, NUMBER, BOOLEAN, OBJECT, ARRAY };
 
-constexpr int MOST_DEPTH = 64;
+// The open containers, the innermost last: whether each is an object.
+struct Levels {
+    static constexpr int MOST = 64;
+    uint64_t objects = 0;
+    int depth = 0;
+
+    DEVICE bool open(bool object) {
+        objects = objects << 1 | object;
+        return ++depth <= MOST;
+    }
+    DEVICE bool in_object() const { return objects & 1; }
+    DEVICE void close() { objects >>= 1, --depth; }
+};
+struct ManyLevels {
+    static constexpr int MOST = 256;
+    uint64_t objects[MOST / 64];
+    int depth = 0;
+
+    DEVICE bool open(bool object) {
+        if (depth == MOST) return false;
+        const uint64_t bit = uint64_t(1) << (depth & 63);
+        uint64_t& word = objects[depth++ >> 6];
+        word = object ? word | bit : word & ~bit;
+        return true;
+    }
+    DEVICE bool in_object() const { return depth && objects[(depth - 1) >> 6] >> ((depth - 1) & 63) & 1; }
+    DEVICE void close() { --depth; }
+};
 
 // Where a value stands.  Of a string: its first byte after the quote, and its size without escapes.
 struct Value {
@@ -17,6 +44,7 @@ struct Value {
 };
 
 DEVICE bool is_digit(int c) { return c >= '0' && c <= '9'; }
+DEVICE bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 DEVICE int hex_digit(int c) {
     if (is_digit(c)) return c - '0';
     c |= 0x20;
@@ -37,7 +65,7 @@ struct Scanner {
         return true;
     }
     DEVICE void skip_blanks() {
-        while (at < end && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r')) ++at;
+        while (at < end && is_blank(text[at])) ++at;
     }
     DEVICE bool digits() {
         const int32_t start = at;
@@ -143,16 +171,14 @@ struct Scanner {
     }
 
     // An object or array with all that is in it.
-    DEVICE bool container(Value& value) {
-        uint64_t objects = 0;  // a bit for each open container, the innermost last
-        int depth = 0;
+    template <class LEVELS> DEVICE bool container(Value& value) {
+        LEVELS levels;
         Value inner;
         value = {at, 0, peek() == '{' ? OBJECT : ARRAY};
         for (;;) {
             const int c = peek();
             if (c == '{' || c == '[') {
-                if (++depth > MOST_DEPTH) return false;
-                objects = objects << 1 | (c == '{');
+                if (!levels.open(c == '{')) return false;
                 ++at;
                 skip_blanks();
                 if (peek() != (c == '{' ? '}' : ']')) {
@@ -163,22 +189,22 @@ struct Scanner {
                 if (!scalar(inner)) return false;
                 skip_blanks();
             }
-            while (depth && accept(objects & 1 ? '}' : ']')) {
-                objects >>= 1;
-                if (--depth) skip_blanks();
+            while (levels.depth && accept(levels.in_object() ? '}' : ']')) {
+                levels.close();
+                if (levels.depth) skip_blanks();
             }
-            if (!depth) break;
+            if (!levels.depth) break;
             if (!accept(',')) return false;
             skip_blanks();
-            if (objects & 1 && !key(inner)) return false;
+            if (levels.in_object() && !key(inner)) return false;
         }
         value.size = at - value.start;
         return true;
     }
 
-    DEVICE bool value(Value& found) {
+    template <class LEVELS = Levels> DEVICE bool value(Value& found) {
         const int c = peek();
-        return c == '{' || c == '[' ? container(found) : scalar(found);
+        return c == '{' || c == '[' ? container<LEVELS>(found) : scalar(found);
     }
 };
 

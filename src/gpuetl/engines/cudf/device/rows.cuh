@@ -242,6 +242,8 @@ enum Reason : int {
     EMPTY_STRING = 30,
     EQUAL_KEYS = 31,      // of a map
     NULL_KEY = 32,
+    NOT_JSON = 33,
+    NO_JSON_NUMBER = 34,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

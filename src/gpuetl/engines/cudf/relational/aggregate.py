@@ -22,11 +22,11 @@ from gpuetl.engines.cudf.relational.sorted_aggregates import (
     extreme,
     mad,
     median,
-    mode,
     quantile,
     quantile_disc,
     value_by,
 )
+from gpuetl.engines.cudf.relational.value_counts import DISTRIBUTIONS
 from gpuetl.expressions.functions.aggregates import is_sort_key
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.plan.nodes import Aggregate, GroupWindow
@@ -36,11 +36,10 @@ Handler = Callable[[Groups, Call, Aggregate], Vector]
 PICKS: dict[str, Handler] = {
     "first": lambda groups, call, operation: edge(groups, call, operation, last=False),
     "last": lambda groups, call, operation: edge(groups, call, operation, last=True),
-    "min_by": lambda groups, call, operation: value_by(groups, call, greatest=False),
-    "max_by": lambda groups, call, operation: value_by(groups, call, greatest=True),
+    "arg_min_null": lambda groups, call, operation: value_by(groups, call, greatest=False),
+    "arg_max_null": lambda groups, call, operation: value_by(groups, call, greatest=True),
     "min": lambda groups, call, operation: extreme(groups, call, greatest=False),
     "max": lambda groups, call, operation: extreme(groups, call, greatest=True),
-    "mode": lambda groups, call, operation: mode(groups, call),
     "median": lambda groups, call, operation: median(groups, call),
     "quantile": lambda groups, call, operation: quantile(groups, call),
     "quantile_disc": lambda groups, call, operation: quantile_disc(groups, call),
@@ -58,7 +57,7 @@ def of_call(handler: Callable[[Groups, Call], Vector]) -> Handler:
     return lambda groups, call, operation: handler(groups, call)
 
 
-PICKS |= {name: of_call(own) for name, own in SKETCHES.items()}
+PICKS |= {name: of_call(own) for name, own in {**SKETCHES, **DISTRIBUTIONS}.items()}
 
 
 def one_call(groups: Groups, call: Call, operation: Aggregate) -> Vector:

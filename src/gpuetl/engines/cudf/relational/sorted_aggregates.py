@@ -79,7 +79,7 @@ class Runs:
         return edges(self.codes, groups.count, last, groups.machine)
 
 
-# Aggregates that pick a row of each group after sorting: first, last, min_by, max_by, mode, and extremes of strings.
+# Aggregates that pick a row of each group after sorting: first, last, min_by, max_by, and extremes of strings.
 
 
 def values_at(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
@@ -121,20 +121,6 @@ def extreme(groups: Groups, call: Call, greatest: bool) -> Vector:
     (x,) = call.args
     runs = Runs.of(groups, groups.valid(x), [groups.key(x, greatest)])
     return values_at(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
-
-
-def mode(groups: Groups, call: Call) -> Vector:
-    """The most frequent value that is not null, the least of those that tie."""
-    (x,) = call.args
-    machine, runs = groups.machine, Runs.of(groups, groups.valid(x), [groups.key(x)])
-    starts = numbers_where(runs.new, machine)
-    codes, others = pick(runs.codes, starts, machine), machine.arrays.empty(len(starts), "uint32")
-    arguments = [len(starts), len(runs.rows), starts, others]
-    machine.launch(machine.closed("groups"), "count_others", len(starts), arguments)
-    order = machine.sorted_order([codes.view("uint32"), others])
-    rows = pick(runs.rows, pick(starts, order, machine), machine)
-    places = Runs(rows, pick(codes, order, machine), runs.new[:0]).edge(groups)
-    return values_at(groups, canonical(groups.column(x), machine), rows, places)
 
 
 # Quantiles: each group's values sorted, and the value at a place among them, linear between the two beside it.

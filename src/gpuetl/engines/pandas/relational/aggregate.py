@@ -23,6 +23,7 @@ from gpuetl.engines.pandas.columns.column import (
 from gpuetl.engines.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.engines.pandas.expressions.means import decimal_limbs, integer_limbs, nearest_floats, nearest_integers
 from gpuetl.engines.pandas.pandas_operation import run_operation
+from gpuetl.engines.pandas.relational.aggregate_distributions import DISTRIBUTIONS
 from gpuetl.engines.pandas.relational.aggregate_lists import array_agg, of_distinct, string_agg
 from gpuetl.engines.pandas.relational.aggregate_moments import MOMENTS
 from gpuetl.engines.pandas.relational.aggregate_picks import (
@@ -30,7 +31,6 @@ from gpuetl.engines.pandas.relational.aggregate_picks import (
     last_value,
     mad,
     median,
-    mode,
     quantile,
     quantile_disc,
     value_of_greatest,
@@ -208,15 +208,15 @@ AGGREGATES: dict[str, Handler] = {
     "array_agg_distinct": array_agg,
     "string_agg": string_agg,
     "string_agg_distinct": string_agg,
-    "mode": mode,
     "median": median,
     "mad": mad,
     "quantile_disc": quantile_disc,
     "quantile": quantile,
     "first": first_value,
     "last": last_value,
-    "min_by": value_of_least,
-    "max_by": value_of_greatest,
+    "arg_min_null": value_of_least,
+    "arg_max_null": value_of_greatest,
+    **DISTRIBUTIONS,
     **SKETCHES,
     **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES, **MOMENTS}.items()},
     "sum": of_chunks(SUMS["sum"]),

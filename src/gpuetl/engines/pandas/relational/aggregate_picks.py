@@ -1,4 +1,4 @@
-"""Aggregates that sort a group's rows: first, last and extremes, quantiles and modes."""
+"""Aggregates that sort a group's rows: first, last and extremes, and quantiles."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import INT64_MAX, Masked, canonical, from_masked, take_or_null, to_masked
-from gpuetl.engines.pandas.columns.keys import Groups, encode_keys
+from gpuetl.engines.pandas.columns.keys import Groups
 from gpuetl.engines.pandas.columns.order import note_ties, ordinal
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, Ints
 from gpuetl.expressions.functions.aggregates import BY_KEY, edge_arguments
@@ -96,7 +95,7 @@ def value_by(rows: GroupedRows, call: Call, key: SortKey) -> Any:
     return take_or_null(canonical(rows.column(x)), selected_rows.rows)
 
 
-# Aggregates over the distribution of a group's values: quantiles and the mode.  NaN is the greatest value.
+# Aggregates over the distribution of a group's values: quantiles.  NaN is the greatest value.
 
 
 Floats = NDArray[np.float64]
@@ -148,20 +147,6 @@ def quantile_at(rows: GroupedRows, argument: Expr, q: float) -> Any:
     """Return the quantile of a column, which is sorted once for all its quantiles."""
     ascending = rows.once(("ascending", argument), lambda: Ascending.of(rows.groups, rows.column(argument)))
     return from_masked(ascending.quantile(q), FLOAT64)
-
-
-def mode(rows: GroupedRows, call: Call) -> Any:
-    """The most frequent value that is not null, the least of those that tie."""
-    column = canonical(rows.column(call.args[0]))
-    kept = np.flatnonzero(rows.valid(call.args[0]))
-    values = column.take(kept)
-    codes = rows.groups.codes[kept]
-    distinct = encode_keys([pa.array(codes), values], len(kept))
-    owners = replace(rows.groups, codes=codes[distinct.first_rows])
-    frequent = -np.bincount(distinct.codes, minlength=distinct.count)
-    digits = [frequent, ordinal(values.take(distinct.first_rows), SortKey("x"))]
-    selected_rows = least_rows(owners, np.arange(distinct.count), digits)
-    return take_or_null(values.take(distinct.first_rows), selected_rows.rows)
 
 
 def quantile_disc(rows: GroupedRows, call: Call) -> Any:

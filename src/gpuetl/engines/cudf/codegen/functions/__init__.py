@@ -12,6 +12,8 @@ from gpuetl.engines.cudf.codegen.functions import (
     formats,
     hashing,
     integers,
+    json,
+    json_writing,
     like,
     list_aggregates,
     list_edits,
@@ -31,7 +33,8 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, like, list_aggregates,
+    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
+    json_writing, like, list_aggregates,
     list_edits, lists, logic, maps, mathematics, means, nested, timestamps, regex, strings, zones,
 )  # fmt: skip
 

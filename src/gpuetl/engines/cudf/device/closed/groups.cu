@@ -89,3 +89,18 @@ KERNEL find_deviations(int64_t rows, const int32_t* codes, const double* centers
     FOR_EACH_ROW(row, rows)
         if (row < rows) made[row] = fabs(values[row] - centers[codes[row]]);
 }
+KERNEL measure_runs(int64_t runs, const int32_t* starts, int64_t* sizes) {
+    FOR_EACH_ROW(run, runs) if (run < runs) sizes[run] = starts[run + 1] - starts[run];
+}
+// What each distinct value adds to the entropy of its group, whose values are from `first` of it to that of the next.
+KERNEL entropy_terms(int64_t runs, const int32_t* codes, const int32_t* first, const int32_t* starts, double* terms) {
+    FOR_EACH_ROW(run, runs) {
+        if (run >= runs) continue;
+        const double count = starts[run + 1] - starts[run];
+        const double all = starts[first[codes[run] + 1]] - starts[first[codes[run]]];
+        terms[run] = count / all * log2(all / count);
+    }
+}
+KERNEL choose_found(int64_t rows, const uint8_t* found, const double* values, double* chosen) {
+    FOR_EACH_ROW(row, rows) if (row < rows) chosen[row] = found[row] ? values[row] : 0.0;
+}

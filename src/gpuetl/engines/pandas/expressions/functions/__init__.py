@@ -13,6 +13,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     formats,
     hashing,
     integers,
+    json,
     list_aggregates,
     list_edits,
     lists,
@@ -31,7 +32,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS,
     **regex.HANDLERS, **characters.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
-    **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
+    **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
     **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip

@@ -1,0 +1,266 @@
+// JSON in strings: whether a text is JSON, values at paths, and values written anew.
+//
+// A text is checked as a whole first.  What is read after that takes its form for granted.
+#pragma once
+#include "json_text.cuh"
+#include "number_text.cuh"
+#include "strings.cuh"
+
+namespace json {
+
+DEVICE Scanner scanner_of(String text) { return {(const uint8_t*)text.data, 0, int32_t(text.size)}; }
+
+CALLED bool read_document(String text, Value& value) {
+    Scanner scanner = scanner_of(text);
+    scanner.skip_blanks();
+    if (!scanner.value<ManyLevels>(value)) return false;
+    scanner.skip_blanks();
+    return scanner.at == scanner.end;
+}
+
+DEVICE bool is_valid(String text) {
+    Value value;
+    return read_document(text, value);
+}
+
+// ---- strings --------------------------------------------------------------------------------------------------------
+
+template <class OUT> DEVICE void put_escaped(OUT& out, uint32_t point) {
+    const char* const letters = "btn?fr";  // of 8 to 13
+    if (point == '"' || point == '\\') {
+        out.put('\\');
+        out.put(char(point));
+    } else if (point >= 0x20) {
+        put_code_point(out, point);
+    } else if (point >= 8 && point <= 13 && point != 11) {
+        out.put('\\');
+        out.put(letters[point - 8]);
+    } else {
+        out.put(String{"\\u00", 4});
+        out.put(char('0' + (point >> 4)));
+        out.put(char((point & 15) < 10 ? '0' + (point & 15) : 'A' + (point & 15) - 10));
+    }
+}
+
+// The characters up to the quote that ends a string, which is passed.
+template <class OUT> DEVICE void put_characters(OUT& out, Scanner& scanner) {
+    for (uint8_t c; (c = scanner.text[scanner.at++]) != '"';) {
+        if (c == '\\') put_code_point(out, uint32_t(scanner.escape()));
+        else out.put(char(c));
+    }
+}
+
+// A string from its first quote to its last, without needless escapes.
+template <class OUT> DEVICE void put_quoted(OUT& out, Scanner& scanner) {
+    out.put('"');
+    ++scanner.at;
+    for (uint8_t c; (c = scanner.text[scanner.at++]) != '"';) {
+        if (c == '\\') put_escaped(out, uint32_t(scanner.escape()));
+        else out.put(char(c));
+    }
+    out.put('"');
+}
+
+// Compares what is written to a text.
+struct Comparison {
+    String wanted;
+    int64_t at = 0;
+    bool same = true;
+
+    DEVICE void put(char byte) {
+        same = same && at < wanted.size && wanted[at] == byte;
+        ++at;
+    }
+};
+
+DEVICE bool same_string(String text, const Value& value, String wanted) {
+    if (value.size != wanted.size) return false;
+    if (value.kind == STRING) return same_text(text.cut(value.start, value.start + value.size), wanted);
+    Comparison comparison{wanted};
+    Scanner scanner = scanner_of(text);
+    scanner.at = value.start;
+    put_characters(comparison, scanner);
+    return comparison.same;
+}
+
+// ---- values at paths ------------------------------------------------------------------------------------------------
+
+// Passes a value, whose brackets match.
+DEVICE void pass_value(Scanner& scanner, Value& value) {
+    const int first = scanner.peek();
+    if (first != '{' && first != '[') {
+        scanner.scalar(value);
+        return;
+    }
+    value = {scanner.at, 0, first == '{' ? OBJECT : ARRAY};
+    int64_t depth = 0;
+    do {
+        const uint8_t c = scanner.text[scanner.at++];
+        if (c == '{' || c == '[') ++depth;
+        else if (c == '}' || c == ']') --depth;
+        else if (c == '"') {
+            for (uint8_t inner; (inner = scanner.text[scanner.at++]) != '"';) scanner.at += inner == '\\';
+        }
+    } while (depth);
+    value.size = scanner.at - value.start;
+}
+
+// The members of an object or the elements of an array, one after the other.
+struct Parts {
+    Scanner scanner;
+    bool has_keys, first = true;
+    Value key, value;
+    int32_t key_start, key_end, start;  // the value ends where the scanner is
+
+    DEVICE Parts(String text, const Value& container) : scanner(scanner_of(text)), has_keys(container.kind == OBJECT) {
+        scanner.at = container.start + 1;
+    }
+    DEVICE bool next() {
+        scanner.skip_blanks();
+        if (scanner.peek() == (has_keys ? '}' : ']')) return false;
+        if (!first) ++scanner.at, scanner.skip_blanks();
+        first = false;
+        if (has_keys) {
+            key_start = scanner.at;
+            scanner.string(key);
+            key_end = scanner.at;
+            scanner.skip_blanks();
+            ++scanner.at;
+            scanner.skip_blanks();
+        }
+        start = scanner.at;
+        pass_value(scanner, value);
+        return true;
+    }
+};
+
+// A value in a text that is JSON; its kind is MISSING where there is none.
+struct Found {
+    String text;
+    Value value;
+
+    DEVICE Found member(String key) const {
+        if (value.kind != OBJECT) return {text, Value{}};
+        for (Parts parts(text, value); parts.next();)
+            if (same_string(text, parts.key, key)) return {text, parts.value};
+        return {text, Value{}};
+    }
+    DEVICE Found element(int64_t place) const {
+        if (value.kind != ARRAY) return {text, Value{}};
+        if (place < 0)
+            for (Parts parts(text, value); parts.next();) ++place;  // ends before the element, counted from the front
+        return place < 0 ? Found{text, Value{}} : element_from_front(place);
+    }
+    DEVICE Found member_or_element(String key, int64_t place) const {
+        return value.kind == ARRAY ? element(place) : member(key);
+    }
+
+private:
+    DEVICE Found element_from_front(int64_t place) const {
+        for (Parts parts(text, value); parts.next(); --place)
+            if (place == 0) return {text, parts.value};
+        return {text, Value{}};
+    }
+};
+
+DEVICE Found read(Fault at, String text) {
+    Found found{text, Value{}};
+    if (!read_document(text, found.value)) {
+        at(NOT_JSON);
+        found.value.kind = MISSING;
+    }
+    return found;
+}
+
+DEVICE bool exists(const Found& found) { return found.value.kind != MISSING; }
+
+DEVICE Maybe<int64_t> count_elements(const Found& found) {
+    if (found.value.kind == MISSING) return none<int64_t>();
+    int64_t count = 0;
+    if (found.value.kind == ARRAY)
+        for (Parts parts(found.text, found.value); parts.next();) ++count;
+    return some(count);
+}
+
+DEVICE Maybe<String> type_of(const Found& found) {
+    const Value& value = found.value;
+    const String written = found.text.cut(value.start, value.start + value.size);
+    switch (value.kind) {
+        case MISSING: return none<String>();
+        case NIL: return some(String{"NULL", 4});
+        case STRING:
+        case ESCAPED: return some(String{"VARCHAR", 7});
+        case BOOLEAN: return some(String{"BOOLEAN", 7});
+        case OBJECT: return some(String{"OBJECT", 6});
+        case ARRAY: return some(String{"ARRAY", 5});
+        case INTEGER:
+            if (written[0] == '-' && !read_integer<int64_t>(written).reason) return some(String{"BIGINT", 6});
+            if (written[0] != '-' && !read_integer<uint64_t>(written).reason) return some(String{"UBIGINT", 7});
+            break;
+        default: break;
+    }
+    return some(String{"DOUBLE", 6});
+}
+
+// ---- values written anew --------------------------------------------------------------------------------------------
+
+// As JSON without blanks; false where there is no value.
+template <class OUT> DEVICE bool put(OUT& out, const Found& found) {
+    const Value& value = found.value;
+    if (value.kind == MISSING) return false;
+    Scanner scanner = scanner_of(found.text);
+    if (value.kind == STRING || value.kind == ESCAPED) {
+        scanner.at = value.start - 1;
+        put_quoted(out, scanner);
+        return true;
+    }
+    for (scanner.at = value.start; scanner.at < value.start + value.size;) {
+        const uint8_t c = scanner.text[scanner.at];
+        if (c == '"') {
+            put_quoted(out, scanner);
+            continue;
+        }
+        ++scanner.at;
+        if (!is_blank(c)) out.put(char(c));
+    }
+    return true;
+}
+
+// A string without its quotes, any other value as JSON; false of null.
+template <class OUT> DEVICE bool put_plain(OUT& out, const Found& found) {
+    const Value& value = found.value;
+    if (value.kind == NIL) return false;
+    if (value.kind == STRING) {
+        out.put(found.text.cut(value.start, value.start + value.size));
+        return true;
+    }
+    if (value.kind != ESCAPED) return put(out, found);
+    Scanner scanner = scanner_of(found.text);
+    scanner.at = value.start;
+    put_characters(out, scanner);
+    return true;
+}
+
+template <class OUT> DEVICE bool put_scalar(OUT& out, const Found& found) {
+    const Kind kind = found.value.kind;
+    return kind != NIL && kind != OBJECT && kind != ARRAY && put(out, found);
+}
+
+// ---- lists ----------------------------------------------------------------------------------------------------------
+
+// The elements, values or keys of JSON without blanks, each a part of the text; none where it is of another kind.
+template <Kind CONTAINER, bool KEYS>
+struct ListedParts {
+    String text;
+    bool any;
+    Parts parts;
+
+    DEVICE ListedParts(String text) : text(text), any(text[0] == (CONTAINER == OBJECT ? '{' : '[')), parts(text, {0, 0, CONTAINER}) {}
+    DEVICE bool next(Maybe<String>& part) {
+        if (!any || !parts.next()) return false;
+        part = some(KEYS ? text.cut(parts.key_start, parts.key_end) : text.cut(parts.start, parts.scanner.at));
+        return true;
+    }
+};
+
+}  // namespace json
