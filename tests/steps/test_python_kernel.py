@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from generate_language import rows_of
 from gpu_engine.host_machine import ON_CPU
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, col, lit, load, param
+from gpuetl.spec.language_page.python_kernels import EXAMPLES
 from tables import NAN, table
 
 FILES = Path(__file__).parent.parent / "kernel_files"
@@ -210,6 +212,11 @@ def test_a_function_that_takes_too_long_ends_with_its_line(source, pipeline, loc
     assert text.endswith("raise the limit: timeout of the step, --kernel-timeout of the run.")
     text = failed(pipeline, t.python_kernel("frames.py:asleep", "x", out), local_engine, kernel_timeout_s=0.05)
     assert "asleep in frames.py did not end within 0.05 s" in text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.steps.split()[3])
+def test_the_examples_of_the_page_are_the_same_on_every_engine(local_engine, example):
+    assert rows_of(example, local_engine) == rows_of(example)
 
 
 def test_the_report_says_what_was_copied_to_the_host(source, pipeline):

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from generate_language import rows_of
 from gpuetl import RunFailed, RunOptions, lit
 from gpuetl.engines.cudf.codegen import triton_compiler
 from gpuetl.engines.cudf.codegen.triton_compiler import triton_program
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check.kernel_check import check_kernel, kernels_of
+from gpuetl.spec.language_page.triton_kernels import EXAMPLES
 from gpuetl.user_kernels.triton_kernel import TritonKernel
 from tables import NAN, table
 
@@ -95,6 +97,13 @@ def test_zero_rows_or_nulls(source, check, rows):
 )
 def test_a_declaration_that_does_not_fit_is_refused(source, problem, changes, message):
     assert message in problem(scaled(source(table(TYPES)), **changes))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=["rows", "groups"])
+def test_the_examples_of_the_page_are_the_same_on_every_engine(local_engine, example):
+    if local_engine != "pandas" and not HAS_TRITON:
+        pytest.skip("needs the extra triton")
+    assert rows_of(example, local_engine) == rows_of(example)
 
 
 def test_triton_that_is_missing_is_reported(tmp_path, monkeypatch):

@@ -65,7 +65,7 @@ The parameters are those of [a CUDA kernel in a file](#kernels-in-files), in the
 
 - One program computes `block` rows, a power of two from 16 to 65,536. `warps` is the number of warps that share the work:
   1, 2, 4 (the default), 8, 16 or 32.
-- Pointers have the types of their columns. Arguments have the types of their values: `2.0` is `float64`, `2` is `int32`.
+- Pointers have the types of their columns. Arguments have the types of their values: `2.0` is `float64`, `2` is `int64`.
   `n_rows` is `int64`.
 - Mask every load and store with the rows that there are. As for CUDA kernels, the kernel must write every row of its
   outputs.
@@ -88,7 +88,7 @@ into a file of its own if Triton is not installed there. The file is read when t
 sent to workers.
 
 `gpuetl kernel check`, `gpuetl kernel bench`, `--sanitize` and `--kernel-timeout` work as for CUDA kernels. `gpuetl kernel
-build` and `gpuetl validate` do not compile Triton kernels: a run compiles them, and Triton keeps the machine code in the
+build` and `gpuetl validate` do not compile Triton kernels. A run compiles them. Triton keeps the machine code in the
 folder `triton` of [the kernel cache](kernels.md#where-a-run-looks), or in `TRITON_CACHE_DIR`. A kernel cannot use scratch
 memory, such as that of tensor descriptors made on the device.
 
