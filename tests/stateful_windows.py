@@ -27,7 +27,7 @@ CALLS = {
     "steps": "diff(x)", "changes": "pct_change(f, 2)", "gaps": "ts - lag(ts)", "three": "rolling_sum(x, 3)",
     "spread": "rolling_std(f, 4)", "hour": "rolling_mean(f, interval '1 hour')", "now": "rolling_max(x, interval '0 s')",
     "recent": "ewm_mean(f, half_life => interval '1 hour')", "decayed": "decayed_sum(f, half_life => 600.0)",
-    "pairs": "rolling_covar_samp(x, f, 3)", "latest": "rolling_first(s, 3) FILTER (WHERE x > 0)",
+    "pairs": "rolling_covar_samp(x, f, 3)", "middle": "rolling_median(x, interval '1 hour')", "kinds": "rolling_count_distinct(s, 3)", "latest": "rolling_first(s, 3) FILTER (WHERE x > 0)",
     "sessions": "session_id(gap => interval '20 minutes')",
 }  # fmt: skip
 COMBINED = {name: call for name, call in CALLS.items() if not call.startswith("cum_prod")}

@@ -20,42 +20,43 @@ __all__ = [
     "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
     "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
     "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist",
-    "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek", "dayofyear", "days",
-    "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide", "encode",
-    "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean", "exp",
-    "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
+    "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
+    "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
+    "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
+    "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
     "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
     "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
     "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null",
-    "iso_year", "isodow", "jaccard", "json", "json_array", "json_array_length", "json_exists", "json_extract",
-    "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
-    "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
-    "levenshtein", "like", "list_any_value", "list_append", "list_bool_and", "list_bool_or", "list_concat",
-    "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
-    "list_dot_product", "list_extract", "list_filter", "list_first", "list_get", "list_has_all", "list_has_any",
-    "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min", "list_position", "list_prepend",
-    "list_product", "list_reverse", "list_select", "list_slice", "list_sort", "list_sum", "list_transform",
-    "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
-    "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
-    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
-    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
-    "nth_value", "ntile", "nullif", "or_", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct",
-    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
-    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_corr", "rolling_count", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last",
-    "rolling_max", "rolling_mean", "rolling_min", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number",
-    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha256", "shift_left", "shift_right", "sign", "signbit",
-    "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
-    "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
-    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
-    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex",
-    "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week",
-    "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
+    "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object", "json_type",
+    "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least",
+    "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
+    "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count",
+    "list_distance", "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get",
+    "list_has_all", "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min",
+    "list_position", "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort",
+    "list_sum", "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10",
+    "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat",
+    "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys",
+    "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct",
+    "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n",
+    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
+    "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename",
+    "parse_path", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile",
+    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
+    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
+    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
+    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
+    "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var",
+    "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left",
+    "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
+    "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat",
+    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
+    "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 
@@ -1402,6 +1403,42 @@ def jaccard(x: IntoExpression, y: IntoExpression) -> Expression:
     return function_call("jaccard", (x, y))
 
 
+def damerau_levenshtein(x: IntoExpression, y: IntoExpression) -> Expression:
+    """As `levenshtein`, but two neighbours that change places count once.
+
+    An error where a string has more than 256 code points.
+
+    Null in any argument gives null.
+
+    Example: `damerau_levenshtein(lit("from"), "form")` is `1`.
+    """
+    return function_call("damerau_levenshtein", (x, y))
+
+
+def jaro_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The Jaro similarity of the code points, from 0 to 1.
+
+    An error where a string has more than 1,024.
+
+    Null in any argument gives null.
+
+    Example: `jaro_similarity(lit("duck"), "luck")` is `0.8333333333333334`.
+    """
+    return function_call("jaro_similarity", (x, y))
+
+
+def jaro_winkler_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The Jaro similarity, raised for up to 4 equal code points at the start where it is above 0.7.
+
+    An error where a string has more than 1,024.
+
+    Null in any argument gives null.
+
+    Example: `jaro_winkler_similarity(lit("duck"), "duke")` is `0.8666666666666667`.
+    """
+    return function_call("jaro_winkler_similarity", (x, y))
+
+
 def url_encode(text: IntoExpression) -> Expression:
     """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
@@ -1432,6 +1469,52 @@ def regexp_escape(text: IntoExpression) -> Expression:
     Example: `regexp_escape(lit("1.5 (a)"))` is `r"1\\.5\\ \\(a\\)"`.
     """
     return function_call("regexp_escape", (text,))
+
+
+def parse_filename(path: IntoExpression, trim_extension: bool | str | Expression | None = None, separator: str | Expression | None = None) -> Expression:
+    """The name behind the last separator.
+
+    With `true` without what begins at its last dot.
+
+    Null in any argument gives null.
+
+    Example: `parse_filename(lit("data/2026/sales.csv"), True)` is `"sales"`.
+    """
+    return function_call("parse_filename", (path,), (trim_extension, separator))
+
+
+def parse_dirpath(path: IntoExpression, separator: str | Expression | None = None) -> Expression:
+    """What stands before the last separator.
+
+    Null in any argument gives null.
+
+    Example: `parse_dirpath(lit("data/2026/sales.csv"))` is `"data/2026"`.
+    """
+    return function_call("parse_dirpath", (path,), (separator,))
+
+
+def parse_dirname(path: IntoExpression, separator: str | Expression | None = None) -> Expression:
+    """The first folder, or the separator where a path begins with one.
+
+    Empty where there is none.
+
+    Null in any argument gives null.
+
+    Example: `parse_dirname(lit("data/2026/sales.csv"))` is `"data"`.
+    """
+    return function_call("parse_dirname", (path,), (separator,))
+
+
+def parse_path(path: IntoExpression, separator: str | Expression | None = None) -> Expression:
+    """The folders and the name, as list<string>.
+
+    A separator at the start is one of them.
+
+    Null in any argument gives null.
+
+    Example: `parse_path(lit("/data/sales.csv"))` is `["/", "data", "sales.csv"]`.
+    """
+    return function_call("parse_path", (path,), (separator,))
 
 
 def year(x: IntoExpression) -> Expression:
@@ -2446,7 +2529,7 @@ def list_distance(x: IntoExpression, y: IntoExpression) -> Expression:
 def list_cosine_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
     """The cosine of the angle between two lists of one length without nulls.
 
-    NaN beside zeros alone.
+    NaN beside zeros alone, null of empty lists.
 
     Null in any argument gives null.
 
@@ -2843,6 +2926,16 @@ def md5(text: IntoExpression) -> Expression:
     Example: `md5(lit("a"))` is `"0cc175b9c0f1b6a831c399e269772661"`.
     """
     return function_call("md5", (text,))
+
+
+def sha1(text: IntoExpression) -> Expression:
+    """SHA-1 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+    Null in any argument gives null.
+
+    Example: `sha1(lit("a"))` is `"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"`.
+    """
+    return function_call("sha1", (text,))
 
 
 def sha256(text: IntoExpression) -> Expression:
@@ -3888,6 +3981,38 @@ def rolling_var(x: Expression, frame: int | timedelta | Expression | None = None
     Example: `rolling_var(col("x"), 2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_var", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_median(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The exact median over the frame, as of `median`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_median(col("x"), 3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_median", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_quantile(x: Expression, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The exact quantile over the frame, as of `quantile`.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_quantile(col("x"), 0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_quantile", (x, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+
+def rolling_count_distinct(x: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The number of distinct values in the frame, nulls not counted.
+
+    NaN is one value.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_count_distinct(col("x").greater(1), 3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_count_distinct", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
 
 def rolling_covar_samp(x: Expression, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:

@@ -19,9 +19,10 @@ def files():
 
 def test_the_pipelines_write_what_the_page_shows(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("train.yaml", "clicks.csv", "score.yaml", "new.csv"):
+    for name in ("train.yaml", "clicks.csv", "score.yaml", "new.csv", "examples.yaml", "people.csv"):
         Path(name).write_text(files[name], encoding="utf-8")
-    for pipeline, output in (("train.yaml", "features.csv"), ("score.yaml", "scored.csv")):
+    outputs = {"train.yaml": "features.csv", "score.yaml": "scored.csv", "examples.yaml": "examples.csv"}
+    for pipeline, output in outputs.items():
         done = gpuetl("run", pipeline, "--engine", "pandas", "--quiet")
         assert done.exit_code == 0, done.output
         assert Path(output).read_text(encoding="utf-8") == files[output]

@@ -184,7 +184,7 @@ def test_a_number_of_buckets_is_positive(count, got):
         typed("bucket(x, x)", {"x": pa.int64()})
 
 
-@pytest.mark.parametrize("name", ["md5", "sha256"])
+@pytest.mark.parametrize("name", ["md5", "sha1", "sha256"])
 def test_digests_are_those_of_the_utf8_bytes(name):
     texts = ["", "a", None, "añ𝄞", "a", "x" * 200]
     expected = [None if text is None else hashlib.new(name, text.encode()).hexdigest() for text in texts]
@@ -195,7 +195,7 @@ def test_digests_are_those_of_the_utf8_bytes(name):
     assert value(f"{name}(NULL)") is None
 
 
-@pytest.mark.parametrize("call", ["md5(x)", "sha256(x)"])
+@pytest.mark.parametrize("call", ["md5(x)", "sha1(x)", "sha256(x)"])
 def test_digests_are_of_strings(call):
     with pytest.raises(InvalidExpression, match="takes binary or string, got int64"):
         typed(call, {"x": pa.int64()})

@@ -179,7 +179,9 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
 
 
 
-        ("a GLOB 'x*'", "gpuetl does not support 'GLOB'", "GLOB"),
+        ("a GLOB b", "GLOB takes a constant", "a GLOB b"),
+        ("a GLOB 'x[a'", "GLOB cannot take the pattern 'x[a': a bracket is not closed", "'x[a'"),
+        ("a GLOB 'x\\'", "GLOB cannot take the pattern 'x\\': it ends in an escape", "'x\\'"),
         ("a SIMILAR TO 'x'", "gpuetl does not support 'SIMILAR TO'", "SIMILAR TO"),
         ("a SIMILAR TO 'x' ESCAPE '!'", "gpuetl does not support 'SIMILAR TO'", "SIMILAR TO"),
         ("1 + if(a, b)", "if takes a condition and two values", "if"),

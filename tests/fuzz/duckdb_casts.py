@@ -54,6 +54,10 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
     cast = f"{'TRY_CAST' if lenient else 'CAST'}({x} AS {sql_type(target)})"
     if source in (target, NULL):
         return cast
+    if is_nested(source):
+        is_lists = is_list(source) and is_list(target)
+        element = cast_text("e", source.value_type, target.value_type, lenient) if is_lists else None
+        return element and f"list_transform({x}, lambda e: {element})"
     family = _family(source), _family(target)
     if "decimal" in family:
         return _decimals(x, source, target, lenient) or cast

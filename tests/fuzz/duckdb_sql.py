@@ -205,7 +205,7 @@ def looked_up(node: nodes.VocabularyLookup, left: str, right: str) -> str:
         canonical(f"{side}.{quoted(name)}", schema[name])
         for side, name, schema in (("l", ours, node.left.schema), ("r", theirs, node.right.schema))
     )
-    kept = ", ".join(f"l.{quoted(name)}" for name in node.left.schema)
+    kept = ", ".join(f"l.{quoted(name)}" for name in node.schema if name != node.output)
     number = f"CASE WHEN l.{quoted(ours)} IS NULL THEN 0 ELSE coalesce(r.{quoted(ID)}, {node.unknown}) END"
     return f"SELECT {kept}, CAST({number} AS INTEGER) AS {quoted(node.output)} FROM {left} l LEFT JOIN {right} r ON {pairs}"
 

@@ -162,6 +162,14 @@ STRINGS: dict[str, Text] = {
     "json_type": of_json("json_type({0}, {1})"),
     "json_array_length": of_json("CAST(json_array_length({0}, {1}) AS BIGINT)"),
     "json_keys": of_json("json_keys({0}, {1})"),
+    "damerau_levenshtein": "damerau_levenshtein({0}, {1})",
+    "jaro_similarity": "jaro_similarity({0}, {1})",
+    "jaro_winkler_similarity": "jaro_winkler_similarity({0}, {1})",
+    **{
+        f"parse_{part}": lambda call, *args, part=part: f"parse_{part}({', '.join(args)})"
+        for part in ("filename", "dirpath", "dirname", "path")
+    },
+    "sha1": "sha1({0})",
     "md5": "md5({0})",
     "sha256": "sha256({0})",
     "list_extract": "(CASE WHEN {1} <> 0 THEN {0}[{1}] END)",

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from fuzz.duckdb_aggregates import considered, exact_mean
-from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_text import Text, canonical, constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.functions.frames import frame_of, units_of
 from gpuetl.expressions.ir import Call
@@ -93,6 +93,16 @@ def framed(of_list: str, least: int = 1) -> Callable[..., str]:
         return f"(CASE WHEN len({values}) >= {least} THEN {result} END)" if least else result
 
     return text
+
+
+def rolling_quantile(call: Call, x: str, q: str, *options: str) -> str:
+    """As the aggregate."""
+    return framed(f"quantile_of(list_sort({{0}}), {q})")(call, x, *options)
+
+
+def rolling_count_distinct(call: Call, x: str, *options: str) -> str:
+    """As the aggregate: NaN is one value, and -0.0 is 0.0."""
+    return framed("len(list_distinct({0}))", least=0)(call, canonical(x, call.args[0].dtype), *options)
 
 
 def paired(of_pairs: str, least: int) -> Callable[..., str]:
@@ -191,6 +201,9 @@ WINDOWS: dict[str, Text] = {
     "rolling_max": framed("list_max({0})"),
     "rolling_count": framed("len({0})", least=0),
     "rolling_std": framed(spread("list_stddev_samp"), least=2),
+    "rolling_median": framed("median_of(list_sort({0}))"),
+    "rolling_quantile": rolling_quantile,
+    "rolling_count_distinct": rolling_count_distinct,
     "rolling_covar_samp": paired("co_moment_of({0}) / (len({0}) - 1)", least=2),
     "rolling_covar_pop": paired("co_moment_of({0}) / len({0})", least=1),
     "rolling_corr": paired("correlation_of({0})", least=2),

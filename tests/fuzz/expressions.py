@@ -20,6 +20,7 @@ from gpuetl.expressions.advice import mistakes_in
 from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.nested_casts import castable
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import CHANGED_STRUCTS, STRUCT, Apply, CastTo, Constant, Name, Syntax
 from gpuetl.types.data_types import (
@@ -33,7 +34,6 @@ from gpuetl.types.data_types import (
     TIMESTAMP,
     DataType,
     can_be_key,
-    can_cast,
     is_floating,
     literal_type,
 )
@@ -206,7 +206,7 @@ class Expressions:
     def cast(self, depth: int) -> Syntax:
         """A conversion that DuckDB can be told to do as we do."""
         dtype = self.draws.one_of(sorted(self.types, key=str))
-        targets = [t for t in TYPES.values() if can_cast(dtype, t) and is_spelled(dtype, t)]
+        targets = [t for t in TYPES.values() if castable(dtype, t) and is_spelled(dtype, t)]
         operand = self.value(dtype, depth - 1)
         target, lenient = self.draws.one_of(targets or [dtype]), self.draws.chance(60)
         with suppress(ValueError):  # a constant that is no date can only be tried

@@ -113,7 +113,7 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
     if not needs_order(outputs):
         order = []
     names = [next(n for j in range(1000) if (n := f"w{i + 3 * j}") not in schema) for i in range(len(outputs))]
-    groups = [*by, apply("is_null", col(draws.one_of(exact)))] if draws.chance(10) else by
+    groups: list[str | Expression] = [*by, apply("is_null", col(draws.one_of(exact)))] if draws.chance(10) else [*by]
     return relation.table.window(groups, with_expression(draws, exact, order), **dict(zip(names, outputs, strict=True)))
 
 

@@ -57,6 +57,7 @@ VALUE_ONLY = frozenset(
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
     "rolling_var", "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "approx_quantile", "median", "mad", "cum_prod",
+    "rolling_median", "rolling_quantile",
     "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
     "list_cosine_similarity", "list_cosine_distance",
@@ -74,6 +75,7 @@ COLLECTING = frozenset(
         "values_by_frequency",
         "approx_top_k",
         "entropy",
+        "rolling_count_distinct",
     )
 )
 """Functions that order values, or tell them apart."""

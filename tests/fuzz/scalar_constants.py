@@ -71,6 +71,8 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "list_sort.nulls": ("nulls first", "nulls last"),
     "path": ("$", "$.a", "$.a.b[0]", "$[0]", "$[#-1]", "/a/b", "b"),
     "json_extract.path": ("$", "$.a", "$.a.b[0]", 0, -1, "$[*]", "$.*", "$.a.b[*]"),
+    "parse_filename.trim_extension": (True, False, "forward_slash"),
+    **{f"parse_{part}.separator": ("both_slash", "forward_slash", "backslash", "system") for part in ("filename", "dirpath", "dirname", "path")},
     "structure": ("STRUCT(a STRUCT(b VARCHAR[]), b BIGINT)", "VARCHAR[]", '["DOUBLE"]', "int64", "date"),
     "bucket.n": (16, 1, 2, 1_000_003),
 }  # fmt: skip

@@ -26,8 +26,8 @@ from gpu_engine.window_cases import (
     windowed,
     written,
 )
+from gpuetl.engines.cudf.relational import frame_order, window_scans
 from gpuetl.engines.cudf.relational import window_frames as window_rows
-from gpuetl.engines.cudf.relational import window_scans
 from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Literal
@@ -42,6 +42,7 @@ MANY = (
     "rolling_sum(q, 3)", "rolling_std(f, interval '1 hour')", "dense_rank()", "first(x, ignore_nulls => true)",
     "rolling_sum(f, rows => [-2, 2])", "rolling_min(s, rows => [NULL, -1])", "rank('max')", "nth_value(s, 2, true)",
     "rolling_mean(q, range => [INTERVAL '-1 hour', INTERVAL '2 hours'])", "rolling_count(x, rows => [1, NULL])",
+    "rolling_median(f, 3)", "rolling_quantile(f, 0.25, interval '1 hour')", "rolling_count_distinct(s, rows => [NULL, 2])",
     "last(s) FILTER (WHERE x > 2)", "cum_min(f)", "diff(x)", "rolling_max(s, 5)", "rolling_mean(x, interval '1 hour')",
 )  # fmt: skip
 
@@ -101,6 +102,21 @@ def orders_for(call):
 def test_many_functions_at_once_over_few_rows(rows):
     calls, table = many(rows, "few")
     assert assert_same(windowed(table, calls, ("g",), ORDERS[0]), table)
+
+
+BY_ORDER = (
+    "rolling_median(f, 5)", "rolling_quantile(f, 0.9, rows => [-40, 7])", "rolling_quantile(x, 1, rows => [1, NULL])",
+    "rolling_count_distinct(s, 9)", "rolling_count_distinct(f, rows => [-70, -3])", "rolling_count_distinct(q, rows => [NULL, 0])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("short", [0, 32], ids=["by wavelet", "frame by frame"])
+def test_few_and_many_rows_are_put_in_order_alike(short, monkeypatch):
+    monkeypatch.setattr(frame_order, "SHORT", short)
+    _, table = many(700, "ordered")
+    calls, table = written(BY_ORDER, table)
+    for by in ((), ("g", "h")):
+        assert assert_same(windowed(table, calls, by, ORDERS[0]), table)
 
 
 def test_presorted_rows_stay_where_they_are():

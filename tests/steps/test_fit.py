@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -287,3 +288,29 @@ def test_a_vocabulary_whose_file_repeats_a_value_is_refused(pipeline, train, eng
     write_source(later, "others", table(TYPES, *OTHER)).apply(load="model").stage("scored")
     with pytest.raises(RunFailed, match="value repeats on the right side"):
         later.run(engine=engine, keep=["scored"])
+
+
+@pytest.mark.parametrize("on", [pytest.param("cudf", marks=pytest.mark.gpu), "pandas"])
+def test_many_values_are_counted(on):
+    """Few values that most rows have, and more than fit a GPU's small tables."""
+    rows = 3_000_000 if on == "cudf" else 30_000
+    rng = np.random.default_rng(1)
+    columns = {
+        "few": rng.integers(0, 3, rows),
+        "skewed": (1_000_000 * rng.random(rows) ** 4).astype(np.int64),
+        "many": rng.integers(-(1 << 63), (1 << 63) - 1, rows) >> rng.choice([0, 44], rows),
+    }
+    columns["many"][:20] = (1 << 63) - 1
+    pipeline = Pipeline("many")
+    t = pipeline.from_frame("t", pa.table(columns))
+    t.fit(transforms.categorify(list(columns))).stage("all")
+    t.fit(transforms.categorify(list(columns), min_count=15)).stage("frequent")
+    run = pipeline.run(engine=on, keep=["all", "frequent"])
+    for name, values in columns.items():
+        unique, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+        order = np.lexsort([unique, -counts])
+        ids = np.empty(len(unique), np.int64)
+        ids[order] = np.arange(2, 2 + len(unique))
+        assert np.array_equal(run["all"].to_arrow().column(name).to_numpy(), ids[places]), name
+        ids[counts < 15] = 1
+        assert np.array_equal(run["frequent"].to_arrow().column(name).to_numpy(), ids[places]), name

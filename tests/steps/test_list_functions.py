@@ -74,6 +74,8 @@ CASES = [
     ("list_dot_product([k, 2], [3, k])", "float64", [5.0, 10.0, 15.0, None, -10.0]),
     ("list_distance([k, 0], [1, 4])", "float64", [4.0, 17**0.5, 20**0.5, None, 5.0]),
     ("list_cosine_similarity([k, 0], [1, 0])", "float64", [1.0, 1.0, 1.0, None, -1.0]),
+    ("list_cosine_similarity(range(k), range(k))", "float64", [NAN, 1.0, 1.0, None, None]),
+    ("list_cosine_distance(range(k), range(k))", "float64", [NAN, 0.0, 0.0, None, None]),
     ("CASE WHEN k > 1 THEN list_reverse(l) WHEN k = 1 THEN [list_sum(l)] END", "list<int64>", [[7], None, [], None, None]),
 ]  # fmt: skip
 

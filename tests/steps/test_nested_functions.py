@@ -64,6 +64,16 @@ CASES = [
     ("cardinality(map_concat(m, CAST(NULL AS map<string, int64>)))", "int64", [2, None, 0, 2]),
     ("CASE WHEN k = 1 THEN map_keys(m) ELSE map_keys(map_concat(m, MAP {'y': 1})) END", "list<string>",
      [["a", "b"], ["y"], ["y"], ["c", "a", "y"]]),
+    ("CAST(s AS struct<b: string, a: float64, c: date>)", "struct<b: string, a: float64, c: date>",
+     [{"b": "x", "a": 1.0, "c": None}, None, {"b": None, "a": None, "c": None}, {"b": "", "a": 3.0, "c": None}]),
+    ("CAST(l AS list<string>)", "list<string>", [["1", "2"], None, [], ["7"]]),
+    ("TRY_CAST(n AS list<int64>)", "list<int64>", [[None, None], None, [], [None]]),
+    ("CAST(CAST(map_entries(m) AS list<struct<value: string>>) AS list<struct<value: int64, z: bool>>)",
+     "list<struct<value: int64, z: bool>>",
+     [[{"value": 1, "z": None}, {"value": None, "z": None}], None, [], [{"value": 3, "z": None}, {"value": 4, "z": None}]]),
+    ("CAST(m AS map<string, string>)['a']", "string", ["1", None, None, "4"]),
+    ("CAST([[k]] AS list<list<string>>)", "list<list<string>>", [[["1"]], [["2"]], [["-2"]], [[None]]]),
+    ("[CAST(e AS list<string>) for e in [l]]", "list<list<string>>", [[["1", "2"]], [None], [[]], [["7"]]]),
 ]  # fmt: skip
 
 
@@ -79,11 +89,19 @@ def test_functions_of_nested_values(t, check):
     check(t.select(**columns), table(types, *zip(*(values for _, _, values in CASES), strict=True)), ordered=True)
 
 
+def test_a_field_that_only_a_lambda_reads_is_there(t, check):
+    read = t.select("k", b=expr("s.b"), sums=expr("[e + s.a for e in l]"))
+    wanted = table({"k": "int64", "b": "string", "sums": "list<int64>"},
+                   (1, "x", [2, 3]), (2, None, None), (-2, None, []), (None, "", [10]))  # fmt: skip
+    check(read, wanted)
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
         ("map(l, ['x', 'y'])", "the lists have different lengths"),
         ("map(n, n)", "a key of the map is null"),
+        ("CAST(coalesce(n, ['1']) AS list<int64>)", "CAST\\(.* AS int64\\) has no result"),
         ("MAP {'a': 1, coalesce(left(t, 0), '') || 'a': 2}", "a key of the map stands twice"),
         ("map([CAST('nan' AS float64), k / k - 1 + CAST('nan' AS float64)], [1, 2])", "a key of the map stands twice"),
     ],
@@ -107,6 +125,8 @@ def test_a_row_that_gives_no_map_is_named(t, sql, message):
         ("struct_concat(s, s)", "struct_concat gets two fields named 'a'"),
         ("struct_update(k, a := 1)", "struct_update takes a struct, got int64"),
         ("k[1]", "list_extract takes a list, got int64"),
+        ("CAST(s AS struct<c: int64>)", "cannot cast struct<a: int64, b: string> to struct<c: int64>"),
+        ("TRY_CAST(m AS map<int64, int64>)", "cannot cast map<string, int64> to map<int64, int64>"),
         ("t['a']", "text_slice takes int64, got string"),
     ],
 )

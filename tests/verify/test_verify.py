@@ -75,6 +75,17 @@ def test_sums_may_differ_by_the_bound_of_their_group_and_no_more(stages):
     assert [(row.keys, row.expected) for row in groups.rows] == [({"k": "b"}, {"total": 2.0})]
 
 
+@pytest.mark.parametrize("call", ["sum(DISTINCT x)", "mean(DISTINCT x)"])
+def test_sums_of_distinct_values_have_a_bound_too(pipeline, source, call):
+    rows = source(
+        table({"k": "string", "x": "float64"}, *(("a", x) for x in (1e16, 1.0, -1e16, 1.0)), ("b", 2.0), ("b", 2.0))
+    )
+    rows.aggregate(by="k", total=expr(call)).stage("groups")
+    assert pipeline.verify(engine="pandas").same
+    groups = differences(pipeline.verify(engine="slightly_off"))["groups"]
+    assert [(row.keys, row.expected) for row in groups.rows] == [({"k": "b"}, {"total": 2.0})]
+
+
 def test_a_lost_row_is_reported(stages):
     """It is told by all that can be compared, as the stage has no keys of its own."""
     found = differences(stages.verify(engine="one_lost"))

@@ -152,8 +152,10 @@ class EngineBackend(Protocol[F]):
     def from_arrow(self, table: pa.Table) -> F:
         """Return a `pyarrow.Table` of language types as a frame."""
 
-    def to_arrays(self, frame: F) -> dict[str, Any]:
+    def to_arrays(self, frame: F, columns: Sequence[str] | None = None) -> dict[str, Any]:
         """Return columns of numbers and truth values without nulls as arrays, without a copy where that is possible.
+
+        `columns` are their names, by default all.
 
         Raises
         ------

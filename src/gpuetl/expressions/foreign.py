@@ -39,11 +39,11 @@ FOREIGN_WORDS = {
     "UNION": "Write a union step.", "JOIN": "Write a join step.", "DISTINCT": "Write a distinct step.",
     "WITHIN GROUP": "Write quantile(x, q) in an aggregate step.", "INSERT": "Write a sink.", "WITH": "Write a stage.",
     "XOR": "Write a <> b between conditions.", "DIV": "Write a // b.", "MOD": "Write a % b.",
-    "GLOB": "Write LIKE 'a%', or regexp_like(text, pattern).",
     "LAMBDA": "Write the expression alone; list_transform(x, lambda e: e + 1) takes a lambda.",
     "SYMMETRIC": "Write x BETWEEN least(a, b) AND greatest(a, b).", "COLLATE": "Texts are compared by code points.",
     "IGNORE": "Write first(x, true), or lag(x, ignore_nulls => true).",
-    "SIMILAR TO": "Write regexp_like(text, pattern).", "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
+    "SIMILAR TO": "Databases differ on what it is: write regexp_full_match(text, pattern), or LIKE.",
+    "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
 }  # fmt: skip
 """Words of SQL's other clauses, and of other dialects, by what to write."""
 

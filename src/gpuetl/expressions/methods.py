@@ -1202,6 +1202,39 @@ class Methods:
         """
         return self._call("jaccard", (self, y))
 
+    def damerau_levenshtein(self, y: IntoExpression) -> Expression:
+        """As `levenshtein`, but two neighbours that change places count once.
+
+        An error where a string has more than 256 code points.
+
+        Null in any argument gives null.
+
+        Example: `lit("from").damerau_levenshtein("form")` is `1`.
+        """
+        return self._call("damerau_levenshtein", (self, y))
+
+    def jaro_similarity(self, y: IntoExpression) -> Expression:
+        """The Jaro similarity of the code points, from 0 to 1.
+
+        An error where a string has more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaro_similarity("luck")` is `0.8333333333333334`.
+        """
+        return self._call("jaro_similarity", (self, y))
+
+    def jaro_winkler_similarity(self, y: IntoExpression) -> Expression:
+        """The Jaro similarity, raised for up to 4 equal code points at the start where it is above 0.7.
+
+        An error where a string has more than 1,024.
+
+        Null in any argument gives null.
+
+        Example: `lit("duck").jaro_winkler_similarity("duke")` is `0.8666666666666667`.
+        """
+        return self._call("jaro_winkler_similarity", (self, y))
+
     def url_encode(self) -> Expression:
         """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
@@ -1230,6 +1263,48 @@ class Methods:
         Example: `lit("1.5 (a)").regexp_escape()` is `r"1\\.5\\ \\(a\\)"`.
         """
         return self._call("regexp_escape", (self,))
+
+    def parse_filename(self, trim_extension: bool | str | Expression | None = None, separator: str | Expression | None = None) -> Expression:
+        """The name behind the last separator.
+
+        With `true` without what begins at its last dot.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_filename(True)` is `"sales"`.
+        """
+        return self._call("parse_filename", (self,), (trim_extension, separator))
+
+    def parse_dirpath(self, separator: str | Expression | None = None) -> Expression:
+        """What stands before the last separator.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_dirpath()` is `"data/2026"`.
+        """
+        return self._call("parse_dirpath", (self,), (separator,))
+
+    def parse_dirname(self, separator: str | Expression | None = None) -> Expression:
+        """The first folder, or the separator where a path begins with one.
+
+        Empty where there is none.
+
+        Null in any argument gives null.
+
+        Example: `lit("data/2026/sales.csv").parse_dirname()` is `"data"`.
+        """
+        return self._call("parse_dirname", (self,), (separator,))
+
+    def parse_path(self, separator: str | Expression | None = None) -> Expression:
+        """The folders and the name, as list<string>.
+
+        A separator at the start is one of them.
+
+        Null in any argument gives null.
+
+        Example: `lit("/data/sales.csv").parse_path()` is `["/", "data", "sales.csv"]`.
+        """
+        return self._call("parse_path", (self,), (separator,))
 
     def year(self) -> Expression:
         """The year.
@@ -2155,7 +2230,7 @@ class Methods:
     def list_cosine_similarity(self, y: IntoExpression) -> Expression:
         """The cosine of the angle between two lists of one length without nulls.
 
-        NaN beside zeros alone.
+        NaN beside zeros alone, null of empty lists.
 
         Null in any argument gives null.
 
@@ -2516,6 +2591,15 @@ class Methods:
         Example: `lit("a").md5()` is `"0cc175b9c0f1b6a831c399e269772661"`.
         """
         return self._call("md5", (self,))
+
+    def sha1(self) -> Expression:
+        """SHA-1 of the bytes of binary or of a string, in lower-case hexadecimal.
+
+        Null in any argument gives null.
+
+        Example: `lit("a").sha1()` is `"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"`.
+        """
+        return self._call("sha1", (self,))
 
     def sha256(self) -> Expression:
         """SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.
@@ -3419,6 +3503,35 @@ class Methods:
         Example: `col("x").rolling_var(2)` is `[None, 0.5, None, None]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_var", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_median(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exact median over the frame, as of `median`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_median(3)` is `[1.0, 1.5, 1.5, 3.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_median", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_quantile(self, q: float | Sequence[float] | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exact quantile over the frame, as of `quantile`.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_quantile(0.75, 3)` is `[1.0, 1.75, 1.75, 3.5]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_quantile", (self, q), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
+
+    def rolling_count_distinct(self, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The number of distinct values in the frame, nulls not counted.
+
+        NaN is one value.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").greater(1).rolling_count_distinct(3)` is `[1, 2, 2, 1]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_count_distinct", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods)
 
     def rolling_covar_samp(self, y: Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The sample covariance (ddof 1) of the frame's pairs without a null.

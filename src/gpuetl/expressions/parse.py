@@ -36,6 +36,7 @@ from gpuetl.expressions.syntax import (
     Unreadable,
     Variable,
 )
+from gpuetl.expressions.text_rules import InvalidGlob, regex_of_glob
 from gpuetl.messages import coded
 from gpuetl.types.decimal_types import Number
 
@@ -538,6 +539,20 @@ class _Lowering:
         like = Apply(name, (self.lower(node.this), self.lower(node.expression), *escape), span=span)
         return Apply("not", (like,), span=span) if node.args.get("negate") else like
 
+    def glob(self, node: exp.Glob) -> Syntax:
+        """Lower `text GLOB pattern` to a regular expression."""
+        pattern = self.lower(node.expression)
+        if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
+            span = whole_span(self.text, span_of(node))
+            raise InvalidExpression(
+                coded("GE1105", "GLOB takes a constant"), span, "Write LIKE for a pattern of a column."
+            )
+        try:
+            written = Constant(regex_of_glob(pattern.value), span=pattern.span)
+        except InvalidGlob as error:
+            raise InvalidExpression(str(error), pattern.span, "Write \\[ for a bracket.") from None
+        return Apply("regexp_full_match", (self.lower(node.this), written, Constant("s")), span=span_of(node))
+
     def escaped(self, node: exp.Escape) -> Syntax:
         if not isinstance(node.this, exp.Like | exp.ILike):
             raise self.refusal(node)
@@ -594,6 +609,6 @@ class _Lowering:
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast,
         exp.AtTimeZone: at_time_zone, exp.Dot: field, exp.Bracket: subscript, exp.Array: list_, exp.Lambda: lambda_,
-        exp.JSONExtract: part_of_json, exp.JSONExtractScalar: part_of_json,
+        exp.Glob: glob, exp.JSONExtract: part_of_json, exp.JSONExtractScalar: part_of_json,
         exp.Struct: struct, exp.ToMap: map_,
     }  # fmt: skip

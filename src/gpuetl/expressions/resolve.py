@@ -43,6 +43,7 @@ from gpuetl.expressions.ir import (
 )
 from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
+from gpuetl.expressions.nested_casts import castable
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.quantile_lists import QUANTILES, quantile_list
@@ -82,7 +83,6 @@ from gpuetl.types.data_types import (
     UNKNOWN,
     DataType,
     can_be_key,
-    can_cast,
     is_floating,
     is_integer,
     type_name,
@@ -231,27 +231,13 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
     """Return the cast that the user wrote; types between which there is none are an error."""
     if is_list(syntax.dtype) and operand.dtype == pa.list_(NULL) and isinstance(operand, Call) and not operand.args:
         return Call(operand.function, (), syntax.dtype)
-    if is_list(operand.dtype) and is_list(syntax.dtype) and operand.dtype != syntax.dtype:
-        return _cast_elements(operand, syntax)
-    if not can_cast(operand.dtype, syntax.dtype):
+    if not castable(operand.dtype, syntax.dtype, syntax.lenient):
         message = coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}")
         raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))
     if isinstance(operand, Literal) and not is_floating(syntax.dtype) and loses_digits(operand):
         assert operand.number is not None
         operand = coerce(operand, constant_decimal(operand.number))
-    return Cast(operand, syntax.dtype, syntax.lenient)
-
-
-def _cast_elements(operand: Expr, syntax: CastTo) -> Call:
-    """Return a list with each element cast: `list_transform(x, lambda e: CAST(e AS type))`."""
-    depth, inner = 0, syntax.dtype
-    while is_list(inner):
-        depth, inner = depth + 1, inner.value_type
-    element = ir.Variable("element" if depth == 1 else f"element{depth}", operand.dtype.value_type)
-    body = cast_to(element, replace(syntax, dtype=syntax.dtype.value_type))
-    function = find_function("list_transform", SCALARS)
-    assert function is not None
-    return Call(function, (spelled_out(operand, syntax), ir.Lambda((element,), body)), syntax.dtype)
+    return Cast(spelled_out(operand, syntax), syntax.dtype, syntax.lenient)
 
 
 def coerce(expr: Expr, dtype: DataType) -> Expr:

@@ -87,6 +87,52 @@ def _add(parts: list[Part], part: Part) -> None:
         parts.append(part)
 
 
+# Patterns of GLOB: `*` is any text, `?` one code point, `[a-c]` one of some, `[!a]` one of all others.
+
+
+class InvalidGlob(ValueError):
+    """A pattern of GLOB in which a bracket is not closed, or that ends in an escape."""
+
+
+def regex_of_glob(pattern: str) -> str:
+    """Return the regular expression that matches what a pattern of GLOB does, with the option `s`.
+
+    Raises
+    ------
+    InvalidGlob
+        With what is wrong.
+    """
+    written, at = "", 0
+    while at < len(pattern):
+        sign = pattern[at]
+        at += 1
+        if sign == "[":
+            members, at = _members(pattern, at)
+            written += members
+        elif sign == "\\":
+            if at == len(pattern):
+                raise InvalidGlob(coded("GE1113", f"GLOB cannot take the pattern '{pattern}': it ends in an escape"))
+            written, at = written + _plain(pattern[at]), at + 1
+        else:
+            written += {"*": ".*", "?": "."}.get(sign) or _plain(sign)
+    return written
+
+
+def _members(pattern: str, start: int) -> tuple[str, int]:
+    """Return the class of the characters in brackets, and the place behind them; `]` may stand first."""
+    begin = start + pattern.startswith("!", start)
+    end = pattern.find("]", begin + 1)
+    if end < 0:
+        raise InvalidGlob(coded("GE1113", f"GLOB cannot take the pattern '{pattern}': a bracket is not closed"))
+    inside = "".join(sign if sign == "-" else _plain(sign) for sign in pattern[begin:end])
+    return f"[{'^' * (begin > start)}{inside}]", end + 1
+
+
+def _plain(sign: str) -> str:
+    """Return a character as regular expressions have it."""
+    return f"\\{sign}" if sign in r"\.+*?()|[]{}^$-" else sign
+
+
 # Formats of dates and times: the closed set of specifiers of `strftime` and `strptime`.
 #
 # Every specifier but a name has a fixed width, so that a text is read in one way only, on any engine and in any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import AsofJoin, ConditionJoin, Explode, Filter, Join, Limit, Project, Read, Sort
 from gpuetl.plan.plan import Plan
@@ -95,6 +95,8 @@ def paths_of(expr: Expr) -> Iterator[tuple[str, Path]]:
             yield from paths_of(arg)
     elif isinstance(inner, Cast):
         yield from paths_of(inner.operand)
+    elif isinstance(inner, Lambda):
+        yield from paths_of(inner.body)
 
 
 def narrowed(node: Node, inputs: list[Node], wanted: Mapping[Stored, set[Path]]) -> Node:
@@ -131,6 +133,9 @@ def retyped(expr: Expr, source: Node) -> Expr:
     if isinstance(expr, Cast):
         operand = retyped(expr.operand, source)
         return expr if operand is expr.operand else replace(expr, operand=operand)
+    if isinstance(expr, Lambda):
+        body = retyped(expr.body, source)
+        return expr if body is expr.body else replace(expr, body=body)
     if not isinstance(expr, Call):
         return expr
     args = tuple(retyped(arg, source) for arg in expr.args)

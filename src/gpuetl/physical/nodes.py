@@ -108,8 +108,9 @@ class Map:
         if isinstance(self.operation, Project):
             names = {source: name for name, source in self.operation.passed.items()}
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
-        replaces = isinstance(self.operation, Grouped | InsertRows)
-        new_columns = self.operation.new_columns if replaces else frozenset[str]()
+        new_columns = frozenset[str]()
+        if isinstance(self.operation, Grouped | InsertRows):
+            new_columns = frozenset(self.operation.new_columns)
         return kept if all(name in self.schema and name not in new_columns for name in kept) else ()
 
     @property

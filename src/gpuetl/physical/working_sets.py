@@ -111,6 +111,8 @@ VALUES_SORTED = {
     "string_agg", "string_agg_distinct", *OF_DISTINCT,
 }  # fmt: skip
 """Aggregates that sort values, also of a single group."""
+FRAMES_SORTED = {"rolling_median", "rolling_quantile", "rolling_count_distinct"}
+"""Rolling functions that put values in order."""
 TEXT_READING = 8
 """A row of texts that are read: its slot among the distinct ones and its number in the dictionary."""
 
@@ -140,6 +142,8 @@ class WorkingSets:
         Bytes a row for each key that is a string: its hash, its number, and the distinct ones.
     unique_join
         Of a join whose right keys do not repeat, where that is less.
+    sorted_frames
+        Bytes a row for windows that put the values of frames in order.
     fixed_bytes
         What a run takes whatever its rows are: threads, code, and what allocators keep.
     """
@@ -153,6 +157,7 @@ class WorkingSets:
     waits_for_writers: bool = False
     text_key: float = 0.0
     unique_join: Work | None = None
+    sorted_frames: int = 0
     fixed_bytes: int = 0
 
     def encoded(self, format_name: str) -> Encoding:
@@ -167,6 +172,8 @@ class WorkingSets:
             return work if sorts else Work(0, 0)
         if isinstance(operation, ScalarJoin):
             return SCALAR_JOIN
+        if isinstance(operation, Window) and any(c.function.name in FRAMES_SORTED for c in operation.calls.values()):
+            work = work._replace(beside=work.beside + self.sorted_frames)
         if isinstance(operation, ConditionJoin):  # and marks, ordered values and their rows, and where runs begin
             work = work._replace(before=work.before + 12, beside=work.beside + 24)
         elif self.unique_join and isinstance(operation, Join) and operation.unique[1]:
@@ -195,7 +202,8 @@ SPLIT = Work(SORTING, 22, 2)
 """Of a hash exchange: hashes (8), targets (8 + 2) and the order (4)."""
 FILE_COPIES = 3
 """To read: the bytes of a file as they are there, and decompressed; they are seldom halved."""
-DEVICE = WorkingSets(WORK, SPLIT, Encoding(1.0), FILE_COPIES)
+DEVICE = WorkingSets(WORK, SPLIT, Encoding(1.0), FILE_COPIES, sorted_frames=32)
+"""The order (4), keys and split ones (8), counts (4), and 31 levels of bits (8); what sorting takes is free by then."""
 
 HOST = WorkingSets(
     HOST_WORK,
@@ -207,5 +215,6 @@ HOST = WorkingSets(
     waits_for_writers=True,
     text_key=24,
     unique_join=HOST_UNIQUE_JOIN,
+    sorted_frames=110,
     fixed_bytes=20 << 20,
 )

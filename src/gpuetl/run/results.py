@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from gpuetl.engines.interface import Backend
-from gpuetl.errors import EvaluationError, PackageMissing
+from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
+from gpuetl.run.batches import needed, quantile_dmatrix, to_tensors, torch_dataset
 from gpuetl.types.data_types import type_name
 from gpuetl.types.nested_types import type_parts
 from gpuetl.types.schema import Schema
@@ -146,18 +147,87 @@ class Result:
             Without the package torch.
         """
         torch = needed("torch", "to_torch", "torch")
+        return to_tensors(torch, self.backend.to_arrays(self._held()))
+
+    def to_jax(self) -> dict[str, Any]:
+        """Return the columns as JAX arrays by their names: of the cudf engine on its memory, by DLPack.
+
+        JAX has 64-bit types only if its option `jax_enable_x64` is on.  Without it JAX would cut int64 to 32 bits, so
+        columns of 64 bits are refused.
+
+        Raises
+        ------
+        EvaluationError
+            For a column that is not of numbers or booleans, or has a null; for one of 64 bits that JAX would cut.
+        PackageMissing
+            Without the package jax.
+        """
+        jax = needed("jax", "to_jax", "jax")
         arrays = self.backend.to_arrays(self._held())
+        for name, array in arrays.items():
+            if array.dtype.itemsize == 8 and not jax.config.jax_enable_x64:
+                hint = 'Call jax.config.update("jax_enable_x64", True), or cast it to 32 bits in a step before'
+                message = f"column '{name}' is {array.dtype}, and JAX would cut it to 32 bits.  {hint}"
+                raise EvaluationError(coded("GE3008", message))
         return {
-            name: torch.from_dlpack(array if not isinstance(array, np.ndarray) else array.copy())
+            name: jax.dlpack.from_dlpack(array.copy() if isinstance(array, np.ndarray) else array)
             for name, array in arrays.items()
         }
 
+    def torch_dataset(
+        self, batch_rows: int = 65_536, *, features: Sequence[str] | None = None, label: str | None = None,
+        matrix: bool = False, shuffle: bool = False, seed: int = 0,
+    ) -> Any:  # fmt: skip
+        """Return a PyTorch `IterableDataset` of batches of exactly `batch_rows` rows, but for the last one.
 
-def needed(module: str, what: str, install: str) -> Any:
-    """Import and return a module; raise `PackageMissing` with what to install where it is not there."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError:
-        raise PackageMissing(
-            coded("GE3002", f'{what} needs the package {module}.  Install it: pip install "{install}"')
-        ) from None
+        A batch is a dictionary of tensors by column; with `matrix` it is one tensor of float32, a column each.  With
+        `label` it is a pair: the features, and the tensor of that column.  `features` are the columns in order, by
+        default all others.  Tensors lie on the engine's memory, on the GPU if it has one.  Give the dataset to a
+        `DataLoader` with `batch_size=None`.
+
+        With `shuffle`, the rows of each epoch come in another order, which `seed` and the device decide.
+
+        Raises
+        ------
+        InvalidPipeline
+            For an unknown column, or a `batch_rows` below 1.
+        EvaluationError
+            For a column that is not of numbers or booleans, or has a null.
+        PackageMissing
+            Without the package torch.
+        """
+        return torch_dataset(self, batch_rows, features, label, matrix, shuffle, seed)
+
+    def to_quantile_dmatrix(
+        self, label: str, *, features: Sequence[str] | None = None, weight: str | None = None,
+        batch_rows: int = 1_000_000, **options: Any,
+    ) -> Any:  # fmt: skip
+        """Return an XGBoost `QuantileDMatrix`: on the GPU with the cudf engine, by batches of rows.
+
+        `features` are the columns in their order, by default all but the label and the weight.  A null of a feature is
+        a missing value.  `options` are those of `QuantileDMatrix`, such as `max_bin` and `ref`.
+
+        Raises
+        ------
+        InvalidPipeline
+            For an unknown column, or a `batch_rows` below 1.
+        EvaluationError
+            For a column that is not of numbers or booleans, for a label or a weight with a null, and without rows.
+        PackageMissing
+            Without the package xgboost.
+        """
+        return quantile_dmatrix(self, label, features, weight, batch_rows, options)
+
+    def arrays(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return some columns as arrays on the engine's memory: CuPy's of the cudf engine, else NumPy's, read-only.
+
+        Raises
+        ------
+        EvaluationError
+            For a column that is not of numbers or booleans, or has a null.
+        """
+        return self.backend.to_arrays(self._held(), columns)
+
+    def to_cudf_or_none(self) -> Any:
+        """Return a cuDF frame on the engine's memory; None where that is host memory."""
+        return None if self.frame is None else self.backend.to_cudf(self.frame)

@@ -1,8 +1,9 @@
 """How far sums and means of floats may differ: |result − exact| ≤ 4·n·ε·Σ|x| in each group, where both are known.
 
 They are where a stage ends in an aggregate, and only passes its sums and means on: then the oracle computes n and Σ|x|
-beside it.  ε is 2^-52; a mean may differ by the n-th part.  (Higham, Accuracy and Stability of Numerical Algorithms,
-2002, 4.2: any order of summation stays within (n − 1)·ε/2·Σ|x|, so two of them, each in its own order, do too.)
+beside it.  Of sums of distinct values it counts and adds up the distinct |x|: at least half of what there is of x.  ε
+is 2^-52; a mean may differ by the n-th part.  (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 4.2: any
+order of summation stays within (n − 1)·ε/2·Σ|x|, so two of them, each in its own order, do too.)
 """
 
 from __future__ import annotations
@@ -50,8 +51,14 @@ class SumBounds:
 
 
 def bound(call: Call, n: Any, magnitude: Any) -> Any:
-    """Return how far the results of a sum or mean may differ."""
-    return 4.0 * EPSILON * magnitude * (n if call.function.name == "sum" else 1.0)
+    """Return how far the results of a sum or mean may differ; distinct |x| count twice, since x and -x may be there."""
+    name, distinct = call.function.name, 2.0 if is_of_distinct(call) else 1.0
+    return 4.0 * EPSILON * distinct * magnitude * (distinct * n if name.startswith("sum") else 1.0)
+
+
+def is_of_distinct(call: Call) -> bool:
+    """Return whether a sum or mean is that of the distinct values."""
+    return call.function.name.endswith("_distinct")
 
 
 def numbers(column: Any) -> Any:
@@ -74,7 +81,8 @@ def sum_bounds(node: Node) -> SumBounds | None:
 
 def sums_floats(call: Call) -> bool:
     """Return whether a call is the sum or mean of a column of floats."""
-    return call.function.name in ("sum", "mean") and len(call.args) == 1 and is_floating(call.args[0].dtype)
+    sums = ("sum", "mean", "sum_distinct", "mean_distinct")
+    return call.function.name in sums and len(call.args) == 1 and is_floating(call.args[0].dtype)
 
 
 def magnitudes(aggregate: Aggregate, by: Mapping[str, str], sums: Mapping[str, Call]) -> Node:
@@ -87,7 +95,8 @@ def magnitudes(aggregate: Aggregate, by: Mapping[str, str], sums: Mapping[str, C
     calls: dict[str, Call] = {}
     for name, call in sums.items():
         argument = (Column(f":{name}", call.args[0].dtype),)
-        calls[f":abs:{name}"] = Call(FUNCTIONS["aggregate", "sum"], argument, call.dtype)
-        calls[f":n:{name}"] = Call(FUNCTIONS["aggregate", "count"], argument, INT64)
+        total, count = ("sum_distinct", "count_distinct") if is_of_distinct(call) else ("sum", "count")
+        calls[f":abs:{name}"] = Call(FUNCTIONS["aggregate", total], argument, call.dtype)
+        calls[f":n:{name}"] = Call(FUNCTIONS["aggregate", count], argument, INT64)
     prepared = Project(source=aggregate.source, columns={**keys, **absolute}, origin=aggregate.origin)
     return Aggregate(source=prepared, by=tuple(by), calls=calls, origin=aggregate.origin)

@@ -170,8 +170,9 @@ class CudfBackend(EngineBackend[Frame]):
         with self.machine.stage("from Arrow"):
             return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
 
-    def to_arrays(self, frame: Frame) -> dict[str, Any]:
-        """Return the columns as they lie in device memory."""
+    def to_arrays(self, frame: Frame, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return columns as they lie in device memory."""
+        frame = frame if columns is None else frame.select(tuple(columns))
         for name, vector in frame.columns.items():
             check_array(name, vector.dtype, vector.nulls)
         return {n: v.data.view("bool") if v.dtype == BOOL else v.data for n, v in frame.columns.items()}

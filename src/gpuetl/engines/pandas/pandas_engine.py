@@ -146,8 +146,9 @@ class PandasBackend:
         """Return the table as it is."""
         return table
 
-    def to_arrays(self, frame: pa.Table) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the columns as NumPy arrays, read-only and without a copy where they are in one piece."""
+    def to_arrays(self, frame: pa.Table, columns: Sequence[str] | None = None) -> dict[str, np.ndarray[Any, Any]]:
+        """Return columns as NumPy arrays, read-only and without a copy where they are in one piece."""
+        frame = frame if columns is None else frame.select(list(columns))
         for field, column in zip(frame.schema, frame.columns, strict=True):
             check_array(field.name, field.type, column.null_count)
         return {field.name: frame.column(field.name).to_numpy() for field in frame.schema}

@@ -41,6 +41,8 @@ FUNCTIONS = (
              "columns: bucket(hash(a, b), n).", "bucket('a', 16)", 11, nulls="own"),
     Function("md5", "text", digest, "MD5 of the bytes of binary or of a string, in lower-case hexadecimal.", "md5('a')",
              "0cc175b9c0f1b6a831c399e269772661"),
+    Function("sha1", "text", digest, "SHA-1 of the bytes of binary or of a string, in lower-case hexadecimal.", "sha1('a')",
+             "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"),
     Function("sha256", "text", digest, "SHA-256 of the bytes of binary or of a string, in lower-case hexadecimal.", "sha256('a')",
              "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"),
 )  # fmt: skip

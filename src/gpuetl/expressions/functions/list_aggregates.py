@@ -107,7 +107,7 @@ FUNCTIONS = (
     ListFunction("list_distance", "x y", in_float64, "The Euclidean distance of two lists of one length without nulls, in float64.",
                  "list_distance([0, 0], [3, 4])", 5.0, can_fail=True),
     ListFunction("list_cosine_similarity", "x y", in_float64, "The cosine of the angle between two lists of one length without nulls; NaN "
-                 "beside zeros alone.", "list_cosine_similarity([1, 0], [1, 0])", 1.0, can_fail=True),
+                 "beside zeros alone, null of empty lists.", "list_cosine_similarity([1, 0], [1, 0])", 1.0, can_fail=True),
     ListFunction("list_cosine_distance", "x y", in_float64, "1 - `list_cosine_similarity`.", "list_cosine_distance([1, 0], [0, 1])", 1.0,
                  can_fail=True, expansion=cosine_distance),
 )  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from gpuetl.expressions import functions
 from gpuetl.expressions.build import col, when
@@ -85,20 +86,26 @@ class Vocabulary(SingleInput):
 class VocabularyLookup(Join):
     """Add a column `output` with the number of each row's value in a vocabulary, the right side.
 
-    0 stands for null, and `unknown` for a value that is not there.  Left rows stay.
+    0 stands for null, and `unknown` for a value that is not there.  Left rows stay; columns `without` use are left out.
     """
 
     output: str
     unknown: int
+    without: tuple[str, ...] = ()
 
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the left columns and the numbers."""
-        return schemas[0].updated({self.output: INT32})
+        return schemas[0].select([n for n in schemas[0] if n not in self.without]).updated({self.output: INT32})
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return the wanted columns and the one that is looked up, and the vocabulary."""
         ours = (wanted & self.left.schema.keys()) - {self.output}
         return ours | frozenset(self.left_on), frozenset(self.right.schema)
+
+    def keeping(self, wanted: frozenset[str]) -> Self:
+        """Leave out what is not wanted, so that no projection before the next lookup does."""
+        extra = tuple(name for name in self.left.schema if name not in wanted)
+        return replace(self, without=extra) if extra else self
 
     @property
     def payload(self) -> tuple[str, ...]:
@@ -120,7 +127,8 @@ class VocabularyLookup(Join):
         number = when(col(column).is_null(), NULL_ID).otherwise(
             when(col(found).is_null(), self.unknown).otherwise(col(found))
         )
-        outputs = {**passing(self.left.schema), self.output: typed(number.cast("int32"), joined)}
+        kept = self.left.schema.select([name for name in self.left.schema if name not in self.without])
+        outputs = {**passing(kept), self.output: typed(number.cast("int32"), joined)}
         return ids, joined, Project(source=joined, columns=outputs, origin=self.origin)
 
     def describe(self) -> str:

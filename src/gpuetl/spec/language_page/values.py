@@ -78,6 +78,7 @@ Expressions take nested values apart:
 | `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
 | `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |
+| `CAST(s AS struct<a: int64>)`, `CAST(x AS list<string>)` | the same values with other types; fields meet by name, and a field that s lacks is null |
 | `text[1]`, `text[2:3]`, `text[-3:]` | characters of a string, as elements of a list |
 | `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes |
 | `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr
+from gpuetl.expressions.nested_casts import castable
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.expressions.syntax import Name
 from gpuetl.messages import coded
@@ -17,7 +18,7 @@ from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, Unknown
 from gpuetl.spec.steps.struct_fields import ALL_FIELDS, fields_of, inner_struct, report_twice
 from gpuetl.spec.values import Formula, Text, node_of
-from gpuetl.types.data_types import UNKNOWN, DataType, can_cast, type_name
+from gpuetl.types.data_types import UNKNOWN, DataType, type_name
 from gpuetl.types.nested_types import is_struct
 from gpuetl.types.schema import Schema
 
@@ -170,7 +171,7 @@ class CastColumns(Step):
         known = context.known(self.types, source.schema)
         casts = {name: Cast(Column(name, source.schema[name]), self.types[name]) for name in known}
         for name, target in self.types.items():
-            if name in casts and not can_cast(source.schema[name], target):
+            if name in casts and not castable(source.schema[name], target):
                 context.problem(
                     coded(
                         "GE1110", f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}"

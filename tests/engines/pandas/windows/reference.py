@@ -259,6 +259,25 @@ def rolling_std(xs: Column, times: Times, starts: Sequence[int]) -> Column:
     return rolling(deviation, xs, starts, at_least=2)
 
 
+def quantile(values: Sequence[Number], q: float) -> float:
+    in_order = sorted(map(float, values), key=lambda value: (isnan(value), value))
+    place = q * (len(in_order) - 1)
+    below, above = in_order[int(place)], in_order[min(int(place) + (place > int(place)), len(in_order) - 1)]
+    return below if below == above else below * (1 - place % 1) + above * (place % 1)
+
+
+def rolling_median(xs: Column, times: Times, starts: Sequence[int]) -> Column:
+    return rolling(lambda values: quantile(values, 0.5), xs, starts)
+
+
+def rolling_quantile(xs: Column, times: Times, starts: Sequence[int], q: float = 0.3) -> Column:
+    return rolling(lambda values: quantile(values, q), xs, starts)
+
+
+def rolling_count_distinct(xs: Column, times: Times, starts: Sequence[int]) -> Column:
+    return rolling(lambda values: len({"nan" if isnan(value) else value for value in values}), xs, starts, at_least=0)
+
+
 def rolling_first(xs: Column, times: Times, starts: Sequence[int]) -> Column:
     return [xs[start] for start in starts]
 

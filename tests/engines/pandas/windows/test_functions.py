@@ -121,6 +121,8 @@ def test_a_function_skips_nulls_and_stays_in_its_segment(name, arguments, expect
         ("rolling_max", [1.0, 1.0, 3.0, None, nan]),
         ("rolling_std", [None] * 5),
         ("rolling_var", [None] * 5),
+        ("rolling_median", [1.0, 1.0, 3.0, None, nan]),
+        ("rolling_count_distinct", [1, 1, 1, 0, 1]),
         ("rolling_first", [1.0, 1.0, None, None, None]),
         ("rolling_last", [1.0, None, 3.0, None, nan]),
     ],
@@ -374,6 +376,7 @@ def test_no_rows_give_no_rows(name):
         name, []
     )
     parameters = [rows.segments.frame_starts_by_rows(3)] if name.startswith("rolling") else parameters
+    parameters += [0.5] if name == "rolling_quantile" else []
     columns = [] if name in WITHOUT_COLUMN else [column([])] * (1 + (name in PAIRS))
     assert window(name, rows, *columns, *parameters) == []
     assert rows.segments.frame_starts_by_interval(rows.time, 3).tolist() == []
@@ -495,7 +498,17 @@ def assert_like_its_twin(name, rows, xs, times, dtype, engine_arguments, twin_ar
 
 FRAMELESS = sorted(name for name in WINDOW_FUNCTIONS if not name.startswith("rolling") and name not in RANKS)
 ROLLING = sorted(name for name in WINDOW_FUNCTIONS if name.startswith("rolling") and name not in PAIRS)
-ROUNDED = {"cum_mean", "ewm_mean", "decayed_sum", "pct_change", "rolling_mean", "rolling_var", "rolling_std"}
+ROUNDED = {
+    "rolling_median",
+    "rolling_quantile",
+    "cum_mean",
+    "ewm_mean",
+    "decayed_sum",
+    "pct_change",
+    "rolling_mean",
+    "rolling_var",
+    "rolling_std",
+}
 HALF_LIVES = st.sampled_from([1e-3, 0.7, 3.0, 3600.0])
 PARAMETERS = {
     "lag": st.tuples(st.integers(0, 30), st.booleans()),
@@ -560,7 +573,8 @@ def test_a_rolling_function_agrees_with_its_loop(name, data):
     offsets = rows.segments.starts.tolist()
     assert first.tolist() == flat([[o + f for f in frame] for o, frame in zip(offsets, frames, strict=True)])
     with patch.object(segments_module, "CHUNK_ROWS", data.draw(st.integers(1, 9))):
-        assert_like_its_twin(name, rows, xs, times, dtype, [first], [[frame] for frame in frames])
+        more = [0.3] if name == "rolling_quantile" else []
+        assert_like_its_twin(name, rows, xs, times, dtype, [first, *more], [[frame, *more] for frame in frames])
 
 
 def test_integer_frame_sums_wrap_without_a_warning_and_count_bools():

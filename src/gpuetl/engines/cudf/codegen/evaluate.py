@@ -40,7 +40,9 @@ from gpuetl.engines.no_result import (
     EMPTY_STRING,
     EQUAL_KEYS,
     LENGTHS_DIFFER,
+    LONG_STRING,
     LONG_STRINGS,
+    LONGER_STRING,
     NEVER_SHOWN,
     NO_CODE_POINT,
     NOT_A_JSON_NUMBER,
@@ -108,6 +110,8 @@ REASONS = (
     NULL_KEY,
     NOT_JSON,
     NOT_A_JSON_NUMBER,
+    LONG_STRING,
+    LONGER_STRING,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -17,6 +17,7 @@ from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, can_fail, children, transform, walk
+from gpuetl.expressions.nested_casts import nested_cast
 from gpuetl.records import dataclass
 from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import BOOL, STRING, DataType
@@ -315,9 +316,9 @@ def chooses(expr: Expr) -> TypeGuard[Call]:
 
 
 def without_cast(expr: Expr) -> Expr:
-    """Return a cast to a nested type as what it is: of that type already, or null."""
+    """Return a cast to a nested type as what it is: of that type already, null, or casts of all parts."""
     if isinstance(expr, Cast) and is_nested(expr.dtype):
-        return expr.operand if expr.operand.dtype == expr.dtype else Literal(None, expr.dtype)
+        return nested_cast(expr.operand, expr.dtype, expr.lenient)
     return expr
 
 

@@ -65,6 +65,109 @@ DEVICE int64_t levenshtein(Fault at, String x, String y) {
     return distance;
 }
 
+constexpr int MOST_IN_MATRIX = 256;  // as in expressions/functions/characters.py
+
+// The distance of two strings in which neighbours may change places, by the last two rows of the matrix and one of what a
+// change of places begins with.
+//
+// Source: C. Zhao and S. Sahni, "String correction using the Damerau-Levenshtein distance" (2019), algorithm LS_DL.
+DEVICE int64_t damerau_levenshtein(Fault at, String x, String y) {
+    const int rows = int(length(x)), columns = int(length(y));
+    if (rows > MOST_IN_MATRIX || columns > MOST_IN_MATRIX) {
+        at(LONGER_STRING);
+        return 0;
+    }
+    const int most = (rows > columns ? rows : columns) + 1;
+    int16_t lines[3][MOST_IN_MATRIX + 2];  // with one place before the first
+    int16_t last_row[MOST_IN_MATRIX + 1];  // of a column: the last row with its code point
+    int16_t *before = lines[0], *now = lines[1], *swapped = lines[2];
+    for (int j = 0; j <= columns + 1; ++j) before[j] = int16_t(most), now[j] = int16_t(j ? j - 1 : most), swapped[j] = int16_t(most);
+    for (int j = 0; j <= columns; ++j) last_row[j] = -1;
+    int64_t own = 0;
+    for (int i = 1; i <= rows; ++i) {
+        int16_t* const other = before;
+        before = now, now = other;
+        const int64_t own_end = code_point_end(x, own);
+        const String point = x.cut(own, own_end);
+        own = own_end;
+        int last_column = -1, beyond = now[1], kept = most;  // `beyond` is of two rows above
+        now[1] = int16_t(i);
+        int64_t place = 0;
+        for (int j = 1; j <= columns; ++j) {
+            const int64_t end = code_point_end(y, place);
+            const bool equal = same_text(point, y.cut(place, end));
+            place = end;
+            int distance = before[j] + !equal;
+            if (now[j] + 1 < distance) distance = now[j] + 1;
+            if (before[j + 1] + 1 < distance) distance = before[j + 1] + 1;
+            if (equal) {
+                last_column = j;
+                swapped[j + 1] = before[j - 1];
+                kept = beyond;
+            } else {
+                const int row = last_row[j];
+                if (j - last_column == 1 && row >= 0 && swapped[j + 1] + (i - row) < distance) distance = swapped[j + 1] + (i - row);
+                else if (i - row == 1 && last_column >= 0 && kept + (j - last_column) < distance) distance = kept + (j - last_column);
+            }
+            beyond = now[j + 1];
+            now[j + 1] = int16_t(distance);
+            if (equal) last_row[j] = int16_t(i);
+        }
+    }
+    return now[columns + 1];
+}
+
+DEVICE double jaro_similarity(Fault at, String x, String y) {
+    const int64_t own = length(x), others = length(y);
+    if (own > MOST_COMPARED || others > MOST_COMPARED) at(LONG_STRING);
+    if (own > MOST_COMPARED || others > MOST_COMPARED || !own || !others) return 0;
+    const int64_t longer = own > others ? own : others, window = longer / 2 > 1 ? longer / 2 - 1 : 0;
+    uint64_t found[COMPARED_WORDS] = {}, matched[COMPARED_WORDS] = {};  // the code points of x and of y that have a match
+    int64_t count = 0, first = 0, from = 0, place = 0;
+    for (int64_t j = 0; j < others; ++j) {
+        if (j > window && from < own) ++from, first = code_point_end(x, first);
+        const int64_t end = code_point_end(y, place);
+        const String point = y.cut(place, end);
+        place = end;
+        int64_t byte = first;
+        for (int64_t i = from; i <= j + window && i < own; ++i) {
+            const int64_t own_end = code_point_end(x, byte);
+            const bool equal = same_text(x.cut(byte, own_end), point);
+            byte = own_end;
+            if (!equal || found[i >> 6] >> (i & 63) & 1) continue;
+            found[i >> 6] |= uint64_t(1) << (i & 63);
+            matched[j >> 6] |= uint64_t(1) << (j & 63);
+            ++count;
+            break;
+        }
+    }
+    if (!count) return 0;
+    int64_t moved = 0, i = 0, byte = 0;
+    place = 0;
+    for (int64_t j = 0; j < others; ++j) {
+        const int64_t end = code_point_end(y, place);
+        const String point = y.cut(place, end);
+        place = end;
+        if (!(matched[j >> 6] >> (j & 63) & 1)) continue;
+        for (; !(found[i >> 6] >> (i & 63) & 1); ++i) byte = code_point_end(x, byte);
+        const int64_t own_end = code_point_end(x, byte);
+        moved += !same_text(x.cut(byte, own_end), point);
+        byte = own_end, ++i;
+    }
+    const double equal = double(count);
+    return (equal / double(own) + equal / double(others) + double(count - moved / 2) / equal) / 3.0;
+}
+DEVICE double jaro_winkler_similarity(Fault at, String x, String y) {
+    const double similarity = jaro_similarity(at, x, y);
+    if (!(similarity > 0.7)) return similarity;
+    int alike = 0;  // code points that both begin with
+    for (int64_t i = 0, end; alike < 4 && i < x.size && i < y.size; i = end, ++alike) {
+        end = code_point_end(x, i);
+        if (!stands_at(y, i, x.cut(i, end))) break;
+    }
+    return similarity + alike * 0.1 * (1.0 - similarity);
+}
+
 DEVICE int64_t hamming(Fault at, String x, String y) {
     int64_t count = 0, i = 0, j = 0;
     while (i < x.size && j < y.size) {

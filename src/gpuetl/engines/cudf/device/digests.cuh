@@ -1,4 +1,4 @@
-// MD5 (RFC 1321) and SHA-256 (FIPS 180-4) of a text's bytes, in lower-case hexadecimal.
+// MD5 (RFC 1321), SHA-1 and SHA-256 (FIPS 180-4) of a text's bytes, in lower-case hexadecimal.
 #pragma once
 
 TABLE uint32_t MD5_SINES[64] = {
@@ -91,6 +91,38 @@ DEVICE void sha256_block(uint32_t* state, const uint32_t* words) {
     }
     for (int i = 0; i < 8; ++i) state[i] += s[i];
 }
+
+DEVICE void sha1_block(uint32_t* state, const uint32_t* words) {
+    uint32_t w[80], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
+    for (int i = 0; i < 16; ++i) w[i] = words[i];
+    for (int i = 16; i < 80; ++i) w[i] = rotated_left(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+    for (int i = 0; i < 80; ++i) {
+        const int round = i / 20;
+        const uint32_t mixed = round == 0 ? (b & c) | (~b & d) : round == 2 ? (b & c) | (b & d) | (c & d) : b ^ c ^ d;
+        const uint32_t constant = round == 0 ? 0x5a827999 : round == 1 ? 0x6ed9eba1 : round == 2 ? 0x8f1bbcdc : 0xca62c1d6;
+        const uint32_t first = rotated_left(a, 5) + mixed + e + constant + w[i];
+        e = d;
+        d = c;
+        c = rotated_left(b, 30);
+        b = a;
+        a = first;
+    }
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+}
+
+template <class OUT> DEVICE void sha1(OUT& out, String text) {
+    uint32_t words[16], state[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+    for (int64_t start = 0, end = padded_size(text); start < end; start += 64) {
+        load_block(words, text, start, end, true);
+        sha1_block(state, words);
+    }
+    put_hexadecimal(out, state, 5, true);
+}
+DEVICE void sha1(Measure& out, String) { out.size += 40; }
 
 template <class OUT> DEVICE void md5(OUT& out, String text) {
     uint32_t words[16], state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};

@@ -169,8 +169,8 @@ template <class LEFT, class RIGHT> DEVICE double list_dot_product(Fault at, LEFT
 template <class LEFT, class RIGHT> DEVICE double list_distance(Fault at, LEFT left, RIGHT right) {
     return sqrt(products(at, left, right).apart);
 }
-template <class LEFT, class RIGHT> DEVICE double list_cosine_similarity(Fault at, LEFT left, RIGHT right) {
+template <class LEFT, class RIGHT> DEVICE Maybe<double> list_cosine_similarity(Fault at, LEFT left, RIGHT right) {
     const Products found = products(at, left, right);
     const double cosine = found.both / sqrt(found.left * found.right);
-    return cosine < -1 ? -1 : cosine > 1 ? 1 : cosine;
+    return only_if(left.size > 0, cosine < -1 ? -1.0 : cosine > 1 ? 1.0 : cosine);
 }

@@ -244,6 +244,8 @@ enum Reason : int {
     NULL_KEY = 32,
     NOT_JSON = 33,
     NO_JSON_NUMBER = 34,
+    LONG_STRING = 35,
+    LONGER_STRING = 36,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

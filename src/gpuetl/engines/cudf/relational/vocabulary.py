@@ -121,7 +121,8 @@ def look_up(operation: VocabularyLookup, machine: Machine, left: Frame, right: F
     ids = right.columns[ID].data if right.rows else 0
     arguments = [left.rows, operation.unknown, valid, found, ids, numbers]
     machine.launch(machine.closed(PROGRAM), "number_values", left.rows, arguments)
-    return left.updated({operation.output: Vector(INT32, left.rows, numbers)})
+    columns = {**left.columns, operation.output: Vector(INT32, left.rows, numbers)}
+    return Frame({name: columns[name] for name in operation.schema}, left.rows)
 
 
 @programs.register
@@ -141,5 +142,6 @@ def vocabulary_programs(operation: Vocabulary, frame: Kinds) -> Needed:
 def lookup_programs(operation: VocabularyLookup, left: Kinds, right: Kinds) -> Needed:
     """List those of values that are cast to compare."""
     (ours,), (theirs,) = operation.left_on, operation.right_on
-    columns = {**left.columns, operation.output: Kind(INT32)}
+    every = {**left.columns, operation.output: Kind(INT32)}
+    columns = {name: every[name] for name in operation.schema}
     return Needed(comparable_sources(left.columns[ours], right.columns[theirs]), columns)

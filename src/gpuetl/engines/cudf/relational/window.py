@@ -20,18 +20,22 @@ from gpuetl.engines.cudf.columns.validity import valid_rows
 from gpuetl.engines.cudf.columns.vector import Vector, has_bytes
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
+from gpuetl.engines.cudf.relational.frame_order import OrderedColumn, run_frame_order
 from gpuetl.engines.cudf.relational.window_frames import KernelOutput, WindowRows, frame_source, run_frames
 from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS, WindowCall
 from gpuetl.engines.cudf.relational.window_scans import KnownColumns, Pass, pass_sources, reads_of, run_pass
 from gpuetl.engines.cudf.relational.window_steps import (
+    FIRST_ROW,
     CallPlan,
     FrameFold,
+    FrameOrder,
     Output,
     PresentRows,
     RowNumbers,
     Scan,
     ShiftedValues,
     Step,
+    Values,
 )
 from gpuetl.engines.no_result import window_overflow
 from gpuetl.errors import EvaluationError
@@ -84,7 +88,21 @@ def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
     kernels += [run_pass(Pass(some, False, known, rows)) for some in work.forward]
     columns = {output: column.data for written in kernels for output, column in written.columns.items()}
     kernels += [run_frames(some, [columns[bound] for bound in bounds], rows) for bounds, some in work.frames]
+    kernels += [*ordered_frames(work.ordered, columns, rows)]
     return Results.of(kernels, rows)
+
+
+def ordered_frames(
+    outputs: Sequence[Values], columns: Mapping[Output, Array], rows: WindowRows
+) -> Iterator[KernelOutput]:
+    """Write outputs by the order of values; each column is put in order once."""
+    ordered: dict[str, OrderedColumn] = {}
+    for output in outputs:
+        step = output.step
+        assert isinstance(step, FrameOrder)
+        of_column = OrderedColumn(rows.columns[step.column], columns[RowNumbers(FIRST_ROW)], rows.machine)
+        bounds = [columns[bound] for bound in bounds_of(step)]
+        yield run_frame_order(output, bounds, ordered.setdefault(step.column, of_column), rows)
 
 
 def output_programs(outputs: Iterable[Output], rows: WindowRows) -> list[str]:
@@ -102,7 +120,8 @@ class Work:
     """Which kernels write which outputs, in the order in which they run.
 
     `backward` passes come first.  `forward` passes may read what backward scans give (`scans_read`).  They may also
-    read the rows that are `present`.  `frames` are outputs of equal frames, with the steps that give their bounds.
+    read the rows that are `present`.  `frames` are outputs of equal frames, with the steps that give their bounds;
+    `ordered` are those of frames by the order of their values.
     """
 
     backward: Sequence[Sequence[Output]]
@@ -110,13 +129,17 @@ class Work:
     frames: Sequence[tuple[tuple[RowNumbers, ...], Sequence[Output]]]
     scans_read: Sequence[Scan]
     present: Sequence[PresentRows]
+    ordered: Sequence[Values]
 
     @classmethod
     def of(cls, outputs: Iterable[Output]) -> Work:
         """Divide outputs, and what their steps read, among kernels."""
         wanted = dict.fromkeys(outputs)
-        bounds = {output: bounds_of(output.step) for output in wanted if isinstance(output.step, FrameFold)}
-        numbers = (number for each in bounds.values() for number in each)
+        bounds = {
+            output: bounds_of(output.step) for output in wanted if isinstance(output.step, FrameFold | FrameOrder)
+        }
+        ordered = [each for each in bounds if isinstance(each, Values) and isinstance(each.step, FrameOrder)]
+        numbers = [number for each in bounds.values() for number in each] + [RowNumbers(FIRST_ROW)] * bool(ordered)
         passes = dict.fromkeys([*(output for output in wanted if output not in bounds), *numbers])
         forward = [output for output in passes if not runs_backward(output.step)]
         read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
@@ -126,20 +149,20 @@ class Work:
         frames = [
             (each, some)
             for each in dict.fromkeys(bounds.values())
-            for some in pieces([output for output in bounds if bounds[output] == each])
+            for some in pieces([out for out in bounds if bounds[out] == each and out not in ordered])
         ]
         present = [each for each in read if isinstance(each, PresentRows)]
-        return cls(list(pieces(list(backward))), list(pieces(forward)), frames, scans, present)
+        return cls(list(pieces(list(backward))), list(pieces(forward)), frames, scans, present, ordered)
 
 
-def bounds_of(step: FrameFold) -> tuple[RowNumbers, ...]:
+def bounds_of(step: FrameFold | FrameOrder) -> tuple[RowNumbers, ...]:
     """Return what gives the first row of each frame, and the row after it where that is not the row after its own."""
     return tuple(RowNumbers(bound) for bound in (step.start, step.end) if bound is not None)
 
 
 def runs_backward(step: Step) -> bool:
     """Whether a step is computed from the last row on."""
-    return not isinstance(step, FrameFold) and step.backward
+    return not isinstance(step, FrameFold | FrameOrder) and step.backward
 
 
 def pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -19,6 +19,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
     CallPlan,
     Fold,
     FrameFold,
+    FrameOrder,
     PerRow,
     PresentRows,
     Scan,
@@ -30,7 +31,7 @@ from gpuetl.engines.cudf.relational.window_steps import (
 )
 from gpuetl.expressions.functions.frames import Frame, frame_of, units_of
 from gpuetl.expressions.ir import Column
-from gpuetl.types.data_types import FLOAT64, INT64, DataType, is_floating
+from gpuetl.types.data_types import FLOAT64, INT64, NULL, DataType, is_floating
 from gpuetl.types.decimal_types import is_decimal
 
 # What the rows of a group so far, or of a frame, come to: counts, sums, products, means, extremes, variances.
@@ -145,6 +146,19 @@ def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], Cal
         return ShiftedValues(call.x.name, step) if has_bytes(call.dtype) else Values(step)
 
     return plan
+
+
+def quantile_of(call: WindowCall, q: float | None = None) -> CallPlan:
+    """Find the quantile at a constant of the values of each row's frame."""
+    at = call.constant("q", 0.0) if q is None else q
+    return Values(FrameOrder(call.x.name, words_of(float(at))[0], FLOAT64, *frame_bounds(call)))
+
+
+def distinct_of(call: WindowCall) -> CallPlan:
+    """Count the distinct values of each row's frame."""
+    if call.x.dtype == NULL:
+        return rolling(count_of)(call)
+    return Values(FrameOrder(call.x.name, None, INT64, *frame_bounds(call)))
 
 
 def frame_edge(state: str) -> Callable[[WindowCall], CallPlan]:
@@ -431,6 +445,9 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "rolling_covar_samp": rolling(partial(covariance_of, ddof=1)),
     "rolling_covar_pop": rolling(partial(covariance_of, ddof=0)),
     "rolling_corr": rolling(correlation_of),
+    "rolling_median": partial(quantile_of, q=0.5),
+    "rolling_quantile": quantile_of,
+    "rolling_count_distinct": distinct_of,
     "rolling_first": frame_edge("FirstMet"),
     "rolling_last": frame_edge("LastMet"),
     "ewm_mean": ewm_mean,

@@ -107,12 +107,27 @@ class FrameFold:
     end: PerRow | None = None
 
 
-Step: TypeAlias = Scan | PerRow | FrameFold
+@dataclass(frozen=True)
+class FrameOrder(StepResult):
+    """For each row, what the values of its frame come to by their order; frames as those of `FrameFold`.
+
+    That is the quantile at the float64 of the bits `q`, or how many distinct values there are where it is None.
+    """
+
+    column: str
+    q: int | None
+    result_type: DataType
+    start: PerRow
+    longest: int
+    end: PerRow | None = None
 
 
-def result_source(step: Step) -> Fold | PerRow:
+Step: TypeAlias = Scan | PerRow | FrameFold | FrameOrder
+
+
+def result_source(step: Step) -> Fold | PerRow | FrameOrder:
     """Return the fold or function whose `result_type` is that of a step."""
-    return step if isinstance(step, PerRow) else step.fold
+    return step if isinstance(step, PerRow | FrameOrder) else step.fold
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,12 @@ from gpuetl.expressions.ir import (
     element_column,
     over_elements,
 )
+from gpuetl.expressions.nested_casts import nested_cast
 from gpuetl.expressions.syntax import STRUCT
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.types.data_types import NULL
+from gpuetl.types.nested_types import is_nested
 
 TYPED = (STRUCT, "list_value", "list_concat", "map", "map_concat")
 """Functions whose handlers take the type of the result first: their arguments may be none, or do not say it."""
@@ -73,7 +75,9 @@ def literal_value(expr: Literal, frame: pa.Table) -> Any:
 
 @evaluate.register
 def cast_of(expr: Cast, frame: pa.Table) -> Any:
-    """Convert, exactly where the user asked for it."""
+    """Convert, exactly where the user asked for it; nested values part by part."""
+    if is_nested(expr.operand.dtype) and expr.operand.dtype != expr.dtype:
+        return evaluate(nested_cast(expr.operand, expr.dtype, expr.lenient), frame)
     value = evaluate(expr.operand, frame)
     return checked(lambda v: cast_value(v, expr.dtype, expr.lenient, expr.implicit), [value], expr)
 

@@ -41,6 +41,7 @@ from gpuetl.types.decimal_types import is_decimal
 
 MICROSECOND = timedelta(microseconds=1)
 FILLS = ("ffill", "bfill")
+COUNTS = ("cum_count", "rolling_count", "rolling_count_distinct")
 MOVES_VALUES = ("lag", "lead", "first", "last", "nth_value", "rolling_first", "rolling_last", *FILLS)
 Frames = Mapping[Frame, FrameRows]
 
@@ -206,6 +207,6 @@ def by_rank(name: str, values: Any, rows: WindowRows, constants: dict[str, Any])
     """Compute counts, least and greatest of strings and decimals on the ranks of their distinct values."""
     ranked = rank_values(values)
     result = WINDOW_FUNCTIONS[name](rows, Masked(ranked.ranks, ranked.valid), **constants)
-    if name.endswith("count"):
+    if name in COUNTS:
         return from_masked(result, INT64)
     return take_or_null(ranked.values, result)

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
 from gpuetl.engines.pandas.expressions.means import nearest_floats, nearest_integers
+from gpuetl.engines.pandas.relational.frame_order import frame_count_distinct, frame_median, frame_quantile
 from gpuetl.engines.pandas.relational.segmented_scans import integer_frame_sums
 from gpuetl.engines.pandas.relational.window_frames import (
     add,
@@ -188,6 +189,9 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_covar_samp": frame_covariance(1),
     "rolling_covar_pop": frame_covariance(0),
     "rolling_corr": frame_correlation,
+    "rolling_median": frame_median,
+    "rolling_quantile": frame_quantile,
+    "rolling_count_distinct": frame_count_distinct,
     "rolling_first": frame_first,
     "rolling_last": frame_last,
 }

@@ -7,5 +7,6 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 HEADER = "digests.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "md5": Device("md5", result_form="text"),
+    "sha1": Device("sha1", result_form="text"),
     "sha256": Device("sha256", result_form="text"),
 }

@@ -43,5 +43,5 @@ FUNCTIONS: dict[str, Device | Library] = {
     "array_to_string": Device("array_to_string", result_form="text"),
     "list_dot_product": Device("list_dot_product"),
     "list_distance": Device("list_distance"),
-    "list_cosine_similarity": Device("list_cosine_similarity"),
+    "list_cosine_similarity": Device("list_cosine_similarity", result_form="maybe"),
 }

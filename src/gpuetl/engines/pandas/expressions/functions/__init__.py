@@ -22,6 +22,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     means,
     nested,
     parsing,
+    paths,
     regex,
     strings,
     timestamps,
@@ -30,7 +31,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS,
-    **regex.HANDLERS, **characters.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
+    **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
     **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
     **hashing.HANDLERS,

@@ -180,5 +180,6 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "hash": chained_hash,
     "bucket": bucket,
     "md5": partial(hex_digest, partial(hashlib.md5, usedforsecurity=False)),
+    "sha1": partial(hex_digest, partial(hashlib.sha1, usedforsecurity=False)),
     "sha256": partial(hex_digest, hashlib.sha256),
 }

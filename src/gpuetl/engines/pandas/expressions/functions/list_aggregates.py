@@ -169,8 +169,13 @@ def position(lists: Any, value: Any) -> Any:
     return over_columns(compute, lists, value)
 
 
-def paired(compute: Callable[[Floats, Floats, Callable[[Floats], Floats]], Floats]) -> Callable[..., Any]:
-    """Return the handler of a function of two lists of one length: of their elements, and of what sums a row's."""
+def paired(
+    compute: Callable[[Floats, Floats, Callable[[Floats], Floats]], Floats], of_empty: bool = True
+) -> Callable[..., Any]:
+    """Return the handler of a function of two lists of one length: of their elements, and of what sums a row's.
+
+    Empty lists have no result unless `of_empty`.
+    """
 
     def handler(left: Any, right: Any) -> Any:
         return over_columns(_paired, left, right)
@@ -184,7 +189,8 @@ def paired(compute: Callable[[Floats, Floats, Callable[[Floats], Floats]], Float
         rows, count = both[0].rows[valid[both[0].rows]], both[0].count
         with np.errstate(all="ignore"):
             found = compute(x, y, lambda values: np.bincount(rows, values, count).astype(np.float64, copy=False))
-        return from_masked(Masked(found, valid), FLOAT64)
+        known = valid if of_empty else valid & (both[0].parts.lengths > 0)
+        return from_masked(Masked(found, known), FLOAT64)
 
     def chosen(elements: Elements, valid: Flags) -> Floats:
         values = elements.values.filter(pa.array(valid[elements.rows]))
@@ -216,5 +222,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "list_position": position,
     "list_dot_product": paired(lambda x, y, sums: sums(x * y)),
     "list_distance": paired(lambda x, y, sums: np.sqrt(sums((x - y) * (x - y)))),
-    "list_cosine_similarity": paired(cosine),
+    "list_cosine_similarity": paired(cosine, of_empty=False),
 }

@@ -1,0 +1,66 @@
+"""Casts between nested types: elements, fields, keys and values are cast one by one, by functions that there are."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from gpuetl.expressions.functions.function import scalar_call
+from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable
+from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, can_cast
+from gpuetl.types.nested_types import field_type, is_list, is_map, is_struct
+
+
+def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
+    """Return whether values of one type are cast to another, at any depth; fields of structs meet by their names.
+
+    A struct needs one field of the target, and others of it are null.  TRY_CAST does not change keys of maps: one that
+    is none would be null.
+    """
+    if is_list(source) and is_list(target):
+        return castable(source.value_type, target.value_type, lenient)
+    if is_map(source) and is_map(target):
+        same_keys = source.key_type == target.key_type
+        keys = same_keys or (not lenient and castable(source.key_type, target.key_type))
+        return keys and castable(source.item_type, target.item_type, lenient)
+    if is_struct(source) and is_struct(target):
+        pairs = [(field_type(source, field.name), field.type) for field in target]
+        known = [(own, wanted) for own, wanted in pairs if own is not None]
+        return bool(known) and all(castable(own, wanted, lenient) for own, wanted in known)
+    return can_cast(source, target)
+
+
+def nested_cast(x: Expr, target: DataType, lenient: bool, depth: int = 0) -> Expr:
+    """Return x, of another type that is `castable`, as a type; `depth` tells apart the variables of lambdas."""
+    if x.dtype == target:
+        return x
+    if x.dtype == NULL:
+        return Literal(None, target)
+    if is_list(target):
+        return cast_list(x, target, lenient, depth)
+    if is_map(target):
+        parts = (("map_keys", x.dtype.key_type, target.key_type), ("map_values", x.dtype.item_type, target.item_type))
+        lists = (
+            nested_cast(scalar_call(name, (x,), pa.list_(own)), pa.list_(wanted), lenient, depth)
+            for name, own, wanted in parts
+        )
+        return scalar_call("map", tuple(lists), target)
+    return cast_struct(x, target, lenient, depth) if is_struct(target) else Cast(x, target, lenient)
+
+
+def cast_list(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
+    """Return lists whose elements are cast."""
+    element = Variable(f"element{depth or ''}", x.dtype.value_type)
+    body = nested_cast(element, target.value_type, lenient, depth + 1)
+    return scalar_call("list_transform", (x, Lambda((element,), body)), target)
+
+
+def cast_struct(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
+    """Return structs whose fields are cast, null where they are."""
+    fields: list[Expr] = []
+    for field in target:
+        own = field_type(x.dtype, field.name)
+        part = None if own is None else scalar_call("struct_extract", (x, Literal(field.name, STRING)), own)
+        fields.append(Literal(None, field.type) if part is None else nested_cast(part, field.type, lenient, depth))
+    condition = scalar_call("is_null", (x,), BOOL)
+    packed = scalar_call("struct_pack", tuple(fields), target)
+    return scalar_call("case", (condition, Literal(None, target), packed), target)

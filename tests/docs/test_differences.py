@@ -1,0 +1,71 @@
+"""docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from expressions.evaluation import aggregated, table, value
+from gpuetl import InvalidExpression, InvalidPipeline
+from gpuetl.errors import EvaluationError
+
+PAGE = (Path(__file__).parents[2] / "docs" / "differences.md").read_text()
+INF, NAN = float("inf"), float("nan")
+ROWS = table(
+    i=("int64", [3, 1, 1, 3]),
+    j=("int64", [None, 2, 2, 2]),
+    large=("int64", [2**63 - 1, 1, 0, 0]),
+    odd=("int64", [9007199254740997, 9007199254741011, 9007199254740995, None]),
+    s=("string", ["b", None, "a", "b"]),
+    f=("float64", [INF, 1.0, 2.0, 4.0]),
+    one=("float64", [1.0, None, None, None]),
+    d=("decimal(9, 2)", [Decimal("1.50"), Decimal("2.25"), None, None]),
+)
+REFUSED = "refused"
+AGGREGATES = {
+    "`sum(x)` of integers beyond": ("sum(large)", REFUSED, 2**63),
+    "`mean(x)` of large integers": ("avg(odd)", 9007199254741000.0, 9007199254741002.0),
+    "`quantile(x, q)`": ("quantile(i, 0.5)", 2.0, 1),
+    "`quantile_cont(x, q)`, `median(x)` of": ("median(d)", 1.875, Decimal("1.87")),
+    "`corr(x, y)` of one pair": ("corr(one, one)", None, NAN),
+    "`skewness(x)`, `kurtosis(x)` of infinite": ("skewness(f)", NAN, REFUSED),
+    "`mode(x)` of values that tie": ("mode(i)", 1, 3),
+    "`any_value(x)`": ("any_value(s)", "a", "b"),
+    "`min_by(x, y)`, `max_by(x, y)` of rows": ("min_by(s, coalesce(j, 2))", "a", "b"),
+    "`first(x)`, `last(x)`": ("first(s)", REFUSED, "b"),
+    "`array_agg(x)`, `string_agg(x)` without": ("array_agg(s)", ["a", "b", "b", None], ["b", None, "a", "b"]),
+    "`count(DISTINCT a, b)`": ("count(DISTINCT i, j)", 2, REFUSED),
+    "`histogram(x, bins)`": ("histogram(i, [1, 3])", REFUSED, {1: 2, 3: 2}),
+    "`favg`, `fsum`": ("fsum(i)", REFUSED, 8.0),
+}
+LISTS = {
+    "NaN in `list_contains`": ("list_contains([CAST('nan' AS double)], CAST('nan' AS double))", False, True),
+    "`list_sum(x)` of integers": ("list_sum([9223372036854775807, 1])", REFUSED, 2**63),
+    "`bit_count(x)` of negative": ("bit_count(CAST(-1 AS tinyint))", 64, 8),
+}
+
+
+def answer(compute):
+    try:
+        return compute()
+    except (InvalidPipeline, InvalidExpression, EvaluationError, duckdb.Error):
+        return REFUSED
+
+
+def of_duckdb(sql, rows):
+    return answer(lambda: duckdb.from_arrow(rows).aggregate(sql).fetchall()[0][0])
+
+
+@pytest.mark.parametrize("what", [*AGGREGATES, *LISTS])
+def test_each_engine_gives_what_the_page_says(what):
+    assert f"\n| {what}" in PAGE
+    if what in AGGREGATES:
+        sql, ours, theirs = AGGREGATES[what]
+        got = answer(lambda: aggregated(sql, ROWS)[0])
+    else:
+        sql, ours, theirs = LISTS[what]
+        got = answer(lambda: value(sql))
+    np.testing.assert_equal(got, ours)
+    np.testing.assert_equal(of_duckdb(sql, ROWS), theirs)
