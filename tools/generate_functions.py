@@ -24,6 +24,7 @@ METHODS, FUNCTIONS, NAMES = PACKAGE / "expressions" / "methods.py", PACKAGE / "f
 WIDTH = 120
 
 CONSTANTS = {
+    "breaks": "Sequence[Scalar]", "labels": "Sequence[Scalar]", "left_closed": "bool",
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float",
@@ -73,7 +74,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, Scalar, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression

@@ -19,15 +19,15 @@ __all__ = [
     "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
     "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
-    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist",
+    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "cut",
     "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
     "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64", "from_epoch",
     "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
     "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
-    "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null",
-    "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
+    "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
+    "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
     "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object", "json_type",
     "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least",
     "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
@@ -906,6 +906,19 @@ def case(condition: IntoExpression, value: IntoExpression, *more: IntoExpression
     Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
     """
     return function_call("case", (condition, value, *more))
+
+
+def cut(x: IntoExpression, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+    """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+    A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text such
+    as `(0, 10]`. NaN is in the last bin.
+
+    Null in any argument gives null.
+
+    Example: `cut(12, [0, 10], ["low", "middle", "high"])` is `"high"`.
+    """
+    return function_call("cut", (x, breaks), (labels, left_closed))
 
 
 def coalesce(x: IntoExpression, *more: IntoExpression) -> Expression:
@@ -3821,6 +3834,19 @@ def bfill(x: Expression) -> Expression:
     Example: `bfill(col("x"))` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("bfill", (x,))
+
+
+def interpolate(x: Expression, by: Expression | None = None) -> Expression:
+    """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+    Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+    interpolate(x, by => ts).
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `interpolate(col("x"))` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("interpolate", (x,), (by,))
 
 
 def diff(x: Expression, offset: int | Expression | None = None) -> Expression:

@@ -77,7 +77,7 @@ def with_columns(syntax):
             name = f"c{len(columns)}"
             columns[name] = node.value
             return Name(name)
-        if isinstance(node, Apply):
+        if isinstance(node, Apply) and not constant:  # a list of constants is one
             marks = [slot.constant for slot in FUNCTIONS["scalar", ALIASES.get(node.function, node.function)].arguments]
             marks += [False] * (len(node.args) - len(marks))
             keywords = tuple((name, replaced(value)) for name, value in node.keywords)

@@ -63,6 +63,7 @@ COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
         for key, function in FUNCTIONS.items()
         if function.definition
     },
+    ("scalar", "cut"): "a CASE, which is compared: tests/expressions/test_bins.py",
     **dict.fromkeys(
         [("scalar", name) for name in JSON_WITH_NUMBERS],
         "DuckDB writes numbers anew: tests/expressions/test_json.py compares it for others",

@@ -11,7 +11,7 @@ from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
 from fuzz.duckdb_types import sql_type
-from fuzz.duckdb_windows import GAP, KEY, TIME
+from fuzz.duckdb_windows import GAP, KEY, NUMBERED, TIME
 from gpuetl.expressions.functions.aggregates import split_order
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, Variable
 from gpuetl.plan import nodes
@@ -84,7 +84,7 @@ def windowed(node: nodes.Window, source: str) -> str:
     window = f"WINDOW w AS ({partition_text(node.by, schema)}{order_text(node.order_by, schema)})"
     time = time_text(node.order_by[0], schema)
     key = number_text(node.order_by[0], schema)
-    timed = f"SELECT *, {time} AS {TIME}, {key} AS {KEY}, {time} - lag({time}) OVER w AS {GAP} FROM {source} {window}"
+    timed = f"SELECT *, {time} AS {TIME}, {key} AS {KEY}, row_number() OVER w AS {NUMBERED}, {time} - lag({time}) OVER w AS {GAP} FROM {source} {window}"
     kept = [quoted(name) for name in node.source.schema if name not in node.calls]
     made = [f"{text(call)} AS {quoted(name)}" for name, call in node.calls.items()]
     return f"SELECT {', '.join(kept + made)} FROM ({timed}) {window}"

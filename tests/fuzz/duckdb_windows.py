@@ -13,9 +13,9 @@ from fuzz.duckdb_text import Text, canonical, constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.functions.frames import frame_of, units_of
 from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import TIMESTAMP, is_floating
+from gpuetl.types.data_types import INT64, TIMESTAMP, is_floating, is_integer
 
-TIME, GAP, KEY = '":time"', '":gap"', '":key"'
+TIME, GAP, KEY, NUMBERED = '":time"', '":gap"', '":key"', '":numbered"'
 """The time by which rows are ordered, in microseconds, what has passed since the row before, and the number."""
 SO_FAR = "OVER (w ROWS UNBOUNDED PRECEDING)"
 FROM_HERE = "OVER (w ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
@@ -167,6 +167,30 @@ def nth_value(call: Call, x: str, n: str, *options: str) -> str:
     return f"nth_value({x}, {n}{' IGNORE NULLS' * bool(given(call, 2))}) {WHOLE}"
 
 
+def interpolate(call: Call, x: str, by: str = "") -> str:
+    """The line between the nearest two values, by the numbers of rows or by a column."""
+    dtype = call.args[1].dtype if by else INT64
+    if not by:
+        place = f"CAST({NUMBERED} AS DOUBLE)"
+    elif is_floating(dtype):
+        place = f"CAST({by} AS DOUBLE)"
+    else:
+        place = f"CAST({by} AS HUGEINT)" if is_integer(dtype) else f"CAST(epoch_us({by}) AS HUGEINT)"
+    present = f"{x} IS NOT NULL" + f" AND {by} IS NOT NULL" * bool(by)
+    before, after, start, end = (
+        f"{which}_value(CASE WHEN {present} THEN {value} END IGNORE NULLS) {over}"
+        for value in (x, place)
+        for which, over in (("last", SO_FAR), ("first", FROM_HERE))
+    )
+    ordered = [f"NOT isnan({value})" for value in (start, place, end) if is_floating(dtype)]
+    inside = " AND ".join([f"{start} <= {place}", f"{place} <= {end}", *ordered])
+    share = (
+        f"CASE WHEN {start} = {end} THEN 0.0::DOUBLE ELSE ({place} - {start})::DOUBLE / ({end} - {start})::DOUBLE END"
+    )
+    line = f"{before} + ({after} - {before}) * ({share})"
+    return f"CASE WHEN {x} IS NOT NULL THEN {x} WHEN {inside} THEN {line} END"
+
+
 def rank(call: Call, *method: str) -> str:
     """The number of the first row that ties, or of the last."""
     return "count(*) OVER (w RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)" if method else "rank() OVER w"
@@ -186,6 +210,7 @@ WINDOWS: dict[str, Text] = {
     "last": edge("last_value", -1),
     "ffill": f"last_value({{0}} IGNORE NULLS) {SO_FAR}",
     "bfill": f"first_value({{0}} IGNORE NULLS) {FROM_HERE}",
+    "interpolate": interpolate,
     "diff": diff,
     "pct_change": lambda call, x, offset="1": f"({x} / lag({x}, {offset}) OVER w - 1)",
     "cum_count": so_far("count({0})"),

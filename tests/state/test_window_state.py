@@ -311,6 +311,7 @@ def test_groups_are_forgotten_by_age(source, engine):
         ("lead(x)", "lead needs rows that come later in its group"),
         ("last(x)", "last needs rows that come later"),
         ("bfill(x)", "bfill needs rows that come later"),
+        ("interpolate(x)", "interpolate needs rows that come later"),
         ("ntile(4)", "ntile needs rows that come later"),
         ("percent_rank()", "percent_rank needs rows that come later"),
         ("cume_dist()", "cume_dist needs rows that come later"),

@@ -48,6 +48,7 @@ def exprs(calls):
         ("last(x)", "float64", [4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 3.0, 3.0]),
         ("ffill(x)", "float64", [1.0, 2.0, 4.0, NAN, NAN, 5.0, 1.0, 3.0]),
         ("bfill(x)", "float64", [1.0, 2.0, 4.0, NAN, 5.0, 5.0, 1.0, 3.0]),
+        ("interpolate(x)", "float64", [1.0, 2.0, 4.0, NAN, NAN, 5.0, 1.0, 3.0]),
         ("lag(x, default => 0)", "float64", [0.0, 1.0, 2.0, 0.0, NAN, None, 0.0, 1.0]),
         ("lead(x, 2, t * 10)", "float64", [4.0, 20.0, 30.0, 5.0, 20.0, 30.0, 10.0, 20.0]),
         ("lag(x, ignore_nulls => true)", "float64", [None, 1.0, 2.0, None, NAN, NAN, None, 1.0]),

@@ -19,4 +19,18 @@ Write whole days, or cast it to timestamp.""",
 - cast: {day: timestamp}
 - fill_gaps: {on: day, every: 6 hours}""",
     ),
+    ErrorPage(
+        code="GE1852",
+        title="breaks and labels make no bins",
+        cause="`cut` takes a list of constants that ascend, and one label more than there are breaks: values below the first "
+        "break and above the last one have bins, too.",
+        fix="Put the breaks in order, and give each bin a label.",
+        example='- with_columns: {size: "cut(amount, [10, 5])"}',
+        message="""\
+example.yaml:9:48: stage 'result', step 1: breaks of cut ascend, and 5 comes after 10  [GE1852]
+    - with_columns: {size: "cut(amount, [10, 5])"}
+                                             ^
+Put them in order.""",
+        fixed='- with_columns: {size: "cut(amount, [5, 10])"}',
+    ),
 )

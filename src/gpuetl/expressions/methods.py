@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, ZoneChoice
+from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, Rows, Scalar, ZoneChoice
 
 if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
@@ -750,6 +750,18 @@ class Methods:
         Example: `case(lit(1).greater(2), "a", "b")` is `"b"`.
         """
         return self._call("case", (self, value, *more))
+
+    def cut(self, breaks: Sequence[Scalar] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+        """The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.
+
+        A break belongs to the bin below it, or, with `left_closed`, to the one above. Without labels, a bin is a text
+        such as `(0, 10]`. NaN is in the last bin.
+
+        Null in any argument gives null.
+
+        Example: `lit(12).cut([0, 10], ["low", "middle", "high"])` is `"high"`.
+        """
+        return self._call("cut", (self, breaks), (labels, left_closed))
 
     def coalesce(self, *more: IntoExpression) -> Expression:
         """The first value that is not null.
@@ -3358,6 +3370,18 @@ class Methods:
         Example: `col("x").bfill()` is `[1, 2, 4, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("bfill", (self,))
+
+    def interpolate(self, by: Expression | None = None) -> Expression:
+        """x in float64, and in place of a null what lies on the line from the last value to the next.
+
+        Null before the first value and after the last. Distances are those of rows, or of `by`, a time or number, as in
+        interpolate(x, by => ts).
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").interpolate()` is `[1.0, 2.0, 3.0, 4.0]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("interpolate", (self,), (by,))
 
     def diff(self, offset: int | Expression | None = None) -> Expression:
         """x minus the x of `offset` (1) rows before.

@@ -14,6 +14,7 @@ import pyarrow as pa
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
 from gpuetl.expressions import ir
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
+from gpuetl.expressions.bins import cut_as_case
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import (
@@ -545,6 +546,11 @@ def _timezone(syntax: Apply, scope: Scope) -> Expr:
     return _function_call(Apply("at_time_zone", syntax.args[::-1], span=syntax.span), scope)
 
 
+def _cut(syntax: Apply, scope: Scope) -> Expr:
+    """Type `cut(x, breaks, labels)`, which is a CASE."""
+    return _resolve(cut_as_case(syntax), scope)
+
+
 def _stray(syntax: Apply, scope: Scope) -> Expr:
     """Refuse what makes an interval of months, beside no date."""
     raise alone(syntax)
@@ -590,7 +596,7 @@ _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     **dict.fromkeys(CHANGED_STRUCTS, _changed_struct),
     **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
-    **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone,
+    **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut,
     **dict.fromkeys(QUANTILES, _quantile),
 }  # fmt: skip
 """What is typed in a way of its own, by name."""

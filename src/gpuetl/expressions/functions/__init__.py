@@ -117,7 +117,7 @@ OVERLOADS = {
 }
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
 INSTEAD = {
-    "col": "Write the name alone: x > 1.", **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
+    "col": "Write the name alone: x > 1.", **dict.fromkeys(("fill", "interpolate_by", "locf"), "Write interpolate(x), interpolate(x, by => ts) or ffill(x) in a window step."), **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
     **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
     **dict.fromkeys(("title", "to_titlecase", "capitalize"), "Write initcap(x)."), **dict.fromkeys(("zfill", "pad_start"), "Write lpad(x, n, '0')."),
     "pad_end": "Write rpad(x, n).", "count_matches": "Write regexp_count(x, pattern).", "str_extract": "Write regexp_extract(x, pattern).",
@@ -137,8 +137,8 @@ INSTEAD = {
     "age": "Write date_sub('year', a, b) for whole years, or date_sub('month', a, b).",
     "date": "Write to_date(x), or CAST(x AS date).",
     "from_unixtime": "Write from_epoch(seconds).", "unix_timestamp": "Write epoch(x).",
-    "cut": "Write CASE WHEN x < 10 THEN 'low' … END, or width_bucket(x, low, high, n).",
-    "qcut": "Quantiles need all rows: use a fit step that bucketises, or ntile(n) in a window step.",
+    "qcut": "In a window step write CASE WHEN x <= quantile(x, 0.5) THEN 'low' … END, or ntile(n) for equal counts; fit: bucketise keeps the bounds.",
+    "equi_width_bins": "Write width_bucket(x, low, high, n), or cut(x, [10, 20, 30]).",
     "month_start": "Write date_trunc('month', x).", "month_end": "Write last_day(x).", "ordinal_day": "Write dayofyear(x).",
     "truncate": "Write date_trunc('month', x), or trunc(x) of a number.", "convert_time_zone": "Write convert_zone(x, zone).",
     "replace_time_zone": "Write x AT TIME ZONE 'Europe/Berlin'.", "timestamp": "Write epoch_us(x), or CAST(x AS timestamp).",

@@ -8,7 +8,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.meeting import comparable, compared, meet, mixed
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, NULL, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, type_name
 
 
 def connected(args: Sequence[Expr]) -> Typing:
@@ -31,6 +31,11 @@ def null_unless_equal(args: Sequence[Expr]) -> Typing:
     """Two values that can be compared; the result has the first one's type."""
     types = comparable(args)
     return types, types[0]
+
+
+def bins(args: Sequence[Expr]) -> Typing:
+    """What is compared, a list of breaks and one of labels: a CASE takes its place before it is typed."""
+    return [arg.dtype for arg in args], STRING
 
 
 FUNCTIONS = (
@@ -58,6 +63,11 @@ FUNCTIONS = (
              "`CASE WHEN condition THEN value … ELSE value END`: the first branch whose condition is true, else null.  "
              "`if(condition, value, otherwise)` is short for it.",
              "CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END", "b", nulls="own", nested=True),
+    Function("cut", "x breaks! labels?! left_closed?!", bins,
+             "The label of the bin of x, where `breaks`, a list of constants, ascend: n breaks make n + 1 bins.  A break belongs to "
+             "the bin below it, or, with `left_closed`, to the one above.  Without labels, a bin is a text such as `(0, 10]`.  "
+             "NaN is in the last bin.",
+             "cut(12, [0, 10], ['low', 'middle', 'high'])", "high", definition="CASE WHEN x <= 0 THEN '' END"),
     Function("coalesce", "x more*", mixed, "The first value that is not null; what can fail is computed only for rows "
              "that are still null.", "coalesce(NULL, 2, 3)", 2, nulls="own", nested=True),
     Function("nullif", "x y", null_unless_equal, "Null where x equals y, else x.", "nullif(1, 1)", None, nulls="own"),

@@ -41,7 +41,9 @@ from gpuetl.types.data_types import (
     DURATION,
     FLOAT64,
     INT64,
+    NULL,
     STRING,
+    TIME,
     is_floating,
     is_integer,
     is_number,
@@ -163,6 +165,21 @@ def plain_rank(call: Call) -> Expr:
     return call if method == "max" or not isinstance(method, str) else Call(call.function, (), INT64)
 
 
+def interpolated_type(args: Sequence[Expr]) -> Typing:
+    """Numbers, in float64, and a time, date, duration or number."""
+    types, result = in_float64(args[:1])
+    for by in args[1:]:
+        if by == ABSENT or is_temporal(by.dtype) or by.dtype in (DURATION, TIME):
+            types = [*types, by.dtype]
+        elif is_integer(by.dtype):
+            types = [*types, INT64]
+        elif is_number(by.dtype) or by.dtype == NULL:
+            types = [*types, FLOAT64]
+        else:
+            raise TypeMismatch(f"takes a time or a number as by, got {type_name(by.dtype)}")
+    return types, result
+
+
 def place_type(args: Sequence[Expr]) -> Typing:
     """Any type, kept; a whole number from 1; a boolean."""
     if not is_integer(args[1].dtype) or (isinstance(args[1], Literal) and args[1].value < 1):
@@ -210,6 +227,10 @@ FUNCTIONS = (
            "nth_value(x, 2)", [2, 2, 2, 2]),
     Window("ffill", "x", argument_type, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
     Window("bfill", "x", argument_type, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
+    Window("interpolate", "x by?", interpolated_type,
+           "x in float64, and in place of a null what lies on the line from the last value to the next; null before the first value "
+           "and after the last.  Distances are those of rows, or of `by`, a time or number, as in interpolate(x, by => ts).",
+           "interpolate(x)", [1.0, 2.0, 3.0, 4.0]),
     Window("diff", "x offset?!", difference_type, "x minus the x of `offset` (1) rows before; of timestamps, a duration, and of dates, days.", "diff(x)", [None, 1, None, None],
            can_fail=True),
     Window("pct_change", "x offset?!", change_type, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
@@ -273,5 +294,7 @@ SKIPPING = frozenset(
 TIE_FREE = frozenset(["rank", "dense_rank", "percent_rank", "cume_dist", "session_id"])
 """Those that give the same whatever the order of rows that tie."""
 
-NEEDS_LATER_ROWS = frozenset(["nth_value", "lead", "bfill", "last", "percent_rank", "cume_dist", "ntile"])
+NEEDS_LATER_ROWS = frozenset(
+    ["nth_value", "lead", "bfill", "interpolate", "last", "percent_rank", "cume_dist", "ntile"]
+)
 """Those that need later rows of the group, or all of them, as `first` with `ignore_nulls` or FILTER does."""

@@ -137,7 +137,7 @@ STEP_EXAMPLES = {
     ),
     "fill_gaps": Example(
         "- fill_gaps: {by: sensor, on: slot, every: 15 minutes, mark: made}\n"
-        "- window: {by: sensor, order_by: slot, columns: {last: ffill(value)}}\n",
+        "- window: {by: sensor, order_by: slot, columns: {last: ffill(value), line: 'interpolate(value, by => slot)'}}\n",
         {"slots": SLOTS},
         ("GE1851", "GE1023"),
         more={

@@ -86,7 +86,8 @@ class FillGaps(Step):
     and null in all other columns. No row is changed or left out. The rows of a group leave in the order of `on`.
 
     First aggregate into the same grid: `by: [sensor, {slot: "time_bucket(INTERVAL '15 minutes', ts)"}]`. Afterwards
-    fill the nulls, with `ffill` or `bfill` in a [window](#window) step, or with [fill_null](#fill_null).
+    fill the nulls, with `interpolate`, `ffill` or `bfill` in a [window](#window) step, or with
+    [fill_null](#fill_null).
 
     `on` is a timestamp, a date, an integer or a decimal. `every` is a fixed length, such as `1 hour`, a number, or
     months and years. Points of months have the origin's day, or the last day of a shorter month: with `origin: DATE

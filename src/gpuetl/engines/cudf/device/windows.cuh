@@ -42,6 +42,13 @@ struct ChosenPresent {
     DEVICE bool operator()(const Marks&, int64_t row) const { return only[row].value && x.valid(row); }
 };
 
+template <class X, class Y>
+struct BothPresent {
+    X x;
+    Y y;
+    DEVICE bool operator()(const Marks&, int64_t row) const { return x.valid(row) && y.valid(row); }
+};
+
 // Moments in microseconds, dates in days: all days in microseconds would leave int64.
 template <class X>
 struct Times {
@@ -184,6 +191,29 @@ template <class X>
 DEVICE Maybe<double> relative_change(int64_t row, const X& x, int32_t first, int64_t offset) {
     if (row - first < offset || !x.valid(row) || !x.valid(row - offset)) return none<double>();
     return some(double(x[row].value) / double(x[row - offset].value) - 1);
+}
+
+// The value between two others, at a share of their distance.
+DEVICE double between(double from, double to, double share) { return from + (to - from) * share; }
+DEVICE double distance(double from, double to) { return to - from; }
+DEVICE double distance(int64_t from, int64_t to) { return double(elapsed(from, to)); }
+DEVICE double distance(int32_t from, int32_t to) { return double(int64_t(to) - from); }
+
+// `before` and `after` are the nearest rows that have a value, or -1.
+template <class X>
+DEVICE Maybe<double> interpolated(int64_t row, const X& x, int32_t before, int32_t after) {
+    if (x.valid(row)) return some(double(x[row].value));
+    if (before < 0 || after < 0) return none<double>();
+    return some(between(x[before].value, x[after].value, double(row - before) / double(int64_t(after) - before)));
+}
+// The same by a column: nothing where its value is not between those of the two rows.
+template <class X, class BY>
+DEVICE Maybe<double> interpolated_by(int64_t row, const X& x, const BY& by, int32_t before, int32_t after) {
+    if (x.valid(row)) return some(double(x[row].value));
+    if (before < 0 || after < 0 || !by.valid(row)) return none<double>();
+    const auto from = by[before].value, at = by[row].value, to = by[after].value;
+    if (!(from <= at && at <= to)) return none<double>();
+    return some(between(x[before].value, x[after].value, from == to ? 0.0 : distance(from, at) / distance(from, to)));
 }
 
 // ---- what is written ------------------------------------------------------------------------------------------------

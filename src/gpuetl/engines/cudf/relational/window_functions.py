@@ -316,6 +316,18 @@ def bfill(call: WindowCall) -> CallPlan:
     return shift_plan(call, Scan(present(call.x, "LastMet"), backward=True))
 
 
+def interpolate(call: WindowCall) -> CallPlan:
+    """Take the nearest rows before and after that have a value, and what lies between."""
+    x, by = call.x, call.argument("by")
+    if not isinstance(by, Column):
+        nearest = present(x, "LastMet")
+        reads = (Scan(nearest), Scan(nearest, backward=True))
+        return Values(PerRow("interpolated", (x.name,), reads, result_type=FLOAT64))
+    nearest = Fold("RowOf<LastMet, BothPresent<{0}, {1}>>", (x.name, by.name), state_bytes=4)
+    reads = (Scan(nearest), Scan(nearest, backward=True))
+    return Values(PerRow("interpolated_by", (x.name, by.name), reads, result_type=FLOAT64))
+
+
 def shift_plan(call: WindowCall, step: PerRow | Scan) -> CallPlan:
     """Return the values of other rows, and of `default` where there is none."""
     default = call.argument("default") if call.call.function.name in ("lag", "lead") else None
@@ -427,6 +439,7 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "nth_value": nth_value,
     "ffill": ffill,
     "bfill": bfill,
+    "interpolate": interpolate,
     "diff": diff,
     "pct_change": pct_change,
     "cum_count": running(count_of),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +192,38 @@ def fill_backward(rows: WindowRows, x: Masked) -> Masked:
     """Return the next non-null `x` from the row on; null after the last of the segment."""
     present = _Present(rows, x)
     return present.values(present.before)
+
+
+def interpolated(rows: WindowRows, x: Masked, by: Masked | None = None) -> Masked:
+    """Return `x` in float64, and where it is null what lies on the line from the last value to the next one.
+
+    Distances are those of rows, or of `by`: null where it is not between those of the two values.  Values whose `by` is
+    null are ends of no line.
+    """
+    ends = x if by is None else Masked(x.values, x.valid & by.valid)
+    places = np.arange(len(x.values))
+    present = _Present(rows, Masked(places, ends.valid))
+    before, after = (present.values(at) for at in (present.before + ends.valid - 1, present.before))
+    found = before.valid & after.valid
+    first, last = (np.where(found, end.values, 0) for end in (before, after))
+    with np.errstate(all="ignore"):
+        if by is None:
+            share = (places - first) / np.maximum(last - first, 1)
+        else:
+            own, start, end = by.values, by.values[first], by.values[last]
+            found = found & by.valid & (start <= own) & (own <= end)
+            share = np.where(start == end, 0.0, _distance(start, own) / _distance(start, end))
+        line = x.values[first] + (x.values[last] - x.values[first]) * share
+    return Masked(np.where(x.valid, x.values, line), x.valid | found)
+
+
+def _distance(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
+    """Return how far an end is from a start below it, in float64; integers may be 2**64 apart."""
+    if start.dtype.kind == "f":
+        found: NDArray[np.float64] = end - start
+        return found
+    whole = end.astype(np.int64).astype(np.uint64) - start.astype(np.int64).astype(np.uint64)
+    return whole.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
