@@ -30,26 +30,29 @@ __all__ = [
     "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
     "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object", "json_type",
     "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least",
-    "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bool_and",
-    "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count",
-    "list_distance", "list_distinct", "list_dot_product", "list_extract", "list_filter", "list_first", "list_get",
-    "list_has_all", "list_has_any", "list_intersect", "list_last", "list_length", "list_max", "list_mean", "list_min",
-    "list_position", "list_prepend", "list_product", "list_reverse", "list_select", "list_slice", "list_sort",
-    "list_sum", "list_transform", "list_unique", "list_value", "list_where", "ln", "local_time", "log", "log10",
-    "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat",
-    "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys",
-    "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct",
-    "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n",
-    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
-    "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename",
-    "parse_path", "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile",
-    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
-    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
-    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
-    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
-    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
-    "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var",
-    "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left",
+    "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append", "list_bit_and",
+    "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
+    "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get", "list_has_all",
+    "list_has_any", "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop", "list_last",
+    "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min", "list_mode", "list_position",
+    "list_prepend", "list_product", "list_quantile", "list_reverse", "list_select", "list_sem", "list_skewness",
+    "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value",
+    "list_var", "list_var_pop", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad",
+    "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
+    "pct_change", "percent_rank", "pi", "power", "product", "product_distinct", "quantile", "quantile_disc", "quarter",
+    "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all",
+    "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy",
+    "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix",
+    "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count", "rolling_count_distinct",
+    "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max", "rolling_mean",
+    "rolling_median", "rolling_min", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round",
+    "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left",
     "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std",
     "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat",
     "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
@@ -2559,6 +2562,178 @@ def list_cosine_distance(x: IntoExpression, y: IntoExpression) -> Expression:
     Example: `list_cosine_distance([1, 0], [0, 1])` is `1.0`.
     """
     return function_call("list_cosine_distance", (x, y))
+
+
+def list_median(x: IntoExpression) -> Expression:
+    """`median` of the elements, in float64.
+
+    Null in any argument gives null.
+
+    Example: `list_median([4, 1, 2])` is `2.0`.
+    """
+    return function_call("list_median", (x,))
+
+
+def list_quantile(x: IntoExpression, q: float | Sequence[float] | Expression) -> Expression:
+    """`quantile` of the elements, in float64.
+
+    Null in any argument gives null.
+
+    Example: `list_quantile([1, 2, 4], 0.25)` is `1.5`.
+    """
+    return function_call("list_quantile", (x, q))
+
+
+def list_mode(x: IntoExpression) -> Expression:
+    """`mode` of the elements: the most frequent, the least of those that tie.
+
+    Null in any argument gives null.
+
+    Example: `list_mode([2, 1, 2])` is `2`.
+    """
+    return function_call("list_mode", (x,))
+
+
+def list_mad(x: IntoExpression) -> Expression:
+    """`mad` of the elements.
+
+    Null in any argument gives null.
+
+    Example: `list_mad([1, 2, 9])` is `1.0`.
+    """
+    return function_call("list_mad", (x,))
+
+
+def list_entropy(x: IntoExpression) -> Expression:
+    """`entropy` of the elements, in bits; 0 of no values.
+
+    Null in any argument gives null.
+
+    Example: `list_entropy([1, 2])` is `1.0`.
+    """
+    return function_call("list_entropy", (x,))
+
+
+def list_histogram(x: IntoExpression) -> Expression:
+    """`histogram` of the elements.
+
+    A map of distinct values to how often each comes.
+
+    Null in any argument gives null.
+
+    Example: `lit([2, 1, 2]).list_histogram().map_values()` is `[1, 2]`.
+    """
+    return function_call("list_histogram", (x,))
+
+
+def list_var(x: IntoExpression) -> Expression:
+    """`var` of the elements: the sample variance.
+
+    Null in any argument gives null.
+
+    Example: `list_var([1, 2, 3])` is `1.0`.
+    """
+    return function_call("list_var", (x,))
+
+
+def list_std(x: IntoExpression) -> Expression:
+    """`std` of the elements: the sample standard deviation.
+
+    Null in any argument gives null.
+
+    Example: `list_std([1, 2, 3])` is `1.0`.
+    """
+    return function_call("list_std", (x,))
+
+
+def list_var_pop(x: IntoExpression) -> Expression:
+    """`var_pop` of the elements.
+
+    Null in any argument gives null.
+
+    Example: `list_var_pop([1, 3])` is `1.0`.
+    """
+    return function_call("list_var_pop", (x,))
+
+
+def list_std_pop(x: IntoExpression) -> Expression:
+    """`std_pop` of the elements.
+
+    Null in any argument gives null.
+
+    Example: `list_std_pop([1, 3])` is `1.0`.
+    """
+    return function_call("list_std_pop", (x,))
+
+
+def list_sem(x: IntoExpression) -> Expression:
+    """`sem` of the elements: list_std_pop(x) / sqrt(list_count(x)).
+
+    Null in any argument gives null.
+
+    Example: `list_sem([1, 3, 1, 3])` is `0.5`.
+    """
+    return function_call("list_sem", (x,))
+
+
+def list_skewness(x: IntoExpression) -> Expression:
+    """`skewness` of the elements.
+
+    Null in any argument gives null.
+
+    Example: `list_skewness([1, 2, 3])` is `0.0`.
+    """
+    return function_call("list_skewness", (x,))
+
+
+def list_kurtosis(x: IntoExpression) -> Expression:
+    """`kurtosis` of the elements.
+
+    Null in any argument gives null.
+
+    Example: `list_kurtosis([1, 2])` is `None`.
+    """
+    return function_call("list_kurtosis", (x,))
+
+
+def list_kurtosis_pop(x: IntoExpression) -> Expression:
+    """`kurtosis_pop` of the elements.
+
+    Null in any argument gives null.
+
+    Example: `list_kurtosis_pop([1, 3])` is `-2.0`.
+    """
+    return function_call("list_kurtosis_pop", (x,))
+
+
+def list_bit_and(x: IntoExpression) -> Expression:
+    """The bits that are set in all elements.
+
+    Null in any argument gives null.
+
+    Example: `list_bit_and([7, 5])` is `5`.
+    """
+    return function_call("list_bit_and", (x,))
+
+
+def list_bit_or(x: IntoExpression) -> Expression:
+    """The bits that are set in any element.
+
+    Null in any argument gives null.
+
+    Example: `list_bit_or([4, 1])` is `5`.
+    """
+    return function_call("list_bit_or", (x,))
+
+
+def list_bit_xor(x: IntoExpression) -> Expression:
+    """The bits that are set in an odd number of elements.
+
+    Null in any argument gives null.
+
+    Example: `list_bit_xor([7, 2])` is `5`.
+    """
+    return function_call("list_bit_xor", (x,))
 
 
 def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:

@@ -1,7 +1,7 @@
 """Functions of lists in DuckDB's SQL."""
 
 from fuzz.duckdb_aggregates import exact_mean
-from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_text import Text, canonical, constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.types.data_types import FLOAT64, is_floating
@@ -52,6 +52,33 @@ def of_floats(name: str) -> Text:
     return lambda call, *args: f"{name}({', '.join(f'CAST({x} AS {sql_type(FLOAT64)}[])' for x in args)})"
 
 
+def of_known(text: str, more: int = 0) -> Text:
+    """A text of the elements that are not null, in float64; null of not more than so many."""
+
+    def made(call: Call, x: str, *constants: str) -> str:
+        known = f"list_sort({KNOWN.format(x)})"
+        return f"(CASE WHEN len({known}) > {more} THEN {text.format(known, *constants)} END)"
+
+    return made
+
+
+def finite(function: str) -> str:
+    """A moment, NaN where an element is infinite or NaN."""
+    odd = "len(list_filter({0}, lambda v: NOT isfinite(v))) > 0"
+    return f"CASE WHEN {odd} THEN CAST('nan' AS DOUBLE) ELSE {function}({{0}}) END"
+
+
+def of_values(text: str) -> Text:
+    """A text of the elements that are not null, with one zero and one NaN; null of a null list."""
+
+    def made(call: Call, x: str) -> str:
+        one = canonical("v", call.args[0].dtype.value_type)
+        known = f"list_sort(list_transform({KNOWN.format(x)}, lambda v: {one}))"
+        return f"(CASE WHEN {x} IS NOT NULL THEN CAST({text.format(known)} AS {sql_type(call.dtype)}) END)"
+
+    return made
+
+
 def distinct(more: str = "") -> str:
     """The first of equal elements that are not null."""
     return f"list_filter({{0}}, lambda v, i: v IS NOT NULL AND list_position({{0}}, v) = i{more})"
@@ -94,6 +121,22 @@ LISTS: dict[str, Text] = {
     "list_last": "({0})[-1]",
     "list_bool_and": "list_bool_and({0})",
     "list_bool_or": "list_bool_or({0})",
+    "list_median": of_known("median_of({0})"),
+    "list_quantile": of_known("quantile_of({0}, {1})"),
+    "list_mad": of_known("mad_of({0})"),
+    "list_mode": of_values("list_mode({0})"),
+    "list_entropy": of_values("list_entropy({0})"),
+    "list_histogram": of_values("list_histogram({0})"),
+    "list_var": of_known(finite("list_var_samp"), 1),
+    "list_std": of_known(finite("list_stddev_samp"), 1),
+    "list_var_pop": of_known(finite("list_var_pop")),
+    "list_std_pop": of_known(finite("list_stddev_pop")),
+    "list_skewness": of_known("skewness_of({0})", 2),
+    "list_kurtosis": of_known("kurtosis_of({0})", 3),
+    "list_kurtosis_pop": of_known("kurtosis_pop_of({0})", 1),
+    "list_bit_and": "list_bit_and({0})",
+    "list_bit_or": "list_bit_or({0})",
+    "list_bit_xor": "list_bit_xor({0})",
     "array_to_string": "array_to_string({0}, {1})",
     "list_dot_product": of_floats("list_dot_product"),
     "list_distance": of_floats("list_distance"),

@@ -28,13 +28,13 @@ EXACT_FLOATS = frozenset((
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
     "rolling_min", "rolling_max", "rolling_first", "rolling_last", "round", "epoch", "diff", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
-    "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean",
+    "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean", "list_mode",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
     "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "rolling_first", "rolling_last", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "clip",
-    "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value",
+    "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mode",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
 VALUE_ONLY = frozenset(
@@ -60,7 +60,8 @@ ACCUMULATING = frozenset((
     "rolling_median", "rolling_quantile",
     "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
-    "list_cosine_similarity", "list_cosine_distance",
+    "list_cosine_similarity", "list_cosine_distance", "list_median", "list_quantile", "list_mad", "list_var", "list_std",
+    "list_var_pop", "list_std_pop", "list_skewness", "list_kurtosis", "list_kurtosis_pop",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 COLLECTING = frozenset(
@@ -74,6 +75,8 @@ COLLECTING = frozenset(
         "histogram",
         "values_by_frequency",
         "approx_top_k",
+        "list_entropy",
+        "list_histogram",
         "entropy",
         "rolling_count_distinct",
     )

@@ -2259,6 +2259,161 @@ class Methods:
         """
         return self._call("list_cosine_distance", (self, y))
 
+    def list_median(self) -> Expression:
+        """`median` of the elements, in float64.
+
+        Null in any argument gives null.
+
+        Example: `lit([4, 1, 2]).list_median()` is `2.0`.
+        """
+        return self._call("list_median", (self,))
+
+    def list_quantile(self, q: float | Sequence[float] | Expression) -> Expression:
+        """`quantile` of the elements, in float64.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 4]).list_quantile(0.25)` is `1.5`.
+        """
+        return self._call("list_quantile", (self, q))
+
+    def list_mode(self) -> Expression:
+        """`mode` of the elements: the most frequent, the least of those that tie.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 1, 2]).list_mode()` is `2`.
+        """
+        return self._call("list_mode", (self,))
+
+    def list_mad(self) -> Expression:
+        """`mad` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 9]).list_mad()` is `1.0`.
+        """
+        return self._call("list_mad", (self,))
+
+    def list_entropy(self) -> Expression:
+        """`entropy` of the elements, in bits; 0 of no values.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_entropy()` is `1.0`.
+        """
+        return self._call("list_entropy", (self,))
+
+    def list_histogram(self) -> Expression:
+        """`histogram` of the elements.
+
+        A map of distinct values to how often each comes.
+
+        Null in any argument gives null.
+
+        Example: `lit([2, 1, 2]).list_histogram().map_values()` is `[1, 2]`.
+        """
+        return self._call("list_histogram", (self,))
+
+    def list_var(self) -> Expression:
+        """`var` of the elements: the sample variance.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_var()` is `1.0`.
+        """
+        return self._call("list_var", (self,))
+
+    def list_std(self) -> Expression:
+        """`std` of the elements: the sample standard deviation.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_std()` is `1.0`.
+        """
+        return self._call("list_std", (self,))
+
+    def list_var_pop(self) -> Expression:
+        """`var_pop` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3]).list_var_pop()` is `1.0`.
+        """
+        return self._call("list_var_pop", (self,))
+
+    def list_std_pop(self) -> Expression:
+        """`std_pop` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3]).list_std_pop()` is `1.0`.
+        """
+        return self._call("list_std_pop", (self,))
+
+    def list_sem(self) -> Expression:
+        """`sem` of the elements: list_std_pop(x) / sqrt(list_count(x)).
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3, 1, 3]).list_sem()` is `0.5`.
+        """
+        return self._call("list_sem", (self,))
+
+    def list_skewness(self) -> Expression:
+        """`skewness` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).list_skewness()` is `0.0`.
+        """
+        return self._call("list_skewness", (self,))
+
+    def list_kurtosis(self) -> Expression:
+        """`kurtosis` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_kurtosis()` is `None`.
+        """
+        return self._call("list_kurtosis", (self,))
+
+    def list_kurtosis_pop(self) -> Expression:
+        """`kurtosis_pop` of the elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 3]).list_kurtosis_pop()` is `-2.0`.
+        """
+        return self._call("list_kurtosis_pop", (self,))
+
+    def list_bit_and(self) -> Expression:
+        """The bits that are set in all elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([7, 5]).list_bit_and()` is `5`.
+        """
+        return self._call("list_bit_and", (self,))
+
+    def list_bit_or(self) -> Expression:
+        """The bits that are set in any element.
+
+        Null in any argument gives null.
+
+        Example: `lit([4, 1]).list_bit_or()` is `5`.
+        """
+        return self._call("list_bit_or", (self,))
+
+    def list_bit_xor(self) -> Expression:
+        """The bits that are set in an odd number of elements.
+
+        Null in any argument gives null.
+
+        Example: `lit([7, 2]).list_bit_xor()` is `5`.
+        """
+        return self._call("list_bit_xor", (self,))
+
     def struct_extract(self, field: str | Expression) -> Expression:
         """`x.field`: a field of a struct; null where the struct is.
 

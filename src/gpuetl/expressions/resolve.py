@@ -43,6 +43,7 @@ from gpuetl.expressions.ir import (
     substitute,
 )
 from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call
+from gpuetl.expressions.list_calls import BY_NAME, named_aggregate
 from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
 from gpuetl.expressions.nested_casts import castable
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
@@ -572,6 +573,11 @@ def _scalar(syntax: Apply, scope: Scope) -> Expr:
     raise InvalidExpression(message, syntax.span, "Write scalar(stage.column).")
 
 
+def _list_aggregate(syntax: Apply, scope: Scope) -> Expr:
+    """Type `list_aggregate(x, 'median')`."""
+    return _typed(named_aggregate(syntax), scope)
+
+
 def _quantile(syntax: Apply, scope: Scope) -> Expr:
     """Type `quantile(x, [0.25, 0.5])`: a list of the quantiles, null where a group has no values."""
     listed = quantile_list(syntax)
@@ -598,6 +604,7 @@ _SPECIAL: dict[str, Callable[[Apply, Scope], Expr]] = {
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut,
     **dict.fromkeys(QUANTILES, _quantile),
+    **dict.fromkeys(BY_NAME, _list_aggregate),
 }  # fmt: skip
 """What is typed in a way of its own, by name."""
 

@@ -12,6 +12,7 @@ from gpuetl.engines.cudf.relational import (
     join,  # noqa: F401
     kernel,  # noqa: F401
     kernel_reduction,  # noqa: F401
+    list_statistics,  # noqa: F401
     python_kernel,  # noqa: F401
     row_operations,  # noqa: F401
     vocabulary,  # noqa: F401

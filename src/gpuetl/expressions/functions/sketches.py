@@ -1,10 +1,14 @@
 """Estimates from sketches: a small state a group, whose merge gives the same whatever rows met where.
 
-`approx_count_distinct` is HyperLogLog with 2^12 registers over the language's own hash (P. Flajolet et al. 2007), read by
-the improved estimator of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017, algorithm 6.
+`approx_count_distinct` is HyperLogLog with 4,096 registers over `hash(x)` (P. Flajolet et al. 2007), read by the improved
+estimator of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017.  The standard error is 1.6 %:
+about 68 of 100 estimates are within 1.6 % of the exact count, 95 within 3.2 %.  10 values are counted exactly in 99 of 100
+cases.  A group's state is 4 bytes for each register that a value has set, so 16 KiB at most.
 
-`approx_quantile` counts values by their sign, exponent and first 8 significant bits, as HdrHistogram (G. Tene) and the
-linearly interpolated mapping of DDSketch do (C. Masson, J. E. Rim, H. K. Lee 2019).
+`approx_quantile` counts values by their sign, exponent and first 8 significant bits, as HdrHistogram (G. Tene) and mappings
+of DDSketch do (C. Masson, J. E. Rim, H. K. Lee 2019).  The error is at most 1/256 of the exact quantile, where the two values
+next to it have one sign.  A group's state is 8 bytes for each such number that occurs: 128 between 1 and 2, and 1,280
+between 1 and 1,000.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from gpuetl.engines.cudf.codegen.functions import list_aggregates, list_edits
+from gpuetl.engines.cudf.codegen.functions import list_aggregates, list_edits, list_statistics
 from gpuetl.engines.cudf.codegen.functions.nested import (
     LIST_INDEX,
     LIST_PLACE,
@@ -40,7 +40,15 @@ from gpuetl.types.nested_types import field_names, is_nested
 PLACES = {"list_get": LIST_PLACE, "list_extract": LIST_PLACE_FROM_ONE, "list_any_value": LIST_PLACE_OF_ANY}
 
 TAKING_LISTS = frozenset(
-    [*list_edits.FUNCTIONS, *list_aggregates.FUNCTIONS, "list_position", "list_has_any", "list_has_all", "map"]
+    [
+        *list_edits.FUNCTIONS,
+        *list_aggregates.FUNCTIONS,
+        *list_statistics.FUNCTIONS,
+        "list_position",
+        "list_has_any",
+        "list_has_all",
+        "map",
+    ]
 ) - {"list_value"}
 """Functions whose kernels read lists, each of which is a column."""
 

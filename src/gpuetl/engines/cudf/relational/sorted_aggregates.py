@@ -182,7 +182,7 @@ def mad(groups: Groups, call: Call) -> Vector:
     arguments = [column.rows, groups.codes, centers.data, column.data, data]
     machine.launch(machine.closed("groups"), "find_deviations", column.rows, arguments)
     frame = groups.frame.updated({DEVIATION: replace(column, data=data)})
-    own = Groups(frame, groups.rows, groups.starts, machine, groups.table)
+    own = Groups(frame, groups.rows, groups.starts, machine, groups.table, {"codes": groups.codes})
     return quantile_at(own, Column(DEVIATION, FLOAT64), 0.5)
 
 

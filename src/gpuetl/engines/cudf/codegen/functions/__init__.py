@@ -17,6 +17,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     like,
     list_aggregates,
     list_edits,
+    list_statistics,
     lists,
     logic,
     maps,
@@ -36,7 +37,8 @@ __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_writing, like, list_aggregates,
-    list_edits, lists, logic, maps, mathematics, means, nested, paths, timestamps, regex, strings, zones,
+    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, paths, timestamps, regex, strings,
+    zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -16,6 +16,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     json,
     list_aggregates,
     list_edits,
+    list_statistics,
     lists,
     logic,
     mathematics,
@@ -33,7 +34,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS,
     **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
-    **list_aggregates.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
+    **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
     **hashing.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
