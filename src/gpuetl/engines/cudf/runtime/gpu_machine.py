@@ -89,6 +89,10 @@ GPU_LOST = "the GPU stopped, or a kernel on it did not end, earlier in this proc
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 20e-6, 5e-3
 THREADS = 256
 BLOCKS_PER_SM = 16
+ORDINARY_SHARED_BYTES = 48 << 10
+"""What a block gets of shared memory without being allowed more."""
+MAX_DYNAMIC_SHARED = 8
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
 _MAKING = Lock()
 
 
@@ -228,9 +232,9 @@ class GpuMachine:
             module = self.arrays.cuda.function.Module()
             module.load(program.cubin)
             function = module.get_function(program.name)
-            refuse_shared(kernel.entry, program.shared_bytes, self.most_shared_bytes - function.shared_size_bytes)
-            if program.shared_bytes:
-                function.max_dynamic_shared_size_bytes = program.shared_bytes
+            refuse_shared(kernel.entry, program.shared_bytes, self.most_shared_bytes)  # all of Triton's is dynamic
+            if program.shared_bytes > ORDINARY_SHARED_BYTES:
+                self.arrays.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED, program.shared_bytes)
             self.triton_kernels[key] = program, function
         return self.triton_kernels[key]
 
