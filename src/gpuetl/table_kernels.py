@@ -82,6 +82,22 @@ class TableKernels:
         kind, order = "" if frame == "pandas" else frame, order_of("kernel", order_by)
         return self.step(verbs.Kernel(python=python, frame=kind, timeout=timeout, order_by=order, **keys))
 
+    def triton_kernel(
+        self, triton: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
+        args: KernelArguments | None = None, nulls: Nulls = "propagate", by: Names = (), order_by: Names = (),
+        block: int = 256, warps: int = 4, flops_per_row: int = 0,
+    ) -> Table:  # fmt: skip
+        """Add columns computed by a Triton kernel (file.py:function), or its NumPy twin `reference`.
+
+        A block of the kernel computes `block` rows, a power of two; with `order_by`, the rows of a group of `by`.
+        """
+        return self.step(
+            verbs.Kernel(
+                triton=triton, block=block, warps=warps, flops_per_row=flops_per_row,
+                order_by=order_of("kernel", order_by), **_kernel_keys(inputs, outputs, reference, args, nulls, by),
+            )
+        )  # fmt: skip
+
     def reduction_kernel(
         self, inputs: Names, outputs: Mapping[str, str], reference: str, *, reduce: str, identity: str | float,
         map: str = "", post: str = "", by: Names = (), args: KernelArguments | None = None,  # noqa: A002

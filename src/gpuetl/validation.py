@@ -21,6 +21,7 @@ from gpuetl.spec.model import PipelineSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, bind_parameters, resolve_scalars
 from gpuetl.spec.storage import parameters_in
 from gpuetl.spec.values import node_of
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
@@ -162,6 +163,9 @@ def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterato
         label = f"kernel '{entry}' of {origin}"
         if any(child.schema.open for child in operation.inputs):
             yield f"{label}, because its columns are not known"
+            continue
+        if isinstance(operation.contract, TritonKernel):
+            yield f"{label}, because a run compiles Triton kernels"
             continue
         try:
             logs = [compile_log(kernel) for kernel in user_kernels(operation)]

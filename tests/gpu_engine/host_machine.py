@@ -26,8 +26,10 @@ from pyarrow import orc
 
 from gpu_engine.device_arrays import DeviceArrays, device_array, plain
 from gpu_engine.host_compressor import HostCompressor
+from gpu_engine.triton_interpreter import interpreter
 from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, named
+from gpuetl.engines.cudf.codegen.triton_compiler import triton_function
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow, to_table
 from gpuetl.engines.cudf.columns.vector import Vector
@@ -53,6 +55,7 @@ from gpuetl.places.filesystem import OpenFile
 from gpuetl.plan.node import Node
 from gpuetl.telemetry.memory_meter import MemoryUse
 from gpuetl.user_kernels.function_frames import arrow_array, host_frame
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 COMPILER = shutil.which("g++")
 FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
@@ -229,6 +232,15 @@ class HostMachine:
                 for thread in range(threads):
                     places["blockIdx"].x, places["threadIdx"].x = block, thread
                     module[entry](*passed)
+
+        return launch
+
+    def triton_kernel(self, kernel: TritonKernel, types: Sequence[str], block: int) -> Any:
+        """Run a kernel by Triton's interpreter, block after block."""
+        triton_function(kernel)
+
+        def launch(blocks: int, arguments: Any) -> None:
+            interpreter().launch(kernel, types, block, blocks, [plain(each) for each in arguments])
 
         return launch
 

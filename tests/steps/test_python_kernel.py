@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from generate_language import rows_of
 from gpu_engine.host_machine import ON_CPU
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, col, lit, load, param
+from gpuetl.spec.language_page.python_kernels import EXAMPLES
 from tables import NAN, table
 
 FILES = Path(__file__).parent.parent / "kernel_files"
@@ -46,7 +48,11 @@ def test_a_function_gets_all_rows_with_their_nulls(source, check, keys):
 def test_a_function_may_see_whole_rows_only(source, check):
     outputs = [(3.0, False), (None, None), (None, None), (0.0, True), (6.0, False)]
     rows = [(*a, *b) for a, b in zip(ROWS, outputs, strict=True)]
-    check(scored(source(table(TYPES, *ROWS)), nulls="propagate"), table({**TYPES, **SCORED}, *rows), ordered=True)
+    check(
+        scored(source(table(TYPES, *ROWS)), "framed", nulls="propagate"),
+        table({**TYPES, **SCORED}, *rows),
+        ordered=True,
+    )
 
 
 @pytest.mark.parametrize("keys", [{}, {"frame": "cudf", "reference": "frames.py:share"}], ids=["pandas", "cudf"])
@@ -183,7 +189,7 @@ def test_a_result_that_is_not_declared_is_refused(source, pipeline, local_engine
         assert message in failed(pipeline, t.python_kernel(f"frames.py:{name}", "x", out), local_engine)
     text = failed(pipeline, t.python_kernel("frames.py:raises", "x", out, by="k"), local_engine)
     assert "raises in frames.py, group k = 'b', raised ValueError: no such luck" in text
-    assert text.endswith('frames.py:85:\n    raise ValueError("no such luck")')
+    assert text.endswith('frames.py:90:\n    raise ValueError("no such luck")')
     text = failed(pipeline, t.python_kernel("frames.py:with_null", "x", out, nulls="forbid"), local_engine)
     assert "with_null gave null for output 'y', and the step forbids nulls\n" in text
     assert "t.parquet (row group 0): x = 1.0\nGive a value, or set nulls: pass." in text
@@ -206,10 +212,15 @@ def test_a_function_that_takes_too_long_ends_with_its_line(source, pipeline, loc
     t, out = source(table({"x": "float64"}, (1.0,))), {"y": "float64"}
     text = failed(pipeline, t.python_kernel("frames.py:endless", "x", out, timeout="50ms"), local_engine)
     assert "step 1: endless in frames.py did not end within 0.05 s\n" in text
-    assert "frames.py:92:\n    time.sleep(0.001)\n" in text
+    assert "frames.py:97:\n    time.sleep(0.001)\n" in text
     assert text.endswith("raise the limit: timeout of the step, --kernel-timeout of the run.")
     text = failed(pipeline, t.python_kernel("frames.py:asleep", "x", out), local_engine, kernel_timeout_s=0.05)
     assert "asleep in frames.py did not end within 0.05 s" in text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.steps.split()[3])
+def test_the_examples_of_the_page_are_the_same_on_every_engine(local_engine, example):
+    assert rows_of(example, local_engine) == rows_of(example)
 
 
 def test_the_report_says_what_was_copied_to_the_host(source, pipeline):

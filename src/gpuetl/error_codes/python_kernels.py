@@ -1,4 +1,4 @@
-"""Python functions over frames."""
+"""Python functions over frames, and kernels in Triton."""
 
 from gpuetl.error_codes.page import ErrorPage
 
@@ -103,5 +103,19 @@ reference names the same over pandas frames, for engines without a GPU.""",
         fixed="- kernel: {python: frames.py:doubled, frame: cudf, reference: frames.py:doubled, inputs: amount, "
         "outputs: {y: float64}}",
         files=FILES,
+    ),
+    ErrorPage(
+        code="GE1895",
+        title="Triton is not installed",
+        cause="A kernel step has a kernel written in Triton.  A run on a GPU compiles it, and the package triton is missing "
+        "there, or cannot be imported.  On engines without a GPU the twin runs, and Triton is not needed.",
+        fix="Install the extra triton on every machine that runs the pipeline on a GPU.  PyTorch is not needed.",
+        example="- kernel: {triton: blocks.py:twice, inputs: amount, outputs: {y: float64}, reference: twins.py:twice}",
+        message="""\
+example.yaml:9:9: stage 'result', step 1: kernel 'twice' is written in Triton, and triton cannot be imported  [GE1895]
+    - kernel: {triton: blocks.py:twice, inputs: amount, outputs: {y: float64}, reference: twins.py:twice}
+      ^^^^^^
+Install it: pip install 'gpuetl[triton]'.""",
+        untested="needs a machine with a GPU and without Triton",
     ),
 )

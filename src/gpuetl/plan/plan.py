@@ -64,7 +64,7 @@ class Check:
 # A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for.
 
 
-NOT_DIGESTED = ("mark", "file_suffix", "twin", "kind", "flops_per_row")
+NOT_DIGESTED = ("mark", "file_suffix", "twin", "text", "kind", "flops_per_row")
 """Fields that are left out of digests: what follows from others, files that are named by their path, and remarks."""
 
 

@@ -92,7 +92,7 @@ class KernelContract:
         table: bool = False,
     ) -> None:
         """Compare the declaration with the columns that the kernel gets; raise `KernelMismatch` where they differ."""
-        expected = list(_expected(inputs, outputs, arguments, groups, masks, table))
+        expected = list(expected_parameters(inputs, outputs, arguments, groups, masks, table))
         got = self.parameters
         if len(got) != len(expected):
             order = ", ".join(what for what, _, _ in expected)
@@ -146,14 +146,15 @@ def device_type(dtype: DataType) -> DataType:
     )
 
 
-def _expected(
+def expected_parameters(
     inputs: Mapping[str, DataType],
     outputs: Mapping[str, DataType],
     arguments: Sequence[str],
     groups: bool,
     masks: bool,
-    table: bool,
+    table: bool = False,
 ) -> Iterator[tuple[str, DataType | None, bool]]:
+    """Yield what a kernel gets, in order: in words, its type if it is known, and whether it is a pointer."""
     for role, arrays in (("input", inputs), ("output", outputs)):
         for name, dtype in arrays.items():
             yield f"{role} '{name}'", dtype, True

@@ -15,6 +15,7 @@ from gpuetl.places.paths import FilePath
 from gpuetl.records import dataclass
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.types.data_types import DataType
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 if TYPE_CHECKING:
     from gpuetl.engines.cudf.columns.frame import Frame
@@ -286,6 +287,17 @@ class Machine(Protocol):
         ------
         EvaluationError
             With the user's line, where it does not compile.
+        """
+
+    def triton_kernel(
+        self, kernel: TritonKernel, types: Sequence[str], block: int
+    ) -> Callable[[int, Sequence[Any]], None]:
+        """Return a Triton kernel for arguments of Triton's types, to be called with blocks and arguments.
+
+        Raises
+        ------
+        EvaluationError
+            Where Triton is not installed, or refuses the kernel.
         """
 
     def user_module(self, source: str, kernel: str) -> Module:

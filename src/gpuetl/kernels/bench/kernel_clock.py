@@ -105,6 +105,16 @@ class ClockedMachine:
 
         return launch
 
+    def triton_kernel(self, *program: Any) -> Callable[..., None]:
+        """Measure each launch of a Triton kernel."""
+        kernel = self.machine.triton_kernel(*program)
+
+        def launch(*arguments: Any) -> None:
+            with self.launched(user=True):
+                kernel(*arguments)
+
+        return launch
+
     def device_seconds(self) -> float | None:
         """Return what the kernels took since the last call; None where none was launched."""
         spans, self.spans = self.spans, []

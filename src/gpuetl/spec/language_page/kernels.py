@@ -3,9 +3,9 @@
 KERNELS = """\
 ## Kernels
 
-A [kernel step](#kernel) runs a CUDA kernel of yours, or [a Python function over frames](#python-kernels). [The
-tutorial](tutorial/4-first-kernel.md) builds a kernel. A step with CUDA code has one of six
-kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
+A [kernel step](#kernel) runs a CUDA kernel of yours, [one written in Triton](#triton-kernels), or [a Python function
+over frames](#python-kernels). [The tutorial](tutorial/4-first-kernel.md) builds a kernel. A step with CUDA code has one
+of six kinds. gpuetl finds the kind from the keys that you give, or `kind` names it:
 
 | kind | keys | computes |
 |---|---|---|

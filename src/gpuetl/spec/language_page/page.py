@@ -21,6 +21,7 @@ from gpuetl.spec.language_page.stage_values import stage_values_markdown
 from gpuetl.spec.language_page.start import COMMANDS, DAILY, FIRST, START
 from gpuetl.spec.language_page.step_examples import STEP_EXAMPLES
 from gpuetl.spec.language_page.storage import storage_markdown
+from gpuetl.spec.language_page.triton_kernels import triton_kernels_markdown
 from gpuetl.spec.language_page.values import casts_markdown, numbers_markdown, rules_markdown, types_markdown
 from gpuetl.spec.steps import STEPS
 
@@ -75,6 +76,7 @@ def language_markdown(run: Run, printed: Print, titles: Mapping[str, str]) -> st
         asof_markdown(run),
         stage_values_markdown(printed),
         KERNELS,
+        triton_kernels_markdown(run),
         python_kernels_markdown(run),
         expectations_markdown(printed),
         sinks_markdown(printed),

@@ -80,6 +80,9 @@ The outputs are checked ([GE1891](errors/GE1891.md)):
 - They have as many rows as the frame. A pandas or cuDF column whose index differs from the frame's, such as one that
   was sorted, is an error.
 
+cuDF and pandas differ in places, for example `upper` of "ß" and sums with NaN. Write the reference so that it means the same
+on your data.
+
 pandas makes a null of a NaN that it computes with. To keep both apart, use `frame: arrow`, or write
 `pd.options.future.distinguish_nan_and_na = True` in your file.
 
@@ -95,7 +98,7 @@ that it imports must be installed there. `--sandbox` refuses the step, as all st
 `gpuetl kernel check FILE` calls each function with generated frames: empty, of one row, with and without nulls. It
 checks that two calls give the same, and that the result of a row does not depend on how rows are split. For groups
 without `order_by`, it checks that the order of rows does not matter. On a machine with a GPU it also compares functions
-over cuDF frames with their references. Functions over pandas and Arrow frames need no GPU for this.
+over cuDF frames with their references, on ordinary values: the two libraries treat NaN in different ways. Functions over pandas and Arrow frames need no GPU for this.
 
 In Python:
 

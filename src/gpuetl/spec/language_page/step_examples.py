@@ -87,7 +87,7 @@ STEP_EXAMPLES = {
         "    reference: scaled.py:scaled\n",
         {"points": Given({"x": "float64"}, [(1.0,), (None,), (2.5,)])},
         ("GE1301", "GE1302", "GE1303", "GE1304", "GE1305", "GE1306", "GE1307", "GE1308", "GE1890", "GE1891", "GE1892",
-         "GE1893", "GE1894", "GE2005", "GE2006", "GE2012", "GE2013"),
+         "GE1893", "GE1894", "GE1895", "GE2005", "GE2006", "GE2012", "GE2013"),
         {"scaled.py": TWIN},
     ),
     "sort": Example(

@@ -21,6 +21,7 @@ from gpuetl.spec.steps.python_kernel import TIME_LIMIT, build_python_kernel
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.steps.table_kernel import check_table, unit_of
+from gpuetl.spec.steps.triton_file import check_triton_keys, triton_contract
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.schema import Schema
@@ -166,7 +167,7 @@ MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 NEEDED = {
     "rows": ("cuda", "entry"), "groups": ("cuda", "entry"), "elementwise": ("body",),
     "reduction": ("reduce", "identity"), "scan": ("combine", "identity"), "table": ("cuda", "entry", "rows"),
-    "python": ("python",),
+    "python": ("python",), "triton": ("triton",),
 }  # fmt: skip
 """The keys that each kind must have; a Python function's are in python_kernel.py."""
 TAKEN = {
@@ -174,13 +175,14 @@ TAKEN = {
     "reduction": ("map", "post", "by"),
     "scan": ("state", "map", "post", "by", "order_by"), "python": ("frame", "timeout"),
     "table": ("per", "keep", "by", "order_by", "block", "shared_bytes"),
+    "triton": ("block", "warps", "by", "order_by"),
 }  # fmt: skip
 """The further ones that it may have, beside those of all kinds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel(Step):
-    """Compute columns with your own CUDA or Python code.
+    """Compute columns with your own CUDA, Triton or Python code.
 
     A step has one of these forms:
 
@@ -189,7 +191,7 @@ class Kernel(Step):
     - a reduction of each group to one row: `map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`
     - a kernel in a file that makes other rows: `cuda`, `entry`, `rows: 4 * input` and `per: row`
     - a scan over the ordered rows of each group: `map: y = x;`, `combine: y = a.y * b.y;`, `identity: y = 1;`
-
+    - a block kernel written in Triton, over rows or groups: `triton: kernels.py:scaled`
     - a Python function over frames of pandas, Arrow or cuDF: `python: features.py:score`
 
     `reference` names the twin: a NumPy function that computes the same. The twin defines the right result, and runs
@@ -210,6 +212,7 @@ class Kernel(Step):
     inputs: tuple[str, ...] = key(NAMES, doc="the columns that the kernel reads")
     outputs: Mapping[str, DataType] = key(TYPES, doc="the columns that the kernel writes, and their types")
     reference: str = key(FILE, "", doc="the NumPy twin, as `file.py:function`")
+    triton: str = key(FILE, "", doc="a Triton kernel, as `file.py:function`")
     python: str = key(FILE, "", doc="a Python function over frames, as `file.py:function`")
     frame: str = key(choice(*FRAMES), "", doc="what a Python function gets and returns; `pandas` by default")
     timeout: str = key(TIME_LIMIT, "", doc="how long one call of a Python function may take, such as `30s`")
@@ -225,7 +228,8 @@ class Kernel(Step):
     )  # fmt: skip
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
     order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
-    block: int = key(COUNT, 256, doc="threads in a block")
+    block: int = key(COUNT, 256, doc="threads in a block; of a Triton kernel, the rows of a block")
+    warps: int = key(COUNT, 4, doc="warps of 32 threads in a block of a Triton kernel")
     shared_bytes: str = key(SIZE, "", doc="shared memory of a block, such as `8 * block`")
     per: str = key(
         choice("row", "group", "partition"), "", doc="what a table kernel makes rows of; with `by` it is the group"
@@ -237,10 +241,17 @@ class Kernel(Step):
     @property
     def form(self) -> str:
         """The kind: what the step says, or else what its keys do."""
+        if self.triton:
+            return "triton"
         if self.kind or self.rows or self.per:
             return self.kind or "table"
         snippets = "scan" if self.combine else "reduction" if self.reduce or self.map else ""
         return "elementwise" if self.body else snippets or ("groups" if self.by or self.order_by else "rows")
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a kernel in a file is over groups."""
+        return self.form == "groups" or (self.form == "triton" and bool(self.kind == "groups" or self.order_by))
 
     def build(self, context: Context, source: Node) -> Node:
         """Check the kernel's declaration against the columns and add the node."""
@@ -275,7 +286,7 @@ class Kernel(Step):
         order_by = sort_keys(context, self.order_by, schema)
         return nodes.Kernel(
             contract=contract,
-            kind=cast("Any", self.form),
+            kind=cast("Any", self.form) if self.form != "triton" else ("groups" if self.grouped else "rows"),
             block=self.block,
             shared_bytes=self.shared_bytes,
             order_by=order_by,
@@ -293,7 +304,7 @@ class Kernel(Step):
     def check_kind(self, context: Context) -> bool:
         """Return whether the keys are those of the kind; what is missing or too much is a problem."""
         kind, count = self.form, len(context.problems.found)
-        at = self.entry or self.reference
+        at = self.entry or self.triton or self.reference
         for name in NEEDED[kind]:
             if not getattr(self, name):
                 what = " and ".join(NEEDED[kind])
@@ -306,7 +317,7 @@ class Kernel(Step):
                 coded("GE1307", "a kernel over rows has no by and order_by"), "Set kind: groups, or take them out.", at
             )
             return False
-        for path in (self.cuda, self.reference):
+        for path in (self.cuda, self.triton, self.reference):
             if problem := scheme_problem(path):
                 message, hint = problem
                 context.problem(coded("GE1409", message), hint, path)
@@ -317,8 +328,16 @@ class Kernel(Step):
             if special and field.name not in own and given and given != field.default:
                 hint = f"It takes {', '.join((*NEEDED[kind], *TAKEN[kind]))}, in addition to what all kinds take."
                 context.problem(coded("GE1307", f"a kernel of kind {kind} has no {field.name}"), hint, given)
-        if kind in ("groups", "scan") and not self.order_by:
-            what = "a kernel over groups" if kind == "groups" else "a scan"
+        if kind == "triton":
+            check_triton_keys(self, context)
+        else:
+            self.check_order_and_block(context, at)
+        return len(context.problems.found) == count
+
+    def check_order_and_block(self, context: Context, at: str) -> None:
+        """What reads groups has an order; a block has as many threads as devices allow."""
+        if self.form in ("groups", "scan") and not self.order_by:
+            what = "a kernel over groups" if self.form == "groups" else "a scan"
             context.problem(coded("GE1307", f"{what} needs order_by"), "Add by and order_by.", at)
         self.check_launch(context, at)
         return len(context.problems.found) == count
@@ -342,6 +361,8 @@ class Kernel(Step):
     def contract(self, context: Context) -> KernelContract | KernelCode:
         """Return the kernel's files and functions, or its texts."""
         file, function, twin = function_in_file(context, self.reference, self.args, TWIN)
+        if self.triton:
+            return triton_contract(self, context, file, function, twin)
         if self.form in ("rows", "groups", "table"):
             cuda = kernel_path(context, self.cuda, self.cuda)
             return KernelContract(cuda, self.entry, file, function, twin, self.flops_per_row)
@@ -355,12 +376,13 @@ class Kernel(Step):
                 _ = contract.parameters
                 return
             inputs = {name: schema[name] for name in self.inputs}
-            table, masks = self.form == "table", self.nulls == "masks"
-            grouped = self.form == "groups" or (table and unit_of(self) == "group")
-            contract.check(inputs, self.outputs, tuple(self.args), grouped, masks, table)
+            table = {"table": True} if self.form == "table" else {}
+            grouped = self.grouped or (bool(table) and unit_of(self) == "group")
+            contract.check(inputs, self.outputs, tuple(self.args), grouped, self.nulls == "masks", **table)
             contract.check_block(self.block)
         except KernelMismatch as error:
-            context.problem(recoded(f"{error}.", error), "", self.entry if "has no kernel" in str(error) else self.cuda)
+            at = self.entry if "has no kernel" in str(error) else self.cuda or self.triton
+            context.problem(recoded(f"{error}.", error), "", at)
             return
         try:
             check_shared(contract, self.shared_bytes, self.block, self.args)

@@ -43,6 +43,7 @@ from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
 from gpuetl.user_kernels.shared_memory import shared_bytes
+from gpuetl.user_kernels.triton_kernel import TritonKernel, argument_types
 
 MAX_OFFSET = 2**31 - 1
 Operation = TypeVar("Operation", bound=Kernel)
@@ -88,13 +89,15 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
     needed = argument_programs(operation)
     inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
     contract, arguments = operation.contract, columns_of_kinds(needed.columns)
+    new_vectors = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
+    if isinstance(contract, TritonKernel):  # Triton compiles and keeps it
+        return Needed(needed.sources, passed(operation.schema, new_vectors, frame.columns))
     if isinstance(contract, KernelContract):
         text = KernelSource(contract.source, contract.entry, contract.cuda)
     elif operation.grouped:
         text = KernelSource(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
     else:
         text = KernelSource(elementwise_source(operation, contract, inputs, arguments), contract.entry)
-    new_vectors = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
     return Needed([*needed.sources, text], passed(operation.schema, new_vectors, frame.columns))
 
 
@@ -223,6 +226,15 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
     if offsets is not None:
         blocks = len(offsets) - 1
         arguments += [offsets, np.int32(blocks)]
+    if isinstance(contract, TritonKernel):
+        types = argument_types(
+            [operation.source.schema[name] for name in operation.reads], [*operation.outputs.values()],
+            [value.dtype for value in operation.expressions], operation.kind == "groups", operation.nulls == "masks",
+        )  # fmt: skip
+        start = machine.triton_kernel(contract, types, operation.block)
+        with user_kernel(operation, machine):
+            start(blocks, [*arguments, np.int64(rows)])
+        return
     launch = machine.user_kernel(contract.source, contract.cuda, contract.entry)
     with user_kernel(operation, machine):
         launch(blocks, operation.block, [*arguments, np.int64(rows)], shared)

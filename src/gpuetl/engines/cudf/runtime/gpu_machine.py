@@ -17,6 +17,7 @@ import numpy as np
 from gpuetl.engines.cudf.codegen.device_headers import closed_source
 from gpuetl.engines.cudf.codegen.machine_code import read_mark
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, is_c_function, named, refuse_block, refuse_shared
+from gpuetl.engines.cudf.codegen.triton_compiler import ALIGNMENT, TritonProgram, triton_program
 from gpuetl.engines.cudf.columns.arrays import pick, shifted
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.vector import Vector
@@ -43,6 +44,7 @@ from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
 from gpuetl.telemetry.recorder import compiling
 from gpuetl.types.data_types import DataType
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 # The streams of the engine: what is read, what is computed and what is written do not wait for each other.
 #
@@ -87,6 +89,10 @@ GPU_LOST = "the GPU stopped, or a kernel on it did not end, earlier in this proc
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 20e-6, 5e-3
 THREADS = 256
 BLOCKS_PER_SM = 16
+ORDINARY_SHARED_BYTES = 48 << 10
+"""What a block gets of shared memory without being allowed more."""
+MAX_DYNAMIC_SHARED = 8
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
 _MAKING = Lock()
 
 
@@ -104,6 +110,7 @@ class GpuMachine:
         self.has_read = False
         self.modules: dict[str, Any] = {}
         self.user_kernels: dict[tuple[str, FilePath, str], Any] = {}
+        self.triton_kernels: dict[tuple[object, ...], tuple[TritonProgram, Any]] = {}
         self.plans_begun: set[str] = set()
         """The plans whose programs this process has begun to load or to compile."""
 
@@ -193,12 +200,48 @@ class GpuMachine:
         def launch(blocks: int, threads: int, arguments: Sequence[Any], shared_bytes: int) -> None:
             refuse_block(entry, threads, kernel.max_threads_per_block)
             if shared_bytes:
-                most = self.arrays.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
-                refuse_shared(entry, shared_bytes, most - kernel.shared_size_bytes)
+                refuse_shared(entry, shared_bytes, self.most_shared_bytes - kernel.shared_size_bytes)
                 kernel.max_dynamic_shared_size_bytes = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
             kernel((blocks,), (threads,), tuple(arguments), shared_mem=shared_bytes)
 
         return launch
+
+    def triton_kernel(
+        self, kernel: TritonKernel, types: Sequence[str], block: int
+    ) -> Callable[[int, Sequence[Any]], None]:
+        """Compile by Triton, which keeps machine code on disk; CuPy launches it, so PyTorch is not needed."""
+
+        def launch(blocks: int, arguments: Sequence[Any]) -> None:
+            ndarray = self.arrays.ndarray
+            aligned = tuple(isinstance(each, ndarray) and each.data.ptr % ALIGNMENT == 0 for each in arguments)
+            program, function = self.triton_function(kernel, tuple(types), block, aligned)
+            hidden = [np.uint64(0)] * program.hidden
+            function((blocks,), (program.threads,), (*arguments, *hidden), shared_mem=program.shared_bytes)
+
+        return launch
+
+    def triton_function(
+        self, kernel: TritonKernel, types: tuple[str, ...], block: int, aligned: tuple[bool, ...]
+    ) -> tuple[TritonProgram, Any]:
+        """Return a compiled kernel and CuPy's function of it, which has its module."""
+        key = (kernel.text, kernel.cuda, kernel.entry, kernel.warps, types, block, aligned)
+        if key not in self.triton_kernels:
+            with compiling():
+                capability = int(self.arrays.cuda.Device().compute_capability)
+                program = triton_program(kernel, types, block, capability, aligned)
+            module = self.arrays.cuda.function.Module()
+            module.load(program.cubin)
+            function = module.get_function(program.name)
+            refuse_shared(kernel.entry, program.shared_bytes, self.most_shared_bytes)  # all of Triton's is dynamic
+            if program.shared_bytes > ORDINARY_SHARED_BYTES:
+                self.arrays.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED, program.shared_bytes)
+            self.triton_kernels[key] = program, function
+        return self.triton_kernels[key]
+
+    @property
+    def most_shared_bytes(self) -> int:
+        """What a block may have at most."""
+        return int(self.arrays.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
     def compiled_kernel(self, source: str, path: FilePath, entry: str) -> Any:
         """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""

@@ -18,6 +18,7 @@ from gpuetl.engines.cudf.machine import Array, CompressedChunks, Compressor, Mac
 from gpuetl.places.paths import FilePath
 from gpuetl.telemetry.trace import Event, Trace, thread_track
 from gpuetl.types.data_types import DataType
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 ENTRY = re.compile(r"^KERNEL (\w+)", re.MULTILINE)
 DEVICE = "device"
@@ -99,6 +100,19 @@ class TracedMachine:
         def launch(blocks: int, threads: int, arguments: Sequence[Any], shared_bytes: int) -> None:
             with self.launched(entry, "kernel", blocks=blocks, threads=threads):
                 kernel(blocks, threads, arguments, shared_bytes)
+
+        return launch
+
+    def triton_kernel(
+        self, kernel: TritonKernel, types: Sequence[str], block: int
+    ) -> Callable[[int, Sequence[Any]], None]:
+        """Trace the loading, and each launch."""
+        with self.loading(f"{kernel.source}{types}{block}", kernel.entry):
+            run = self.machine.triton_kernel(kernel, types, block)
+
+        def launch(blocks: int, arguments: Sequence[Any]) -> None:
+            with self.launched(kernel.entry, "kernel", blocks=blocks, block=block):
+                run(blocks, arguments)
 
         return launch
 
