@@ -340,7 +340,6 @@ class Kernel(Step):
             what = "a kernel over groups" if self.form == "groups" else "a scan"
             context.problem(coded("GE1307", f"{what} needs order_by"), "Add by and order_by.", at)
         self.check_launch(context, at)
-        return len(context.problems.found) == count
 
     def check_launch(self, context: Context, at: str) -> None:
         """Check the threads of a block, and what a table kernel makes rows of."""
