@@ -59,6 +59,7 @@ class TritonKernel(KernelContract):
         arguments: Sequence[str],
         groups: bool,
         masks: bool,
+        table: bool = False,
     ) -> None:
         """Compare the declaration with the columns that the kernel gets; raise `KernelMismatch` where they differ."""
         for name, dtype in {**inputs, **outputs}.items():

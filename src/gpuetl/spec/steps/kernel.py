@@ -375,9 +375,9 @@ class Kernel(Step):
                 _ = contract.parameters
                 return
             inputs = {name: schema[name] for name in self.inputs}
-            table = {"table": True} if self.form == "table" else {}
-            grouped = self.grouped or (bool(table) and unit_of(self) == "group")
-            contract.check(inputs, self.outputs, tuple(self.args), grouped, self.nulls == "masks", **table)
+            table = self.form == "table"
+            grouped = self.grouped or (table and unit_of(self) == "group")
+            contract.check(inputs, self.outputs, tuple(self.args), grouped, self.nulls == "masks", table)
             contract.check_block(self.block)
         except KernelMismatch as error:
             at = self.entry if "has no kernel" in str(error) else self.cuda or self.triton
