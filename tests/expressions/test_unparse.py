@@ -196,3 +196,16 @@ def test_times_keep_their_microseconds():
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
 def test_floats_that_sql_cannot_write_become_casts(value):
     assert to_sql(parse_expression(to_sql(Constant(value)))) == f"CAST('{value}' AS float64)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "array_agg(DISTINCT x) FILTER (WHERE y)",
+        "array_agg(x ORDER BY z DESC) FILTER (WHERE y > 1)",
+    ],
+)
+def test_a_filter_beside_distinct_and_order_by_is_read_back(text):
+    syntax = parse_expression(text)
+    assert to_sql(syntax) == text
+    assert parse_expression(to_sql(syntax)) == syntax

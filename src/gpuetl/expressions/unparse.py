@@ -212,13 +212,15 @@ def _call(node: Apply) -> str:
     if name in (STRUCT, *CHANGED_STRUCTS):
         fields = (f"{quote_name(key)} := {_text(value)[0]}" for key, value in node.keywords)
         return f"{name}({', '.join([*(_text(arg)[0] for arg in args), *fields])})"
-    keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords if key != ORDER_BY]
-    listed = ", ".join([_text(a)[0] for a in args] + keywords)
-    if order := [_sort_key(value) for key, value in node.keywords if key == ORDER_BY]:
+    order = [_sort_key(value) for key, value in node.keywords if key == ORDER_BY]
+    distinct = bool(find_function(name, ("aggregate",))) and name.endswith("_distinct")
+    keywords = {key: _text(value)[0] for key, value in node.keywords if key != ORDER_BY}
+    condition = keywords.pop("only", None) if order or distinct else None  # beside these, SQL has no named arguments
+    listed = ", ".join([_text(a)[0] for a in args] + [f"{key} => {value}" for key, value in keywords.items()])
+    if order:
         listed += f" ORDER BY {', '.join(order)}"
-    if find_function(name, ("aggregate",)) and name.endswith("_distinct"):
-        return f"{name.removesuffix('_distinct')}(DISTINCT {listed})"
-    return f"{name}({listed})"
+    call = f"{name.removesuffix('_distinct')}(DISTINCT {listed})" if distinct else f"{name}({listed})"
+    return call if condition is None else f"{call} FILTER (WHERE {condition})"
 
 
 def _sort_key(key: Syntax) -> str:

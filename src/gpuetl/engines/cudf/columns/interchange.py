@@ -271,6 +271,8 @@ def wide_strings(vector: Vector, machine: Machine) -> Any:
 
 def to_arrow(vector: Vector, machine: Machine) -> Any:
     """Copy a column to host memory, as an Arrow array of its type."""
+    if vector.dictionary is not None and isinstance(vector.data, np.ndarray):  # a kernel could not read it
+        return host_array(vector, machine)
     vector = decoded(vector, machine)
     valid = pa.py_buffer(machine.host(vector.required_valid)) if vector.nulls else None
     if vector.dtype == NULL:
