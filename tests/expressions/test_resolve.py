@@ -240,11 +240,11 @@ def test_a_scalar_function_takes_no_argument_after_one_that_is_left_out(monkeypa
         ("diff(x, 1, 2)", WINDOWS, "diff got 3 arguments"),
         ("ntile(0)", WINDOWS, "ntile takes a number of tiles from 1, got 0"),
         ("ntile($text)", WINDOWS, "ntile takes a number of tiles from 1, got string"),
-        ("ewm_mean(x)", WINDOWS, "ewm_mean takes one of half_life, span and alpha, got none"),
+        ("ewm_mean(x)", WINDOWS, "ewm_mean takes one of half_life, span, alpha and com, got none"),
         (
             "ewm_mean(x, span => 3, alpha => 0.5)",
             WINDOWS,
-            "ewm_mean takes one of half_life, span and alpha, got span and alpha",
+            "ewm_mean takes one of half_life, span, alpha and com, got span and alpha",
         ),
         ("ewm_mean(x, span => 0.5)", WINDOWS, "ewm_mean takes a span of 1 row or more, got 0.5"),
         ("ewm_mean(x, alpha => 0)", WINDOWS, "ewm_mean takes an alpha above 0, at most 1, got 0"),
