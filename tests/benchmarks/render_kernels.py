@@ -92,7 +92,8 @@ def limits_of(result: dict[str, Any]) -> str:
         if device[key]
     ]
     return (
-        f"Measured {conditions(result)}. {'; '.join([memory, *peaks])}. All times are of warm runs, the least of each."
+        f"Measured {conditions(result)}. {'; '.join([memory, *peaks])}. Times are the least of several warm runs, "
+        f"or of one run where one takes more than {result['seconds']} s."
     )
 
 
@@ -125,7 +126,7 @@ def notes_of(kernels: Sequence[dict[str, Any]]) -> list[str]:
         read, written = kernel["read_bytes_per_row"], kernel["written_bytes_per_row"]
         text = f"- *{kernel['stage']}*: {read:g} B read and {written:g} B written a row"
         if kernel["flops_per_row"]:
-            text += f"; {kernel['flops_per_row']:g} operations a row ({kernel['flops_by']})"
+            text += f"; arithmetic of {kernel['flops_per_row']:g} a row ({kernel['flops_by']})"
         if kernel["one_row"]["kernel"]:
             text += f"; one row takes {kernel['one_row']['step']['min_s'] * 1e6:,.0f} µs as a step"
         if kernel["pays_from_rows"]:

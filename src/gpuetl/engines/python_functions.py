@@ -7,7 +7,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.engines.no_result import null_input, written_values
@@ -61,7 +60,7 @@ def refuse_nulls(operation: PythonKernel, inputs: pa.Table) -> None:
 
 def first_null(column: Any) -> int:
     """Return the first row that is null."""
-    return int(pc.index(column.is_null(), True).as_py())
+    return int(column.is_null().index(True).as_py())
 
 
 def called_on_host(

@@ -119,6 +119,18 @@ def cum_max(xs: Column, times: Times) -> Column:
     return cumulative(greatest, xs)
 
 
+def interpolate(xs: Column, times: Times) -> Column:
+    known = [i for i, x in enumerate(xs) if x is not None]
+
+    def line(i: int) -> Any:
+        before, after = max((k for k in known if k < i), default=None), min((k for k in known if k > i), default=None)
+        if xs[i] is not None or before is None or after is None:
+            return xs[i]
+        return xs[before] + (xs[after] - xs[before]) * ((i - before) / (after - before))
+
+    return [line(i) for i in range(len(xs))]
+
+
 def lag(xs: Column, times: Times, offset: int, ignore_nulls: bool = False) -> Column:
     if offset == 0:
         return xs

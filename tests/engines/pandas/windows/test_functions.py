@@ -504,6 +504,7 @@ ROUNDED = {
     "cum_mean",
     "ewm_mean",
     "decayed_sum",
+    "interpolate",
     "pct_change",
     "rolling_mean",
     "rolling_var",
