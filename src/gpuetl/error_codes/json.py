@@ -67,7 +67,8 @@ Write to_base64(x) or hex(x) of binary, and epoch_us(x) of a duration.""",
 example.yaml:9:21: stage 'result', step 1: column 'b': json_extract_string(CAST(id AS string) || '}', '$.a') has no result, for 1}, $.a: not JSON, or nested in more than 256 levels  [GE1864]
     - select: {b: "(CAST(id AS string) || '}') ->> '$.a'"}
                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-Row 2 of sales.csv: id = 1""",
+Row 2 of sales.csv: id = 1
+Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END.""",
         fixed="""- select: {b: "json_array(id) ->> '$[0]'"}""",
     ),
 )

@@ -103,7 +103,9 @@ over cuDF frames with their references, on ordinary values: the two libraries tr
 In Python:
 
 ```python
-rides.python_kernel("frames.py:against_best", "fare", {"best": "float64", "share": "float64"}, by="driver", order_by="day")
+rides.python_kernel(
+    "frames.py:against_best", "fare", {"best": "float64", "share": "float64"}, by="driver", order_by="day"
+)
 ```
 """
 
