@@ -6,8 +6,8 @@ PAGES = (
     ErrorPage(
         code="GE1851",
         title="there is no such grid",
-        cause="A fill_gaps step has a column, an interval, bounds and an origin whose types do not go together: an interval "
-        "beside a column of numbers, parts of days beside dates, or a column of floats, whose sums are rounded.",
+        cause="The column, the interval, the bounds and the origin of a fill_gaps step have types that do not fit.  Examples: an "
+        "interval for a column of numbers, or parts of days for dates.  Floats have no exact grid, because sums are rounded.",
         fix="Write an interval for times and dates, and a number for integers and decimals.  Cast floats to a decimal.",
         example="- fill_gaps: {on: day, every: 6 hours}",
         message="""\

@@ -193,6 +193,8 @@ class FillGaps(Step):
 
 
 WORK = ("slot", "next", "number", "first", "until", "after", "earlier", "place")
-"""What the columns are called that the step makes and drops: of a row its point, the next row's point, its number in
-the group; the first point to make after it, the point before which others are made, how many of both; of all rows their
-place."""
+"""Names of the columns that the step makes and drops again.
+
+In order: the row's point, the next row's point, the row's number in its group, the first point to make after it, the
+point before which others are made, the counts of both, and the places of all rows.
+"""

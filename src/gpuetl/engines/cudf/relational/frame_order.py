@@ -1,7 +1,7 @@
-"""What frames come to by the order of their values: quantiles, and how many distinct values there are.
+"""Quantiles and counts of distinct values over the frames of windows.
 
-Few rows are put in order frame by frame.  Frames that may be long ask a wavelet matrix, which is built once for all
-frames of a column: by its rows' places in the order of values, or by the row before each one that has its value.
+Short frames are sorted one by one.  Long frames use a wavelet matrix, which is built once for a column.  Quantiles build
+it of the places of rows in the order of values.  Distinct counts build it of the previous row with the same value.
 """
 
 from __future__ import annotations
