@@ -1,7 +1,7 @@
 """Quantiles and counts of distinct values over the frames of windows.
 
-Short frames are sorted one by one.  Long frames use a wavelet matrix, which is built once for a column.  Quantiles build
-it of the places of rows in the order of values.  Distinct counts build it of the previous row with the same value.
+Short frames are sorted one by one.  Long frames use a wavelet matrix, which is built once for a column.  For quantiles,
+it holds the places of rows in the order of values, and for distinct counts the previous row with the same value.
 """
 
 from __future__ import annotations
