@@ -107,5 +107,5 @@ GLOBS = ("a*", "*", "", "?", "[a-c]?", "[!a]*", "[]]", "a[]-]b", "\\*", "a.c", "
 def test_patterns_of_glob_as_duckdb_reads_them():
     texts = ["", "a", "b", "ab", "a]b", "]", "*", "a.c", "abc", "^", ".", "a{2}", "aa", "é\n", "a/b", "a\\"]
     for pattern in GLOBS:
-        expected = [duckdb.execute(f"SELECT ? GLOB '{pattern}'", [text]).fetchone()[0] for text in texts]
+        expected = [duckdb.execute(f"SELECT ? GLOB '{pattern}'", [text]).fetchall()[0][0] for text in texts]
         assert values(f"x GLOB '{pattern}'", table(x=("string", texts))) == expected, pattern

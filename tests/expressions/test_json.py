@@ -202,5 +202,5 @@ FLOATS = (
 def test_numbers_as_duckdb_writes_them():
     frame = table(f=("float64", FLOATS))
     assert values("to_json(f)", frame) == [
-        duckdb.execute("SELECT to_json(?::DOUBLE)", [f]).fetchone()[0] for f in FLOATS
+        duckdb.execute("SELECT to_json(?::DOUBLE)", [f]).fetchall()[0][0] for f in FLOATS
     ]
