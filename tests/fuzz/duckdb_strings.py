@@ -191,5 +191,5 @@ STRINGS: dict[str, Text] = {
     "decode": "decode({0})",
     "list_contains": "(CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN coalesce(list_contains({0}, {1}), false) END)",
     "list_get": "(CASE WHEN {1} < 0 THEN {0}[{1}] WHEN {1} < len({0}) THEN {0}[{1} + 1] END)",
-    "split": "string_split({0}, {1})",
+    "split": "(CASE WHEN {1} IS NOT NULL THEN string_split({0}, {1}) END)",
 }

@@ -29,7 +29,7 @@ PARSER = re.compile(
 """Words of the libraries that read the text: none may be in a message."""
 
 CASE = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
-JSON = "Write s.a for the field of a struct, or regexp_extract(text, pattern) for part of a string."
+JSON = "Write s.a for the field of a struct, or text ->> '$.a' for a part of JSON."
 OVER = "Write a window step: by and order_by stand there once."
 QUERY = "Make the query a stage, and join it: how: semi stands for IN."
 PRESENT = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
@@ -56,7 +56,7 @@ MISTYPED = [
     ("-a ** 2 > 1", "languages differ on what is computed first here", "Write (-x) ** y, or -(x ** y)."),
     ("a ≥ 2", "gpuetl does not support '≥'", "Write >=."),
     ("s ~ 'a'", "gpuetl does not support '~'", "Write regexp_like(text, pattern)."),
-    ("s->>'a'", "gpuetl does not support '->>'", JSON), ("s->'a'", "gpuetl does not support '->'", JSON), ("s:a", "unexpected ':'", JSON),
+    ("s:a", "unexpected ':'", JSON),
     ("a > 1 ? 1 : 2", "gpuetl does not support '? :'", CASE),
     ("IF a > 1 THEN 1 ELSE 2 END", "gpuetl does not support 'IF'", CASE),
     ("a if ok else b", "gpuetl does not support 'if'", CASE),

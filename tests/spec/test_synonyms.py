@@ -37,7 +37,7 @@ def test_a_step_of_another_name_is_reported_with_ours(step, meant):
         ("join: {with: txns, on: user_id, how: left_anti}", "anti"), ("join: {with: txns, on: user_id, how: leftsemi}", "semi"), ("join: {with: txns, on: user_id, validate: 'm:1'}", "many_to_one"),
         ("join: {with: txns, using: user_id}", "on"), ("aggregate: {group_by: user_id, columns: {n: count(*)}}", "by"), ("aggregate: {by: user_id, aggs: {n: count(*)}}", "columns"),
         ("window: {partition_by: user_id, order_by: ts, columns: {n: row_number()}}", "by"), ("window: {by: user_id, sort: ts, columns: {n: row_number()}}", "order_by"),
-        ("distinct: {subset: ts}", "on"), ("sample: {frac: 0.1}", "fraction"), ("sample: {n: 3}", "rows"), ("cast: {ts: datetime}", "timestamp"), ("cast: {status: utf8}", "string"),
+        ("distinct: {subset: ts}", "on"), ("sample: {frac: 0.1}", "fraction"), ("sample: {n: 3}", "rows"), ("cast: {status: utf8}", "string"),
         ("cast: {status: int46}", "int64"),
     ],
 )  # fmt: skip

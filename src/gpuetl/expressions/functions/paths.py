@@ -33,6 +33,8 @@ def of_path(returns: DataType, *, trims: bool = False) -> Rule:
 
     def rule(args: Sequence[Expr]) -> Typing:
         fixed(STRING, returns=STRING)(args[:1])
+        if len(args) > 2 and args[1].dtype != BOOL:
+            raise TypeMismatch(f"takes true or false as trim_extension, got {type_name(args[1].dtype)}")
         for arg in args[1:]:
             if isinstance(arg, Literal) and arg.dtype == STRING and arg.value not in SEPARATORS:
                 raise TypeMismatch(coded("GE1106", f"takes the separators {', '.join(SEPARATORS)}, got '{arg.value}'"))
