@@ -24,6 +24,8 @@ MORE = {
     "all_new": "ewm_mean(x, alpha => 1.0)", "day": "ewm_mean(f, half_life => interval '1 day')",
     "three_days": "rolling_sum(d, 3)", "hours": "rolling_sum(x, interval '1 hour')", "two_back": "diff(d, 2)",
     "long": "cum_mean(d)", "counted": "rolling_count(s, 2)", "spread_in_time": "rolling_var(f, interval '2 hours')",
+    "paired": "rolling_corr(x, f, 4)", "pairs_in_time": "rolling_covar_pop(x, f, interval '2 hours')",
+    "newest": "rolling_last(s, 3, ignore_nulls => true)", "quarter": "rolling_quantile(x, 0.25, 5)",
     "so_far": "x - cum_min(x)", "lowest": "rolling_min(d, 4)", "text": "cum_max(s)",
 }  # fmt: skip
 ALL_CALLS = {**CALLS, **MORE}
