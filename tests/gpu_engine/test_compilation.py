@@ -83,6 +83,13 @@ def of_numbers():
     yield generated(typed(f"{compared} AND {rounded}", types), rows)
 
 
+def of_formats():
+    """Yield a kernel that writes numbers and strings by fields of a format."""
+    types = {"i": INT64, "f": FLOAT64, "s": pa.string()}
+    rows = pa.table({name: pa.array([None], dtype) for name, dtype in types.items()})
+    yield generated(typed("printf('%05d|%-3s|%.2f', i, s, f)", types), rows)
+
+
 def of_means():
     """Yield kernels that divide what partitions carry of means: durations, and decimals of any scale."""
     count, scales = Column("n", INT64), (0, 2, 19, 25, 38)
@@ -173,6 +180,7 @@ def sources():
                 *shipped,
                 *of_functions(),
                 *of_numbers(),
+                *of_formats(),
                 *of_means(),
                 *of_casts(),
                 *of_users(),
