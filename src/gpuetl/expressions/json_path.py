@@ -51,7 +51,7 @@ class InvalidPath(ValueError):
 
 FORMS = "Write '$.a.b[0]', '$.\"a.b\"', '$[#-1]' for the last element, '/a/b/0', or a key alone."
 _STEP = re.compile(
-    r"""\.(?P<all>\*)(?=[.\[]|$) | \."(?P<quoted>(?:[^"\\]|\\["\\])*)" | \.(?P<key>[^."\[][^.\[]*)
+    r"""\.(?P<all>\*)(?=[.\[]|$) | \."(?P<quoted>(?:[^"\\]|\\["\\])*)" | \.(?P<key>[^."\[*][^.\[]*)
     | \[(?P<each>\*)\] | \[(?P<place>-?[0-9]{1,9})\] | \[\#-(?P<last>[0-9]{1,9})\]""",
     re.VERBOSE | re.DOTALL,
 )

@@ -393,6 +393,10 @@ class _Lowering:
         names = [name.name for name in (node.args["expression"], node.args.get("position")) if name]
         span = span_of(node)
         if condition := node.args.get("condition"):
+            if any(column.name in names[1:] for column in node.this.find_all(exp.Column)):
+                message = coded("GE1102", f"gpuetl does not support the place '{names[1]}' before a condition")
+                hint = "Write list_filter and list_transform: the place is that among the elements that stay."
+                raise InvalidExpression(message, whole_span(self.text, span), hint)
             lists = Apply("list_filter", (lists, self.body_of(names, condition)), span=span)
         if isinstance(node.this, exp.Column) and [node.this.name] == names:
             return lists
@@ -448,7 +452,7 @@ class _Lowering:
         name = OVERLOADS.get((name, len(positional)), name)
         count = len(self.errors)
         args = tuple(self.lower(argument) for argument in positional)
-        if name in INSTEAD:  # its arguments are written otherwise, too
+        if name in INSTEAD and not _is_function(name):  # its arguments are written otherwise, too
             del self.errors[count:]
         if name in ("if", "iff"):
             if len(args) != 3 or keywords:

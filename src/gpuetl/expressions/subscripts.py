@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions.strings import MOST_PLACES
 from gpuetl.expressions.syntax import Apply, Constant, Syntax
+from gpuetl.messages import coded
 from gpuetl.types.data_types import STRING, DataType
 from gpuetl.types.nested_types import is_map, is_struct
+
+JSON_FUNCTIONS = (
+    "json", "json_extract", "json_extract_path", "json_object", "json_array", "to_json", "json_quote", "array_to_json",
+    "row_to_json", "json_encode",
+)  # fmt: skip
 
 
 def part_of(x: Syntax, key: Syntax, dtype: DataType, syntax: Apply) -> Apply:
     """Return what `x[key]` stands for, where x has a type."""
     if dtype == STRING:
+        refuse_json(x, syntax)
         return text_slice(x, key, key, syntax)
     names = ((is_map, "map_get"), (is_struct, "struct_extract"))
     return Apply(next((name for holds, name in names if holds(dtype)), "list_extract"), (x, key), span=syntax.span)
+
+
+def refuse_json(x: Syntax, syntax: Apply) -> None:
+    """Refuse an element of JSON, which is text here: DuckDB has a type of its own for it.
+
+    Raises
+    ------
+    InvalidExpression
+        For a call of a function that gives JSON.
+    """
+    if isinstance(x, Apply) and x.function in JSON_FUNCTIONS:
+        message = coded("GE1103", f"{x.function} gives JSON in a string, and [ ] takes characters of a string")
+        raise InvalidExpression(message, syntax.span, "Write x -> '$[2]' or x ->> '$.key' for a part of JSON.")
 
 
 def text_slice(text: Syntax, first: Syntax, last: Syntax, syntax: Apply) -> Apply:

@@ -137,7 +137,7 @@ INSTEAD = {
     **dict.fromkeys(("json_each", "json_tree"), "Write json_extract(text, '$.a[*]'), and explode the list in a step."),
     "regexp_substr": "Write regexp_extract(text, pattern).",
     "array": "Write [a, b, c].",
-    **dict.fromkeys(("list_aggregate", "list_aggr", "array_aggregate", "aggregate"), "Write list_sum(x), list_max(x) or another function of lists."),
+    "aggregate": "Write list_sum(x), list_max(x) or another function of lists.",
     "list_zip": "Write [{'a': e, 'b': y[i]} for e, i in x].", "array_zip": "Write [{'a': e, 'b': y[i]} for e, i in x].",
     "dateadd": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "offset_by": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
