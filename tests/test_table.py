@@ -48,7 +48,7 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         (lambda t: t.cast(a="int46"), "cast: unknown type 'int46'"),
         (
             lambda t: t.kernel(*KERNEL, kind="row"),
-            "kernel: kind: takes one of rows, groups, elementwise, reduction, scan, got 'row'",
+            "kernel: kind: takes one of rows, groups, elementwise, reduction, scan, table, got 'row'",
         ),
         (lambda t: t.kernel(*KERNEL, nulls="drop"), "kernel: nulls: takes one of propagate, forbid, masks"),
         (lambda t: t.limit(1).stage("a b"), "'a b' is not a valid name for stages"),
