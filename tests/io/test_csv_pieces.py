@@ -16,9 +16,16 @@ DIALECTS = [
 ]  # fmt: skip
 
 
+MODES = pytest.mark.full(reason="dialects of CSV in pieces, with bad rows left out or in quarantine")
+EACH = [
+    pytest.param(mode, keys, marks=[MODES] * bool(keys and mode != "fail"), id=f"{mode}-{' '.join(keys) or 'plain'}")
+    for mode in ("fail", None, "quarantine")
+    for keys in DIALECTS
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("keys", DIALECTS, ids=[" ".join(keys) or "plain" for keys in DIALECTS])
-@pytest.mark.parametrize("mode", ["fail", None, "quarantine"])
+@pytest.mark.parametrize(("mode", "keys"), EACH)
 def test_random_files_are_read_in_pieces_as_at_once(pipeline, monkeypatch, keys, mode):
     draw = random.Random(repr(keys))
     s = pipeline.read_csv("s", "s.csv.gz", {"x": "string", "y": "string"}, on_bad_row=mode, **keys)
