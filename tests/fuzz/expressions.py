@@ -146,7 +146,8 @@ class Expressions:
         if function.name == STRUCT:
             args, keywords = [], [(f"f{place}", value) for place, value in enumerate(args)]
         if function.name in CHANGED_STRUCTS:
-            keywords = [("x" if at == 0 else f"f{at}", value) for at, value in enumerate(args[1:])]
+            replaced = function.name == "struct_update"  # a field that the struct may have
+            keywords = [("x" if at == 0 and replaced else f"f{at}", value) for at, value in enumerate(args[1:])]
             args = args[:1]
         call = Apply(function.name, tuple(args), tuple(keywords))
         if any(mistakes_in(call)):  # a comparison with a written null
