@@ -126,7 +126,10 @@ STRINGS: dict[str, Text] = {
     "trim": trimmed("trim"),
     "ltrim": trimmed("ltrim"),
     "rtrim": trimmed("rtrim"),
-    "substring": lambda call, *args: f"substring_of({', '.join((*args, '4294967296')[:3])})",
+    "substring": lambda call, *args: (
+        f"(CASE WHEN {' AND '.join(f'{arg} IS NOT NULL' for arg in args[1:])} "
+        f"THEN substring_of({', '.join((*args, '4294967296')[:3])}) END)"
+    ),
     "text_slice": "({0})[{1}:{2}]",
     "left": "left({0}, count_of({1}))",
     "right": "right({0}, count_of({1}))",
