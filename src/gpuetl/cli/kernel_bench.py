@@ -61,10 +61,11 @@ def bench(
 ) -> None:
     """Time each kernel on the GPU at several sizes, and say when it pays.
 
-    The rows are those of the pipeline, a million at most, repeated up to each size.  Each kernel is timed alone on the
-    device, as a step with its rows on the device, with copies to the device and back, by its twin on the CPU, and with
-    its neighbours as the pipeline runs it, on the GPU and on the CPU.  All runs are warm.  Bytes are those of the
-    declared columns.  The rate of the device's memory is measured, that of its arithmetic is nominal.
+    The rows are those of the pipeline, a million at most, repeated up to each size.  On the GPU, a kernel is timed
+    alone, as a step, and as a step with copies to the device and back.  Its twin is timed on the CPU.  The part of the
+    pipeline around the kernel is timed on both.  The first run does not count, unless it takes 20 times `seconds`.
+    Bytes are those of the declared columns.  The rate of the device's memory is measured, that of its arithmetic is
+    nominal.
     """
     from gpuetl.cli.kernel import chosen_kernels, the_machine
     from gpuetl.kernels.bench.device import device_limits

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.functions import ALIASES
 from gpuetl.expressions.functions.strings import MOST_PLACES
 from gpuetl.expressions.syntax import Apply, Constant, Syntax
 from gpuetl.messages import coded
 from gpuetl.types.data_types import STRING, DataType
 from gpuetl.types.nested_types import is_map, is_struct
 
-JSON_FUNCTIONS = (
-    "json", "json_extract", "json_extract_path", "json_object", "json_array", "to_json", "json_quote", "array_to_json",
-    "row_to_json", "json_encode",
-)  # fmt: skip
+JSON_FUNCTIONS = ("json", "json_extract", "json_object", "json_array", "to_json")
 
 
 def part_of(x: Syntax, key: Syntax, dtype: DataType, syntax: Apply) -> Apply:
@@ -32,7 +30,7 @@ def refuse_json(x: Syntax, syntax: Apply) -> None:
     InvalidExpression
         For a call of a function that gives JSON.
     """
-    if isinstance(x, Apply) and x.function in JSON_FUNCTIONS:
+    if isinstance(x, Apply) and ALIASES.get(x.function, x.function) in JSON_FUNCTIONS:
         message = coded("GE1103", f"{x.function} gives JSON in a string, and [ ] takes characters of a string")
         raise InvalidExpression(message, syntax.span, "Write x -> '$[2]' or x ->> '$.key' for a part of JSON.")
 

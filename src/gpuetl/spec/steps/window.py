@@ -58,10 +58,8 @@ class Window(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, compute windows and aggregates of groups, project the expressions over them."""
         schema = source.schema
-        (by, of_groups), (order, in_order) = (
-            groups_of(context, self.by, schema),
-            order_of(context, self.order_by, schema),
-        )
+        by, of_groups = groups_of(context, self.by, schema)
+        order, in_order = order_of(context, self.order_by, schema)
         keys = {**of_groups, **in_order}
         if keys and self.state == "keep":
             message = coded("GE1551", "state: keep takes columns in by and order_by, not expressions")
