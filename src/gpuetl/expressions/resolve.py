@@ -29,6 +29,7 @@ from gpuetl.expressions.functions import (
 )
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.function import Argument
+from gpuetl.expressions.functions.ordering import order_text
 from gpuetl.expressions.functions.timestamps import unit_named
 from gpuetl.expressions.ir import (
     ABSENT,
@@ -86,13 +87,14 @@ from gpuetl.types.data_types import (
     UNKNOWN,
     DataType,
     can_be_key,
+    can_compare,
     is_floating,
     is_integer,
     type_name,
     value_kinds,
 )
 from gpuetl.types.decimal_types import constant_decimal, in_scale, is_decimal
-from gpuetl.types.nested_types import children_of, is_list, is_map, is_struct
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -395,7 +397,7 @@ def _sort_key(key: Syntax, function: Function, operands: Sequence[Expr], scope: 
     expr, *ways = (_resolve(part, scope) for part in key.args)
     if expr.dtype == UNKNOWN:
         return WRONG
-    if not can_be_key(expr.dtype):
+    if not can_compare(expr.dtype):
         message = coded("GE1115", f"ORDER BY does not take {value_kinds(expr.dtype)}")
         raise InvalidExpression(message, key.span, _part_hint(expr))
     if not columns_of(expr):
@@ -404,6 +406,7 @@ def _sort_key(key: Syntax, function: Function, operands: Sequence[Expr], scope: 
     if function.name.endswith("_distinct") and expr != operands[0]:
         message = coded("GE1840", f"{name} of DISTINCT values is ordered by the values alone")
         raise InvalidExpression(message, key.span, "Order by the first argument, or leave out DISTINCT.")
+    expr = order_text(expr) if is_nested(expr.dtype) else expr
     return Call(SORT_KEY_FUNCTION, (expr, *ways), expr.dtype)
 
 

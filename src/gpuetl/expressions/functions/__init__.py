@@ -26,6 +26,7 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    ordering,
     paths,
     regex,
     sketches,
@@ -176,7 +177,7 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL, **text_formats.INTERNAL}
+INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL, **text_formats.INTERNAL, **ordering.INTERNAL}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

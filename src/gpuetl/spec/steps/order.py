@@ -13,7 +13,7 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.spec.steps.step import Context, key_hint
 from gpuetl.spec.values import Formula, Order, Text, is_identifier
-from gpuetl.types.data_types import UNKNOWN, can_be_key, type_name, value_kinds
+from gpuetl.types.data_types import UNKNOWN, can_compare, type_name, value_kinds
 from gpuetl.types.schema import Schema, free_name
 
 
@@ -35,7 +35,7 @@ def order_of(context: Context, order: Sequence[Order], schema: Schema) -> tuple[
         if syntax is None and item.column not in schema and bare in schema:
             context.problem(coded("GE1003", f"unknown column '{item.column}'"), f"Write '{bare} desc'.", item)
         elif syntax is None or isinstance(syntax, Name):
-            if context.keys([Text(name, item.node)], schema):
+            if context.keys([Text(name, item.node)], schema, nested=True):
                 keys.append(SortKey(name, item.descending, item.nulls_first))
         elif (expr := _typed(context, syntax, item, schema)) is not None:
             name = next((own for own, there in computed.items() if there == expr), None) or free_name(
@@ -77,7 +77,7 @@ def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema) -> Exp
         message = coded("GE1820", f"a key reads a column, and {item.column} reads none")
         context.problem(message, "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.", item)
         return None
-    if not can_be_key(expr.dtype):
+    if not can_compare(expr.dtype):
         why = f"{item.column} is {type_name(expr.dtype)}, and {value_kinds(expr.dtype)} cannot be compared"
         context.problem(coded("GE1115", why), key_hint(item.column, expr.dtype), item)
         return None

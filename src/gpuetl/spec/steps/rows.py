@@ -140,7 +140,7 @@ class Distinct(Step):
         if self.on is None and self.order_by:
             message = coded("GE1208", "rows that are equal in all columns have no first")
             context.problem(message, "Add on: the columns that identify a row.", self.order_by[0])
-        on = context.keys(source.schema if self.on is None else self.on, source.schema)
+        on = context.keys(source.schema if self.on is None else self.on, source.schema, nested=True)
         order, computed = order_of(context, self.order_by, source.schema)
         if not computed:
             return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)

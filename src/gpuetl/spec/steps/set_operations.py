@@ -41,7 +41,7 @@ class SetOperation(Step):
         if not any(schema.open for schema in schemas):
             hint = "Select the same columns in each input."
             check_missing(context, self.verb, self.with_, schemas, columns, hint)
-        keys = context.keys(columns, columns)
+        keys = context.keys(columns, columns, nested=True)
         first, *others = (aligned(node, columns, context.origin) for node in inputs)
         if any(schema.open for schema in schemas) or len(keys) < len(columns) or not keys:
             return first

@@ -22,7 +22,7 @@ from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import DataType, can_be_key, type_name, value_kinds
+from gpuetl.types.data_types import DataType, can_be_key, can_compare, type_name, value_kinds
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema, free_name
 
@@ -146,11 +146,15 @@ class Context:
         columns: dict[str, Expr] = {} if None in near else {name: WRONG for name in (*wrong, *near) if name}
         return Unknown(source=node, columns=columns, origin=self.origin)
 
-    def keys(self, names: Iterable[str], schema: Schema, of: str = "") -> tuple[str, ...]:
-        """Return the names that are columns; others are problems, and so are those whose values are not compared."""
+    def keys(self, names: Iterable[str], schema: Schema, of: str = "", nested: bool = False) -> tuple[str, ...]:
+        """Return the names that are columns; others are problems, and so are those whose values are not compared.
+
+        With `nested`, lists, structs and maps are compared, too: `build_step` gives such operations flat keys.
+        """
         names = tuple(names)
+        compares = can_compare if nested else can_be_key
         for name in names:
-            if name in schema and not can_be_key(dtype := schema[name]):
+            if name in schema and not compares(dtype := schema[name]):
                 why = f"'{name}' is {type_name(dtype)}, and {value_kinds(dtype)} cannot be compared"
                 self.problem(coded("GE1115", why), key_hint(name, dtype), name)
         return self.known(names, schema, of)
