@@ -144,9 +144,7 @@ def canonical(x: Expr, depth: int = 0) -> Expr:
 
 def struct_of(missing: Expr, fields: tuple[Expr, ...], dtype: DataType) -> Expr:
     """Return a struct of fields, null where it is missing."""
-    return scalar_call(
-        "case", (missing, Literal(None, dtype), scalar_call("struct_pack", fields, dtype)), dtype
-    )
+    return scalar_call("case", (missing, Literal(None, dtype), scalar_call("struct_pack", fields, dtype)), dtype)
 
 
 # Operations with flat keys.
@@ -222,7 +220,7 @@ def flat_window(node: Grouped) -> Node:
     """Make groups of flat columns, and sort them by such."""
     flat = FlatColumns(node.source.schema)
     by, order_by = flat.parts(node.by), flat.order(node.order_by)
-    more = {"orders": flat.orders(node.orders)} if isinstance(node, GroupWindow) else {}
+    more: dict[str, Any] = {"orders": flat.orders(node.orders)} if isinstance(node, GroupWindow) else {}
     flat_node = replace(node, source=flat.above(node.source, node.origin), by=by, order_by=order_by, **more)
     return without_parts(flat_node, node.schema)
 
@@ -277,18 +275,17 @@ def flat_join(node: Join) -> Node:
         parts = parts_of if node.nulls_equal else joined_parts_of
         for names, side, name in zip(on, sides, (left, right), strict=False):
             names += [side.add(name, part) for part in parts(Column(name, dtype))]
-        on[2] += [shown + KEY_PART] * (len(on[0]) - len(on[2]))
+        on[2].extend([shown + KEY_PART] * (len(on[0]) - len(on[2])))
         carried[right] = sides[1].add(f"{right}:right", Column(right, dtype))
-    left, right = (
+    left_side, right_side = (
         side.above(below, node.origin) for side, below in zip(sides, (node.left, node.right), strict=True)
     )
-    right = Project(
-        source=right, columns=passing(right.schema.select(n for n in right.schema if n not in carried)), origin=node.origin
-    )
+    kept = right_side.schema.select(name for name in right_side.schema if name not in carried)
+    right_side = Project(source=right_side, columns=passing(kept), origin=node.origin)
     more: dict[str, Any] = {"mirrored_on": tuple(on[2])} if node.mirrored_on else {}
     if isinstance(node, ConditionJoin):
         more["condition"] = transform(node.condition, lambda part: _carried(part, carried))
-    joined = replace(node, left=left, right=right, left_on=tuple(on[0]), right_on=tuple(on[1]), **more)
+    joined = replace(node, left=left_side, right=right_side, left_on=tuple(on[0]), right_on=tuple(on[1]), **more)
     results = dict[str, Expr](passing(node.schema))
     if node.how == "full":
         for name, other in zip(node.left_on, node.right_on, strict=True):
@@ -303,4 +300,3 @@ def _carried(part: Expr, carried: Mapping[str, str]) -> Expr:
     if isinstance(part, Column) and part.name.startswith(RIGHT) and part.name.removeprefix(RIGHT) in carried:
         return replace(part, name=RIGHT + carried[part.name.removeprefix(RIGHT)])
     return part
-

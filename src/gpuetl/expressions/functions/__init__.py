@@ -177,7 +177,14 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL, **text_formats.INTERNAL, **ordering.INTERNAL}
+INTERNAL = {
+    **aggregates.INTERNAL,
+    **moments.INTERNAL,
+    **sketches.INTERNAL,
+    **json.INTERNAL,
+    **text_formats.INTERNAL,
+    **ordering.INTERNAL,
+}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

@@ -1,6 +1,6 @@
 """Comparison of lists, structs and maps: the type in which they meet, and the comparison of their parts.
 
-Structs are equal if their fields are: null equals null in them.  Other comparisons are those of texts (ordering.py).
+Structs are equal if their fields are: in them null equals null, and NaN equals NaN.  Other comparisons are those of texts (ordering.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpuetl.expressions.functions.meeting import comparable
 from gpuetl.expressions.functions.ordering import field_of, is_present, order_text
 from gpuetl.expressions.ir import Call, Expr, Literal, chained
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, NULL, DataType, can_compare, common_type, type_name, value_kinds
+from gpuetl.types.data_types import BOOL, NULL, DataType, can_compare, common_type, is_floating, type_name, value_kinds
 from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_nested, is_struct
 
 
@@ -113,7 +113,11 @@ def same(x: Expr, y: Expr) -> Expr:
     if isinstance(x, Literal) or isinstance(y, Literal):  # a null
         return scalar_call("is_null", (y if isinstance(x, Literal) else x,), BOOL)
     if not is_nested(x.dtype):
-        return scalar_call("is_not_distinct", (x, y), BOOL)
+        equal_or_null = scalar_call("is_not_distinct", (x, y), BOOL)
+        if not is_floating(x.dtype):
+            return equal_or_null
+        nan = both(*(scalar_call("is_nan", (each,), BOOL) for each in (x, y)))
+        return scalar_call("case", (nan, Literal(True, BOOL), equal_or_null), BOOL)
     if not is_struct(x.dtype):
         return scalar_call("is_not_distinct", (order_text(x), order_text(y)), BOOL)
     missing = [scalar_call("is_null", (each,), BOOL) for each in (x, y)]
@@ -123,7 +127,8 @@ def same(x: Expr, y: Expr) -> Expr:
 def same_fields(x: Expr, y: Expr) -> Expr:
     """Return whether the fields of two structs are equal; null equals null."""
     pairs = [(field_of(x, field.name, field.type), field_of(y, field.name, field.type)) for field in x.dtype]
-    return reduce(both, [same(*pair) for pair in pairs], Literal(True, BOOL))
+    always: Expr = Literal(True, BOOL)
+    return reduce(both, [same(*pair) for pair in pairs], always)
 
 
 def both(x: Expr, y: Expr) -> Expr:

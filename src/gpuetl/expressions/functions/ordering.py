@@ -31,6 +31,11 @@ def order_text(x: Expr) -> Call:
     return scalar_call("order_text", (x,), STRING)
 
 
+def is_order_text(x: Expr) -> bool:
+    """Return whether an expression is the text of a value."""
+    return isinstance(x, Call) and x.function.name == "order_text"
+
+
 def is_present(x: Expr) -> Call:
     """Return whether a value is not null."""
     return scalar_call("not", (scalar_call("is_null", (x,), BOOL),), BOOL)
@@ -108,8 +113,17 @@ INTERNAL = {
     function.name: function
     for function in (
         Function(
-            "order_text", "x", texts, "The text by which a value is compared.", "", None, nested=True, expansion=expanded
+            "order_text",
+            "x",
+            texts,
+            "The text by which a value is compared.",
+            "",
+            None,
+            nested=True,
+            expansion=expanded,
         ),
-        Function("order_join", "form! value*", texts, "A text of values by which they are compared.", "", None, nulls="own"),
+        Function(
+            "order_join", "form! value*", texts, "A text of values by which they are compared.", "", None, nulls="own"
+        ),
     )
 }

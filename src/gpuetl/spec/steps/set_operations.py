@@ -64,7 +64,7 @@ class SetOperation(Step):
         joined = nodes.Join(
             left=sides[0], right=sides[1], left_on=on, right_on=on, how=self.kept, nulls_equal=True, origin=origin
         )
-        columns: dict[str, Expr] = {name: Column(f":{i}", left.schema[name]) for i, name in enumerate(keys)}
+        columns: dict[str, Expr] = {name: Column(f":column {i}", left.schema[name]) for i, name in enumerate(keys)}
         return nodes.Project(source=joined, columns=columns, origin=origin)
 
 
@@ -73,7 +73,9 @@ def with_numbers(side: Node, origin: Origin) -> Node:
 
     These names say that rows that tie are equal, so that ties are not told of.
     """
-    columns: dict[str, Expr] = {f":{i}": Column(name, dtype) for i, (name, dtype) in enumerate(side.schema.items())}
+    columns: dict[str, Expr] = {
+        f":column {i}": Column(name, dtype) for i, (name, dtype) in enumerate(side.schema.items())
+    }
     named = nodes.Project(source=side, columns=columns, origin=origin)
     number = Call(FUNCTIONS["window", "row_number"], (), INT64)
     by = tuple(columns)

@@ -10,8 +10,10 @@ from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColum
 from gpuetl.expressions.advice import doubts_in, mistakes_in
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.functions.aggregates import is_sort_key
+from gpuetl.expressions.functions.ordering import is_order_text
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
-from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
+from gpuetl.expressions.resolve import resolve_all
+from gpuetl.expressions.scope import SCALARS, WRONG, Scope
 from gpuetl.expressions.syntax import Name, refuse_depth
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
@@ -280,7 +282,10 @@ def _on_columns(
             return argument
         if is_sort_key(argument):
             return replace(argument, args=(on_column(argument.args[0]), *argument.args[1:]))
-        name = arguments.setdefault(argument, free_name(f"{output}:argument", columns, before))
+        stem = (
+            f":order of {output}" if is_order_text(argument) else f"{output}:argument"
+        )  # rows that tie in such a text are equal
+        name = arguments.setdefault(argument, free_name(stem, columns, before))
         before[name] = argument
         return Column(name, argument.dtype)
 
