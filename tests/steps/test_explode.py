@@ -188,7 +188,7 @@ def test_sinks_of_csv_and_of_partitions_by_lists_are_refused(t, pipeline, proble
     t.write_parquet("parts", "parts", partition_by="tags")
     text = problem(t)
     assert "sink 'out': a CSV file cannot hold lists, and 'tags' is one\nUse Parquet, or explode it." in text
-    assert f"sink 'parts': 'tags' is list<string>, and lists cannot be compared\nExplode it in a step before." in text
+    assert "sink 'parts': 'tags' is list<string>, and lists cannot be compared\nExplode it in a step before." in text
 
 
 def test_a_csv_source_has_no_lists(pipeline, problem):

@@ -192,6 +192,8 @@ CALLS = [
     ("max_by(l, k % 2)", "list<int64>", []),
     ("arg_min_null(s, -k)", TYPES["s"], S[6]),
     ("arg_max_null(s, CASE WHEN k < 3 THEN k END)", TYPES["s"], None),
+    ("max_by(k, l)", "int64", 6),
+    ("min_by(k, {'l': l, 'k': -k})", "int64", 3),
     ("first(s ORDER BY k DESC)", TYPES["s"], S[6]),
     ("last(k ORDER BY l, k)", "int64", 5),
     ("array_agg(k ORDER BY s DESC, k)", "list<int64>", [6, 3, 1, 4, 2, 5]),

@@ -218,7 +218,7 @@ Compute parts of it in columns of earlier steps.""",
         message="""\
 example.yaml:9:17: stage 'result', step 1: upper does not take lists  [GE1115]
     - filter: upper(split(CAST(day AS string), '-')) = '2026'
-              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              ^^^^^
 Explode the list in a step before, or take list_get, list_contains or list_length of it.""",
         fixed="- filter: list_contains(split(CAST(day AS string), '-'), '2026')",
     ),

@@ -57,8 +57,7 @@ from gpuetl.expressions.unknown_names import (
 from gpuetl.messages import coded
 from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import UNKNOWN, DataType, can_compare, value_kinds
-from gpuetl.types.nested_types import is_nested
-from gpuetl.types.nested_types import children_of, is_map
+from gpuetl.types.nested_types import children_of, is_map, is_nested
 
 EMPTY_MAP = Apply("map", (Apply("list_value"),) * 2)
 """`MAP {}`, which has a type in a CAST alone."""

@@ -1,7 +1,7 @@
 """Keys that are lists, structs or maps: flat columns that tell the same rows apart take their place.
 
-A struct becomes its fields, and whether it is null.  A list and a map become texts (expressions/functions/ordering.py), and so does
-all that rows are sorted by.  So engines and optimizer see flat keys only.
+A struct becomes its fields, and whether it is null.  A list and a map become texts (expressions/functions/ordering.py),
+and so does all that rows are sorted by.  So engines and optimizer see flat keys only.
 """
 
 from __future__ import annotations

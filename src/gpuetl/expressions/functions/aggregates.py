@@ -119,25 +119,17 @@ def split_order(call: Call) -> tuple[tuple[Expr, ...], tuple[Call, ...]]:
     return call.args[: len(call.args) - len(keys)], keys
 
 
-def picked(args: Sequence[Expr]) -> Typing:
-    """Values that are compared, and flat ones by which rows are picked."""
-    if is_nested(args[1].dtype):
-        raise TypeMismatch(
-            coded("GE1115", f"does not compare rows by {value_kinds(args[1].dtype)}"), "Take a part of y."
-        )
-    return compared(args)
-
-
 def of_texts(call: Call) -> Call:
     """Return a count of distinct values in which nested ones are the texts by which they are compared."""
     return replace(call, args=tuple(order_text(x) if is_nested(x.dtype) else x for x in call.args))
 
 
 def as_edge(call: Call) -> Call:
-    """Return an extreme of nested values as the first one in their order."""
-    x, *keys = call.args
+    """Return an extreme of nested values as the first one in their order; rows are picked by texts of nested values."""
+    x, *given = call.args
+    keys = [order_text(key) if is_nested(key.dtype) else key for key in given]
     if not is_nested(x.dtype):
-        return call
+        return replace(call, args=(x, *keys))
     greatest, only = "max" in call.function.name, is_present(keys[0] if keys else x)
     order = [sort_key(key, greatest) for key in keys]
     order.append(sort_key(order_text(x), greatest and not keys))
@@ -196,9 +188,9 @@ FUNCTIONS = (
               "least x.", "min_by(x, -x)", 2, nested=True, definition="arg_min_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
     Aggregate("max_by", "x y", anything(), "x of the row where y is greatest; rows where x or y is null are skipped; of rows that tie, "
               "the least x.", "max_by(x, -x)", 1, nested=True, definition="arg_max_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
-    Aggregate("arg_min_null", "x y", picked, "x, null or not, of the row where y is least; of rows that tie, the least x, null last.",
+    Aggregate("arg_min_null", "x y", compared, "x, null or not, of the row where y is least; of rows that tie, the least x, null last.",
               "arg_min_null(x, coalesce(-x, -5)) IS NULL", True, nested=True, rewrite=as_edge),
-    Aggregate("arg_max_null", "x y", picked, "x, null or not, of the row where y is greatest; of rows that tie, the least x, null last.",
+    Aggregate("arg_max_null", "x y", compared, "x, null or not, of the row where y is greatest; of rows that tie, the least x, null last.",
               "arg_max_null(x, coalesce(x, 5)) IS NULL", True, nested=True, rewrite=as_edge),
     Aggregate("count_if", "condition", fixed(BOOL, returns=INT64), "The number of rows where the condition is true.",
               "count_if(x = 1)", 2),

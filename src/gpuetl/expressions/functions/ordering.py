@@ -3,7 +3,7 @@
 The order is DuckDB's: element by element, or field by field; where one list begins another, the shorter is less.  Nulls inside
 are equal, and the greatest.  A map is compared as the list of its entries.
 
-In a text each part says where it ends, so that texts stand one after the other: numbers have a fixed width of digits in base 64,
+In a text each part says where it ends, so texts stand one after the other: numbers have a fixed width of digits in base 64,
 and strings end with a zero byte.
 """
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import Function, Typing, scalar_call
 from gpuetl.expressions.ir import Call, Expr, Lambda, Literal, Variable
 from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_binary
-from gpuetl.types.nested_types import is_list, is_map, is_nested, is_struct
+from gpuetl.types.nested_types import is_list, is_nested, is_struct
 
 VALUE, TEXT = "\x01", "\x02"
 """In the form of `order_join`: a flat value, and a text that is put as it is."""
