@@ -40,7 +40,7 @@ def lift_overs(
     that step is all, and no column is left.
     """
     overs = list(
-        {part: None for formula in columns.values() for part in parts(formula.syntax) if isinstance(part, Over)}
+        {part: None for formula in columns.values() for part in formula.parts if isinstance(part, Over)}
     )
     if not overs:
         return table, dict(columns), []

@@ -27,6 +27,9 @@ class Column:
     name: str
     dtype: DataType
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # Arrow writes a type as text to hash it
+
 
 @dataclass(frozen=True, eq=False)
 class Literal:
@@ -41,12 +44,12 @@ class Literal:
     declared: bool = field(default=False, repr=False)
     number: Decimal | None = field(default=None, repr=False)
 
-    def _key(self) -> tuple[str, str, DataType]:
+    def _key(self) -> tuple[str, str]:
         # repr tells -0.0 from 0.0 and makes NaN equal to itself
-        return type(self.value).__name__, repr(self.value), self.dtype
+        return type(self.value).__name__, repr(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self._key() == other._key()
+        return isinstance(other, Literal) and self.dtype == other.dtype and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -98,6 +101,9 @@ class Cast:
     lenient: bool = False
     implicit: bool = False
 
+    def __hash__(self) -> int:
+        return hash((self.operand, self.lenient))
+
 
 @dataclass(frozen=True)
 class Call:
@@ -110,6 +116,9 @@ class Call:
     function: Function
     args: tuple[Expr, ...]
     dtype: DataType
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.args))
 
 
 Expr: TypeAlias = Column | Literal | Parameter | Variable | Lambda | Cast | Call

@@ -141,6 +141,15 @@ class Scope:
     variables: Mapping[str, ir.Variable] = field(default_factory=dict)
     errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
 
+    def within(
+        self, function: Function | None, kinds: tuple[Kind, ...], errors: list[InvalidExpression] | None = None
+    ) -> Scope:
+        """Return the scope of an argument of a function, perhaps with other errors."""
+        errors = self.errors if errors is None else errors  # no `replace`: this is done for every expression
+        return Scope(
+            self.columns, self.parameters, kinds, self.open, function, self.run_id, self.hints, self.variables, errors
+        )
+
 
 EMPTY_MAP = Apply("map", (Apply("list_value"),) * 2)
 """`MAP {}`, which has a type in a CAST alone."""
@@ -164,7 +173,7 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
 
 def resolve_all(syntax: Syntax, scope: Scope) -> tuple[Expr, list[InvalidExpression]]:
     """Give `syntax` its types, and return all that is wrong; an expression that is wrong is `WRONG`."""
-    fresh = replace(scope, errors=[])
+    fresh = scope.within(scope.inside, scope.kinds, [])
     expr = _resolve(syntax, fresh)
     try:
         return spelled_out(expr, syntax), fresh.errors
@@ -324,7 +333,7 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     function = find_function(syntax.function, scope.kinds)
     if function is None:
         return _call_of_plugin(syntax, scope)
-    inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
+    inner = scope if function.kind == "scalar" else scope.within(function, SCALARS)
     syntax, order = _without_order(syntax)
     try:
         bound = _bind(function, syntax)
@@ -335,8 +344,9 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     for place, argument in enumerate(bound):  # no call in between: expressions may be as deep as Python's stack
         interval = _interval_argument(function, place, argument)
         args.append(interval or (ABSENT if argument is None else _resolve(argument, inner)))
-    if any(arg.dtype == UNKNOWN for arg in args):
-        return WRONG
+    for arg in args:
+        if arg.dtype == UNKNOWN:
+            return WRONG
     return _typed_call(function, args, syntax, order, inner)
 
 
@@ -379,9 +389,9 @@ def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
 
 def _without_order(syntax: Apply) -> tuple[Apply, list[Syntax]]:
     """Return a call without the keys of its ORDER BY, and these."""
-    order = [value for name, value in syntax.keywords if name == ORDER_BY]
+    order = [value for name, value in syntax.keywords if name == ORDER_BY] if syntax.keywords else []
     if not order:
-        return syntax, []
+        return syntax, order
     return replace(syntax, keywords=tuple(pair for pair in syntax.keywords if pair[0] != ORDER_BY)), order
 
 
@@ -444,13 +454,12 @@ def _part_of_constant(
 
 def _check_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse values that are not compared, which few functions take."""
-    nested = next(
-        (arg for arg in args if not can_be_key(arg.dtype) and not is_ends(function, arg) and not _is_interval(arg)),
-        None,
-    )
-    if not function.nested and nested is not None:
-        message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
-        raise InvalidExpression(message, syntax.span, _part_hint(nested))
+    if function.nested:
+        return
+    for arg in args:
+        if not can_be_key(arg.dtype) and not is_ends(function, arg) and not _is_interval(arg):
+            message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(arg.dtype)}")
+            raise InvalidExpression(message, syntax.span, _part_hint(arg))
 
 
 def _is_interval(arg: Expr) -> bool:
@@ -660,6 +669,8 @@ def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpressio
 
 def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse null, written or as a parameter's value, where a function takes a constant."""
+    if not function.takes_constants:
+        return
     for slot, arg in zip(function.arguments, args, strict=False):
         if slot.constant and arg is not ABSENT and isinstance(arg, Literal) and arg.value is None:
             message = coded("GE1105", f"{shown_name(function)} takes a constant that is not null as {slot.name}")
@@ -669,6 +680,8 @@ def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) ->
 def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
     """Order positional and keyword arguments by the function's parameters; None for one left out before another."""
     slots = function.arguments
+    if len(syntax.args) == len(slots) and not syntax.keywords and not function.takes_constants:
+        return list(syntax.args)
     if slots and slots[-1].repeats:
         if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
             raise _arity(function, syntax)

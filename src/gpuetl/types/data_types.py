@@ -187,11 +187,12 @@ _READ_AS: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
 )  # fmt: skip
 OPAQUE = frozenset([CALENDAR])
 """Types that pass through, and with which nothing is computed; decimals of more than 38 digits are others."""
+_OPAQUE_IDS = {dtype.id for dtype in OPAQUE}
 
 
 def is_opaque(dtype: DataType) -> bool:
     """Return whether values of a flat type only pass: they are neither compared nor computed with."""
-    return dtype in OPAQUE or (is_decimal(dtype) and dtype.precision > MAX_DIGITS)
+    return dtype.id in _OPAQUE_IDS or (is_decimal(dtype) and dtype.precision > MAX_DIGITS)
 
 
 def is_binary(dtype: DataType) -> bool:
@@ -312,9 +313,11 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
     decimal(20,0); decimals and integers in the narrowest decimal that holds both, if 38 digits do; a float and any
     other number in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
     """
+    if left == right:
+        return left
     if UNKNOWN in (left, right):
         return UNKNOWN
-    if right in (left, NULL):
+    if right == NULL:
         return left
     if left == NULL:
         return right
@@ -324,7 +327,7 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
         return common_decimal(integer_decimal(left), integer_decimal(right))
     if is_number(left) and is_number(right):
         return FLOAT64
-    if {left, right} == {DATE, TIMESTAMP}:
+    if (left, right) in ((DATE, TIMESTAMP), (TIMESTAMP, DATE)):
         return TIMESTAMP
     both_zoned = pa.types.is_timestamp(left) and pa.types.is_timestamp(right) and left.tz and right.tz
     return pa.timestamp("us", tz="UTC") if both_zoned else None
