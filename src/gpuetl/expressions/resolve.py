@@ -335,14 +335,15 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
         return _call_of_plugin(syntax, scope)
     inner = scope if function.kind == "scalar" else scope.within(function, SCALARS)
     syntax, order = _without_order(syntax)
+    is_whole = len(syntax.args) == len(function.arguments) and not (syntax.keywords or function.takes_constants)
     try:
-        bound = _bind(function, syntax)
+        bound = syntax.args if is_whole else _bind(function, syntax)
     except InvalidExpression as error:
         scope.errors.append(error)
         return _wrong_call(syntax, inner)
     args: list[Expr] = []
     for place, argument in enumerate(bound):  # no call in between: expressions may be as deep as Python's stack
-        interval = _interval_argument(function, place, argument)
+        interval = _interval_argument(function, place, argument) if isinstance(argument, Constant) else None
         args.append(interval or (ABSENT if argument is None else _resolve(argument, inner)))
     for arg in args:
         if arg.dtype == UNKNOWN:
@@ -350,9 +351,9 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     return _typed_call(function, args, syntax, order, inner)
 
 
-def _interval_argument(function: Function, place: int, argument: Syntax | None) -> Expr | None:
+def _interval_argument(function: Function, place: int, argument: Constant) -> Expr | None:
     """Return an interval of months where a function takes a constant one; None for any other argument."""
-    if isinstance(argument, Constant) and isinstance(argument.value, CalendarInterval):
+    if isinstance(argument.value, CalendarInterval):
         slot = function.arguments[min(place, len(function.arguments) - 1)]
         if slot.constant and slot.name in ("interval", "width"):
             return constant_literal(argument.value)
@@ -372,9 +373,13 @@ def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: 
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
     if (part := _part_of_constant(function, args, types, syntax)) is not None:
         return part
-    whole = [arg if is_ends(function, arg) else spelled_out(arg, syntax) for arg in args]
-    operands = [coerce(arg, to) for arg, to in zip(whole, types, strict=True)]
-    return _made(function, [*operands, *(_sort_key(key, function, operands, inner) for key in order)], dtype)
+    operands = [
+        coerce(spelled_out(arg, syntax) if isinstance(arg, Literal) and not is_ends(function, arg) else arg, to)
+        for arg, to in zip(args, types, strict=True)
+    ]
+    if order:
+        operands += [_sort_key(key, function, operands, inner) for key in order]
+    return _made(function, operands, dtype)
 
 
 def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
@@ -680,8 +685,6 @@ def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) ->
 def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
     """Order positional and keyword arguments by the function's parameters; None for one left out before another."""
     slots = function.arguments
-    if len(syntax.args) == len(slots) and not syntax.keywords and not function.takes_constants:
-        return list(syntax.args)
     if slots and slots[-1].repeats:
         if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
             raise _arity(function, syntax)

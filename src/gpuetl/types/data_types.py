@@ -52,6 +52,8 @@ NAMED: dict[str, DataType] = {
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
     "timestamp_ns": TIMESTAMP_NS, "time": TIME, "binary": BINARY, "uuid": UUID,
 }  # fmt: skip
+_INTEGERS = frozenset(NAMED[f"{sign}int{bits}"].id for sign in ("", "u") for bits in (8, 16, 32, 64))
+_FLOATS = frozenset(made.id for made in (pa.float16(), pa.float32(), FLOAT64))
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
     "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
@@ -283,12 +285,12 @@ def _family(dtype: DataType) -> str:
 
 def is_integer(dtype: DataType) -> bool:
     """Return whether `dtype` is an integer of any width."""
-    return bool(pa.types.is_integer(dtype))
+    return dtype.id in _INTEGERS
 
 
 def is_floating(dtype: DataType) -> bool:
     """Return whether `dtype` is float32 or float64."""
-    return bool(pa.types.is_floating(dtype))
+    return dtype.id in _FLOATS
 
 
 def is_exact(dtype: DataType) -> bool:

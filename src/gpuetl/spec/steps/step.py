@@ -90,13 +90,16 @@ class Context:
             errors += mistakes_in(formula.parts)
         except InvalidExpression as too_deep:
             expr, errors = WRONG, [too_deep]
+        doubts = [*doubts_in(formula.parts)]
+        if not (errors or doubts):
+            return expr
         seen: set[object] = set()
         for error in errors:
             mistake = error.name if isinstance(error, UnknownColumn) else (error.message, error.span)
             if mistake not in seen:  # a name that is misspelt twice is one mistake
                 self.wrong_expression(error, formula, schema, outputs)
             seen.add(mistake)
-        for doubt in doubts_in(formula.parts):
+        for doubt in doubts:
             self.warning(doubt.message, doubt.hint, PartPlace(formula.node, doubt.span) if formula.node else None)
         return WRONG if errors else expr
 
