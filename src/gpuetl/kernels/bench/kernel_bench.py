@@ -21,6 +21,7 @@ from gpuetl.plan.nodes.project import passing
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 SIZES = (10_000, 1_000_000, 10_000_000)
 """Rows that the part of the pipeline gets."""
@@ -61,7 +62,7 @@ class SizeTimes:
 
 @dataclass(frozen=True)
 class KernelBench:
-    """One kernel's times, and what limits them."""
+    """One kernel's times, and what limits them; `kind` is cuda or triton."""
 
     stage: str
     step: int
@@ -74,6 +75,7 @@ class KernelBench:
     neighbours: str
     one_row: SizeTimes
     sizes: tuple[SizeTimes, ...]
+    kind: str = "cuda"
 
     def bytes_per_s(self, size: SizeTimes) -> float | None:
         """Return the rate at which the declared columns are read and written in the least time of the kernel."""
@@ -101,7 +103,7 @@ class KernelBench:
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
         return {
-            "stage": self.stage, "step": self.step, "kernel": self.kernel, "file": self.file,
+            "kind": self.kind, "stage": self.stage, "step": self.step, "kernel": self.kernel, "file": self.file,
             "read_bytes_per_row": self.work.read_bytes, "written_bytes_per_row": self.work.written_bytes,
             "flops_per_row": self.work.flops_per_row, "flops_by": self.work.flops_by, "float_type": self.float_type,
             "peak_flops_per_s": self.peak_per_s, "neighbours": self.neighbours,
@@ -152,7 +154,7 @@ def bench_kernel(
     one_row = runner.on_device(runner.frame_of(1))
     return KernelBench(
         kernel.origin.name, kernel.origin.step, contract.entry, str(file), device, work, float_type, peak, part.text,
-        one_row, tuple(runner.times(sizes)),
+        one_row, tuple(runner.times(sizes)), "triton" if isinstance(contract, TritonKernel) else "cuda",
     )  # fmt: skip
 
 
