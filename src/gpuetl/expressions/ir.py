@@ -139,9 +139,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield `expr` and everything below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(children(node))
 
 
 def transform(expr: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
@@ -225,5 +227,5 @@ def _narrows(cast: Cast) -> bool:
 
 def calls_of(kind: str, exprs: Iterable[Expr]) -> list[Call]:
     """Return the distinct calls of functions of `kind`, in order of first appearance."""
-    found = (node for expr in exprs for node in walk(expr))
-    return list(dict.fromkeys(node for node in found if isinstance(node, Call) and node.function.kind == kind))
+    found = [node for expr in exprs for node in walk(expr) if isinstance(node, Call) and node.function.kind == kind]
+    return list(dict.fromkeys(found)) if len(found) > 1 else found

@@ -53,6 +53,7 @@ NAMED: dict[str, DataType] = {
     "timestamp_ns": TIMESTAMP_NS, "time": TIME, "binary": BINARY, "uuid": UUID,
 }  # fmt: skip
 _INTEGERS = frozenset(NAMED[f"{sign}int{bits}"].id for sign in ("", "u") for bits in (8, 16, 32, 64))
+_PLAIN = frozenset(dtype.id for dtype in NAMED.values())
 _FLOATS = frozenset(made.id for made in (pa.float16(), pa.float32(), FLOAT64))
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
@@ -204,7 +205,7 @@ def is_binary(dtype: DataType) -> bool:
 
 def can_be_key(dtype: DataType) -> bool:
     """Return whether values of `dtype` are compared, and so can group, join, sort and be distinct."""
-    return not is_nested(dtype) and not is_opaque(dtype)
+    return dtype.id in _PLAIN or not (is_nested(dtype) or is_opaque(dtype))
 
 
 def value_kinds(dtype: DataType) -> str:
