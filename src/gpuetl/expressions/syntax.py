@@ -154,7 +154,9 @@ def rebuilt(node: Syntax, change: Callable[[Syntax], Syntax | None]) -> Syntax:
         keywords = zip((key for key, _ in node.keywords), changes[count:], strict=True)
         return replace(node, args=tuple(changes[:count]), keywords=tuple(keywords))
     (inner,) = changes
-    return replace(node, body=inner) if isinstance(node, Lambda) else replace(node, operand=inner)
+    if isinstance(node, Lambda):
+        return replace(node, body=inner)
+    return replace(node, operand=inner) if isinstance(node, CastTo | Over) else node
 
 
 def operands_of(function: str, node: Syntax) -> list[Syntax]:

@@ -49,7 +49,7 @@ class LatePipelineText(PipelineText):
         vars(self).update(name=name, write=write)
 
     @cached_property
-    def text(self) -> str:  # type: ignore[override]
+    def text(self) -> str:
         """The text."""
         written: str = vars(self)["write"]()
         return written

@@ -56,9 +56,13 @@ def key(form: Field[Any], default: Any = MISSING, *, name: str = "", doc: str = 
     return dataclasses.field(default=default, metadata=metadata)
 
 
-@cache
 def keys_of(cls: Any) -> Mapping[str, dataclasses.Field[Any]]:
     """Return the declared keys of a dataclass, by the names that users write."""
+    return _keys_of(cls)
+
+
+@cache
+def _keys_of(cls: Any) -> Mapping[str, dataclasses.Field[Any]]:
     declared = (f for f in dataclasses.fields(cls) if "form" in f.metadata)
     return MappingProxyType({f.metadata["key"] or f.name: f for f in declared})
 
