@@ -81,7 +81,7 @@ def test_an_unknown_function_is_an_attribute_error():
         a.frobnicate()
     with pytest.raises(AttributeError, match="has no method 'arcsin'\nWrite asin"):
         a.arcsin()
-    with pytest.raises(AttributeError, match="gpuetl.functions has no function 'stddev'\nWrite std"):
+    with pytest.raises(AttributeError, match=r"gpuetl\.functions has no function 'stddev'\nWrite std"):
         gpuetl.functions.stddev  # noqa: B018
     with pytest.raises(AttributeError, match=r"module 'gpuetl' has no attribute 'uper'\nDid you mean 'upper'\?"):
         gpuetl.uper  # noqa: B018
