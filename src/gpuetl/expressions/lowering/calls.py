@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -23,15 +24,7 @@ def _call(lowering: Lowering, node: exp.Anonymous) -> Syntax:
     if name in (STRUCT, "struct", *CHANGED_STRUCTS):
         return _struct(lowering, node, span)
     keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
-    positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
-    order, treatments = [], list[bool]()
-    for place, argument in enumerate(positional):
-        while isinstance(argument, exp.Order | exp.IgnoreNulls | exp.RespectNulls):
-            if isinstance(argument, exp.Order):
-                order = argument.expressions
-            else:
-                treatments.append(isinstance(argument, exp.IgnoreNulls))
-            argument = positional[place] = argument.this
+    positional, order, treatments = _plain_arguments(a for a in node.expressions if not isinstance(a, exp.Kwarg))
     if name == "count" and len(positional) == 1 and isinstance(positional[0], exp.Star):
         return Apply("count_rows", span=span)
     if len(positional) == 1 and isinstance(positional[0], exp.Distinct):
@@ -46,17 +39,33 @@ def _call(lowering: Lowering, node: exp.Anonymous) -> Syntax:
     if name in INSTEAD and not is_function(name):  # its arguments are written otherwise, too
         del lowering.errors[count:]
     if name in ("if", "iff"):
-        if len(args) != 3 or keywords:
-            raise InvalidExpression(
-                coded("GE1104", f"{name} takes a condition and two values"),
-                span,
-                f"It is {name}(condition, value, otherwise).",
-            )
-        return Apply("case", args, span=span)
+        return _if(name, args, bool(keywords), span)
     named = [(k.this.name, _option(lowering, k)) for k in keywords]
     for ignored in treatments:
         named += null_treatment(name, ignored, span)
     return Apply(name, args, (*named, *map(partial(_sort_key, lowering), order)), span=span)
+
+
+def _plain_arguments(arguments: Iterable[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr], list[bool]]:
+    """Return arguments without ORDER BY and NULLS, the keys of the order, and for each NULLS if it is IGNORE NULLS."""
+    plain, order, treatments = list[exp.Expr](), list[exp.Expr](), list[bool]()
+    for argument in arguments:
+        inner = argument
+        while isinstance(inner, exp.Order | exp.IgnoreNulls | exp.RespectNulls):
+            if isinstance(inner, exp.Order):
+                order = inner.expressions
+            else:
+                treatments.append(isinstance(inner, exp.IgnoreNulls))
+            inner = inner.this
+        plain.append(inner)
+    return plain, order, treatments
+
+
+def _if(name: str, args: tuple[Syntax, ...], named: bool, span: Span | None) -> Syntax:
+    if len(args) != 3 or named:
+        message = coded("GE1104", f"{name} takes a condition and two values")
+        raise InvalidExpression(message, span, f"It is {name}(condition, value, otherwise).")
+    return Apply("case", args, span=span)
 
 
 def _option(lowering: Lowering, keyword: exp.Kwarg) -> Syntax:
