@@ -9,7 +9,7 @@ from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_table
 from gpuetl.engines.cudf.gpu_operation import run_operation
-from gpuetl.engines.cudf.relational import vocabulary
+from gpuetl.engines.cudf.relational import vocabularies
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.plan.nodes import Read, Vocabulary
 
@@ -23,11 +23,12 @@ class CountingMachine(HostMachine):
     def __init__(self):
         self.tables = []
 
-    def launch(self, module, entry, rows, arguments):
-        """Note the size of each."""
-        if entry == "count_values_1":
-            self.tables.append(arguments[1])
-        super().launch(module, entry, rows, arguments)
+    def launch_blocks(self, module, entry, blocks, threads, arguments):
+        """Note the sizes."""
+        if entry == "count_values":
+            words = arguments[-1].words.reshape(vocabularies.MOST_COLUMNS, -1)
+            self.tables += words[: arguments[1], 4].tolist()
+        super().launch_blocks(module, entry, blocks, threads, arguments)
 
 
 def numbered(machine, values, **keys):
@@ -45,7 +46,7 @@ def test_a_table_that_is_too_small_is_given_up(monkeypatch, least):
     machine = CountingMachine()
     rng = np.random.default_rng(0)
     values = pa.array(rng.integers(-500, 500, ROWS), mask=rng.random(ROWS) < 0.1)
-    monkeypatch.setattr(vocabulary, "SMALL_TABLES", (64, 256, 1 << 20))
+    monkeypatch.setattr(vocabularies, "SMALL_TABLES", (64, 256, 1 << 20))
     found = numbered(machine, values, min_count=least)
     assert machine.tables == [64, 256, 8192]
     with skipping(["count_by_hash"]):
@@ -56,7 +57,7 @@ def test_a_table_that_is_too_small_is_given_up(monkeypatch, least):
 
 def test_a_small_table_is_enough_for_few_values(monkeypatch):
     machine = CountingMachine()
-    monkeypatch.setattr(vocabulary, "SMALL_TABLES", (64,))
+    monkeypatch.setattr(vocabularies, "SMALL_TABLES", (64,))
     values = pa.array([(1 << 63) - 1, 7, None, -(1 << 63)] * (ROWS // 4) + [7])
     found = numbered(machine, values, most=2)
     assert machine.tables == [64]

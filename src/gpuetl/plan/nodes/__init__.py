@@ -15,6 +15,7 @@ from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
+from gpuetl.plan.nodes.vocabularies import Vocabularies, VocabularyLookups, VocabularyPart
 from gpuetl.plan.nodes.vocabulary import Vocabulary, VocabularyLookup
 from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
@@ -52,8 +53,11 @@ __all__ = [
     "Sort",
     "StateUnion",
     "Union",
+    "Vocabularies",
     "Vocabulary",
     "VocabularyLookup",
+    "VocabularyLookups",
+    "VocabularyPart",
     "Window",
     "Write",
     "passing",
