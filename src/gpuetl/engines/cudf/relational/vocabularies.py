@@ -6,7 +6,7 @@ is kept of all columns is sorted together: by column, then by frequency, then by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ from gpuetl.plan.nodes.vocabulary import COUNT, ID, INT32, VALUE
 from gpuetl.types.data_types import INT64, NAMED
 
 PROGRAM = "vocabulary"
-MOST_ROWS = 1 << 29
-"""A table has twice as many slots at least, and places in it have 31 bits."""
+MOST_ROWS, MOST_SLOTS = 1 << 29, 1 << 30
+"""A table has twice as many slots as rows at least, and places in it have 31 bits."""
 SMALL_TABLES = 1 << 17, 1 << 21
 """Slots of 16 bytes: 2 MiB and 32 MiB."""
 SLOT_BYTES = 16
@@ -77,6 +77,11 @@ class Table(NamedTuple):
         """Whether it may be too small."""
         return self.size < self.counting.last_size
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return self.size * SLOT_BYTES + self.seen * 4
+
     def most_kept(self, rows: int) -> int:
         """Return how many values may be kept of so many rows."""
         return min(self.size + 1, rows // self.counting.least)
@@ -111,14 +116,15 @@ def counted(columns: Sequence[Counting], rows: int, machine: Machine) -> list[Ke
     large enough: a full one shows after few rows.
     """
     found: dict[int, Kept] = {}
-    for stage, limit in enumerate((*SMALL_TABLES, None)):
-        left = [at for at in range(len(columns)) if at not in found]
-        tried = [(at, columns[at].last_size if limit is None else min(limit, columns[at].last_size)) for at in left]
-        for some in together(tried, rows):
-            tables = [table_of(columns[at], size, stage, rows) for at, size in some]
-            for (at, _), kept in zip(some, kept_of(tables, rows, machine), strict=True):
-                if kept is not None:
-                    found[at] = kept
+    for stage, limit in enumerate((*SMALL_TABLES, MOST_SLOTS)):
+        tables = {
+            at: table_of(one, min(limit, one.last_size), stage, rows)
+            for at, one in enumerate(columns)
+            if at not in found
+        }
+        for some in together(tables, rows):
+            kept = zip(some, kept_of([tables[at] for at in some], rows, machine), strict=True)
+            found |= {at: values for at, values in kept if values is not None}
     return [found[at] for at in range(len(columns))]
 
 
@@ -128,15 +134,15 @@ def table_of(counting: Counting, size: int, stage: int, rows: int) -> Table:
     return Table(counting, size, seen if seen <= MOST_SEEN else 0)
 
 
-def together(tables: Sequence[tuple[int, int]], rows: int) -> Iterator[list[tuple[int, int]]]:
-    """Cut tables, each a column and a size, into lists that memory holds together."""
-    some, total, most = list[tuple[int, int]](), 0, max(TABLES_BYTES, 4 * rows * SLOT_BYTES)
-    for at, size in tables:
-        if some and total + size * SLOT_BYTES > most:
+def together(tables: Mapping[int, Table], rows: int) -> Iterator[list[int]]:
+    """Yield the columns of tables that memory holds together."""
+    some, total, most = list[int](), 0, max(TABLES_BYTES, 4 * rows * SLOT_BYTES)
+    for at, table in tables.items():
+        if some and total + table.nbytes > most:
             yield some
             some, total = [], 0
-        some.append((at, size))
-        total += size * SLOT_BYTES
+        some.append(at)
+        total += table.nbytes
     if some:
         yield some
 
