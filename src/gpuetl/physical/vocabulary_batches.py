@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from gpuetl.physical.nodes import Map, Physical
@@ -12,12 +12,18 @@ from gpuetl.plan.nodes import Vocabularies, Vocabulary, VocabularyLookup, Vocabu
 from gpuetl.records import dataclass
 
 
+def kept_by(node: Vocabulary) -> Hashable:
+    """Return what tells vocabularies of the same rows apart."""
+    return node.column, node.first, node.min_count, node.most
+
+
 @dataclass
 class VocabularyBatches:
     """The vocabularies of a plan by the rows that they number, and how many nodes read each node."""
 
-    groups: dict[int, list[Vocabulary]] = field(default_factory=dict)
+    groups: dict[int, dict[Hashable, Vocabulary]] = field(default_factory=dict)
     readers: Counter[int] = field(default_factory=Counter)
+    operations: dict[int, Vocabularies] = field(default_factory=dict)
     batches: dict[int, Map] = field(default_factory=dict)
 
     @classmethod
@@ -26,7 +32,7 @@ class VocabularyBatches:
         batches = cls()
         for node in nodes:
             if isinstance(node, Vocabulary):
-                batches.groups.setdefault(id(node.source), []).append(node)
+                batches.groups.setdefault(id(node.source), {}).setdefault(kept_by(node), node)
         if batches.groups:
             batches.readers.update(id(child) for node in nodes for child in node.inputs)
             batches.readers.update(map(id, roots))
@@ -43,14 +49,16 @@ class VocabularyBatches:
             return self.part(node, group, inputs[0])
         return self.looked_up(node, *inputs) if isinstance(node, VocabularyLookup) else None
 
-    def part(self, node: Vocabulary, group: list[Vocabulary], source: Physical) -> Map:
-        """Return one vocabulary of a batch."""
-        batch = self.batches.get(id(node.source))
-        if batch is None:
-            operation = Vocabularies(source=node.source, parts=tuple(group), origin=node.origin)
-            batch = self.batches[id(node.source)] = Map(operation, (source,))
-        place = next(place for place, one in enumerate(group) if one is node)
-        return Map(VocabularyPart(source=batch.operation, part=node, place=place, origin=node.origin), (batch,))
+    def part(self, node: Vocabulary, group: Mapping[Hashable, Vocabulary], source: Physical) -> Map:
+        """Return one vocabulary of a batch; equal ones are one."""
+        operation = self.operations.get(id(node.source))
+        if operation is None:
+            operation = Vocabularies(source=node.source, parts=tuple(group.values()), origin=node.origin)
+            self.operations[id(node.source)] = operation
+            self.batches[id(node.source)] = Map(operation, (source,))
+        batch = self.batches[id(node.source)]
+        place = [*group].index(kept_by(node))
+        return Map(VocabularyPart(source=operation, place=place, origin=node.origin), (batch,))
 
     def looked_up(self, node: VocabularyLookup, left: Physical, right: Physical) -> Map | None:
         """Return a lookup, together with those before it that nothing else reads; None where there is no batch."""

@@ -25,10 +25,13 @@ NODES = (
     PythonKernel, Sort,
     Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
+TOGETHER = (Vocabularies, VocabularyPart, VocabularyLookups)
+"""What lowering makes of several nodes for engines on GPUs, which alone have handlers for it."""
 
 __all__ = [
     "NODES",
     "STATE",
+    "TOGETHER",
     "Aggregate",
     "AsofJoin",
     "ConditionJoin",

@@ -52,9 +52,14 @@ class Vocabularies(SingleInput):
 class VocabularyPart(SingleInput):
     """One of several vocabularies, as rows: `place` counts them from 0."""
 
-    part: Vocabulary
+    source: Vocabularies
     place: int
     locality: ClassVar[Locality] = Locality.TABLE
+
+    @property
+    def part(self) -> Vocabulary:
+        """The vocabulary."""
+        return self.source.parts[self.place]
 
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the vocabulary's."""
