@@ -32,7 +32,17 @@ def formula(value: IntoExpression) -> Formula:
 
 
 def formulas(columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:
-    """Return the expressions of a step by the names of their columns."""
+    """Return the expressions of a step by the names of their columns.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a dict: columns are keywords, and not in a dict as in YAML.
+    """
+    for name, value in columns.items():
+        if isinstance(value, Mapping):
+            hint = f"Give each column as a keyword, or write **{{…}} instead of {name}={{…}}."
+            raise InvalidPipeline.because(coded("GE3008", "takes an expression, got a dict"), hint, name)
     return {name: formula(value) for name, value in columns.items()}
 
 
