@@ -124,6 +124,13 @@ def test_a_text_is_no_call_of_an_aggregate_or_a_window(t, verb):
     assert step.columns["total"].syntax == Constant("sum(a)")
 
 
+def test_a_text_is_no_key_in_a_map(t):
+    """It would be a constant, and all rows one group."""
+    assert message_of(lambda: t.aggregate({"k": "a"}, n=col("a").count())) == (
+        "aggregate: by: k: takes an expression, got the string 'a'\nWrite col('a'), or expr('a') for SQL."
+    )
+
+
 @pytest.mark.parametrize("verb", ["aggregate", "window", "with_columns"])
 def test_columns_in_a_dict_are_refused(t, verb):
     """YAML has them under `columns`, and in Python they are keywords."""
