@@ -174,7 +174,8 @@ if not TYPE_CHECKING:  # to a type checker, what is not here is an error
             for module in map(_import_module, (f"{__name__}.{module}" for module in _MODULES)):
                 if name in vars(module):
                     return vars(module)[name]
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        hint = "" if name.startswith("_") else _import_module(f"{__name__}.expressions.expression").method_hint(name)
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'" + f"\n{hint}" * bool(hint))
 
 
 def __dir__() -> list[str]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from typing import TYPE_CHECKING, Never
 
+from gpuetl.errors import UnknownMethod
 from gpuetl.expressions.build import struct
-from gpuetl.expressions.expression import Expression, call, function_call
+from gpuetl.expressions.expression import Expression, call, function_call, method_hint
 from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
@@ -62,6 +64,13 @@ __all__ = [
     "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
     "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+    def __getattr__(name: str) -> Never:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnknownMethod("gpuetl.functions", name, method_hint(name), "function")
 
 
 def is_in(x: Expression, values: Iterable[Expression | Scalar | None]) -> Expression:

@@ -21,7 +21,8 @@ from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.nested_casts import castable
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.syntax import CHANGED_STRUCTS, STRUCT, Apply, CastTo, Constant, Name, Syntax
 from gpuetl.types.data_types import (
     BINARY,

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, cast
 import pyarrow as pa
 
 from gpuetl.errors import Problems
-from gpuetl.expressions.constants import UnknownUnit, interval_of
+from gpuetl.expressions.interval_text import UnknownUnit, interval_of
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded

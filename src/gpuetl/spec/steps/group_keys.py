@@ -9,7 +9,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, substitute
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import AGGREGATES
+from gpuetl.expressions.scope import AGGREGATES
 from gpuetl.expressions.syntax import Apply, Constant, Name, Syntax, names_in, rebuilt
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded

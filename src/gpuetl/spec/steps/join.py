@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 from gpuetl.errors import have_hint, listing
+from gpuetl.expressions.coercion import coerce
 from gpuetl.expressions.ir import Column, Expr
-from gpuetl.expressions.resolve import coerce
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node

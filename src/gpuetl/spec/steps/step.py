@@ -11,7 +11,8 @@ from gpuetl.expressions.advice import doubts_in, mistakes_in
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.functions.aggregates import is_sort_key
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
-from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
+from gpuetl.expressions.resolve import resolve_all
+from gpuetl.expressions.scope import SCALARS, WRONG, Scope
 from gpuetl.expressions.syntax import Name, refuse_depth
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath

@@ -11,7 +11,7 @@ from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.functions.frames import NUMBERS, TIMES, frame_of
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
-from gpuetl.expressions.resolve import GROUP_WINDOWS
+from gpuetl.expressions.scope import GROUP_WINDOWS
 from gpuetl.expressions.syntax import Apply, parts
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
