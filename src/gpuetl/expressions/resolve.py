@@ -278,7 +278,8 @@ _RESOLVER = Resolver(_resolve, _typed, _function_call, _typed_call)
 
 def _wrong_call(syntax: Apply, scope: Scope) -> Expr:
     """Keep the errors of the arguments of a call that is wrong itself."""
-    for operand in operands(syntax):
+    call, order = _without_order(syntax)
+    for operand in (*operands(call), *(key.args[0] for key in order if isinstance(key, Apply))):
         _resolve(operand, scope)
     return WRONG
 

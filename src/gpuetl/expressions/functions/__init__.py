@@ -106,7 +106,7 @@ ALIASES = {
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
     "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
     "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
-    "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
+    "list": "array_agg", "list_agg": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
     "xor": "bit_xor", "round_even": "round", "greatest_common_divisor": "gcd", "least_common_multiple": "lcm",
     "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex",
     "json_extract_path": "json_extract", "json_extract_path_text": "json_extract_string", "json_transform": "from_json",
