@@ -52,6 +52,7 @@ NAMED: dict[str, DataType] = {
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
     "timestamp_ns": TIMESTAMP_NS, "time": TIME, "binary": BINARY, "uuid": UUID,
 }  # fmt: skip
+_NAMES = {NAMED[name]: name for name in reversed(NAMED)}
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
     "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
@@ -138,8 +139,7 @@ def type_name(dtype: DataType) -> str:
         return f"{'list' if is_list(dtype) else 'map'}<{', '.join(map(type_name, children_of(dtype)))}>"
     if pa.types.is_fixed_size_binary(dtype) and dtype != UUID:
         return f"binary({dtype.byte_width})"
-    names = {NAMED[name]: name for name in reversed(NAMED)}
-    return names.get(dtype, str(dtype))
+    return _NAMES.get(dtype) or str(dtype)
 
 
 @cache
