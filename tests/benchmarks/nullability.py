@@ -32,7 +32,8 @@ from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import SCALARS, Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import SCALARS, Scope
 from gpuetl.types.schema import Schema
 
 BEFORE = Path(__file__).with_name("nullability_before.cu")

@@ -5,7 +5,8 @@ import pytest
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import AGGREGATES, WINDOWS, Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import AGGREGATES, WINDOWS, Scope
 from gpuetl.messages import code_of
 
 COLUMNS = {

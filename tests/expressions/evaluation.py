@@ -12,7 +12,8 @@ from gpuetl.errors import Problems
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import SCALARS, Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import SCALARS, Scope
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.group_forms import plain_keys

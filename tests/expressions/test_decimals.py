@@ -14,7 +14,8 @@ from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import parse_type, type_name
 

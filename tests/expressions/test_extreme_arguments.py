@@ -17,7 +17,8 @@ from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Column, substitute
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.syntax import Apply, Constant, Name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import DATE, DURATION, STRING

@@ -12,7 +12,8 @@ from gpuetl.expressions.functions import FUNCTIONS, Function
 from gpuetl.expressions.functions.function import floats
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import AGGREGATES, SCALARS, WINDOWS, WRONG, Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import AGGREGATES, SCALARS, WINDOWS, WRONG, Scope
 from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, parse_type, type_name
 
 COLUMNS = {

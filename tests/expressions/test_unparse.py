@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from expressions.evaluation import typed
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import WINDOWS
+from gpuetl.expressions.scope import WINDOWS
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import FLOAT64, INT64, parse_type

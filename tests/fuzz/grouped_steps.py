@@ -14,7 +14,7 @@ from gpuetl.expressions.functions import Kind, find_function
 from gpuetl.expressions.functions.aggregates import BY_STEP, ORDERABLE, ORDERED, split_order
 from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
 from gpuetl.expressions.ir import calls_of
-from gpuetl.expressions.resolve import AGGREGATES, WINDOWS
+from gpuetl.expressions.scope import AGGREGATES, WINDOWS
 from gpuetl.expressions.syntax import ORDER_BY, SORT_KEY, Apply, Constant, Name, Syntax, parts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import is_temporal

@@ -44,6 +44,7 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "alpha": (0.5, 1, 0.1),
     "com": (1, 0, 2.5),
     "adjust": (True, False),
+    "bias": (True, False),
     "ignore_nulls": (True, False),
     "n": (2, 1, 3, 100),
     "k": (2, 1, 100),

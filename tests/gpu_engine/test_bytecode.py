@@ -20,7 +20,8 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.pandas.expressions.evaluate import NoResult
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.syntax import Name
 from gpuetl.types.data_types import STRING
 

@@ -17,7 +17,8 @@ from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.types.nested_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

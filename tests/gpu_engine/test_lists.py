@@ -15,7 +15,8 @@ from gpuetl.engines.cudf.relational import row_operations
 from gpuetl.engines.pandas.relational.row_operations import explode_lists
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode
 from gpuetl.records import dataclass

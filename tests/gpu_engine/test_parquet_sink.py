@@ -33,7 +33,8 @@ from gpuetl.engines.cudf.io import dictionary_encoders, row_groups
 from gpuetl.engines.cudf.io.parquet_writer import has_encoding, write_parquet, writes
 from gpuetl.engines.cudf.io.row_groups import Layout
 from gpuetl.engines.cudf.io.threaded_file import Span, Writers, assembled, chunks, pwrite, threaded_file
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.types.data_types import NULL, STRING

@@ -13,7 +13,8 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.regex import InvalidPattern, Pattern, parse_pattern
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.unparse import constant_text, to_sql
 from gpuetl.types.data_types import BOOL, STRING
 

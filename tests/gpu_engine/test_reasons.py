@@ -10,7 +10,8 @@ from gpu_engine.host_machine import COMPILER, host_backend
 from gpuetl.engines.no_result import NoResult
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.plan.nodes import Project, Read
 

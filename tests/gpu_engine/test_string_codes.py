@@ -17,7 +17,8 @@ from gpuetl.engines.cudf.columns.interchange import from_arrow, single_row, to_a
 from gpuetl.engines.cudf.columns.string_codes import FEW, with_dictionary
 from gpuetl.engines.cudf.io.parquet_reader import checked
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.types.data_types import BOOL, STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

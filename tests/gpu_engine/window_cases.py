@@ -21,7 +21,8 @@ from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.ir import calls_of as window_calls
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.syntax import Apply, Constant, Name, Syntax
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Window

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import col, expr
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.row_group_limits import is_prunable, may_hold
 from gpuetl.types.data_types import parse_type

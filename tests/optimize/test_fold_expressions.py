@@ -5,7 +5,8 @@ import pytest
 from gpuetl import col, expr
 from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Column
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.optimize.fold_expressions import fold_expressions
 from gpuetl.testing import assert_same

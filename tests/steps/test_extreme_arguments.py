@@ -8,7 +8,8 @@ import pytest
 from gpuetl import RunOptions, expr
 from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.testing import assert_tables_equal
 from tables import INT64_MAX, table
 

@@ -134,7 +134,7 @@ class SinkSpec:
     path: Text
     from_: Text = key(NAME, name="from", doc="the stage or source whose rows are written")
     partition_by: tuple[str, ...] = key(NAMES, (), doc="columns whose values become folders, such as `month=3`")
-    sort_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in the files")
+    sort_by: tuple[Order, ...] = key(ORDER, (), doc="the order of the rows in the files: columns or expressions")
     mode: Mode = key(
         choice("error", "overwrite", "append", "replace_partitions", "upsert"),
         "error",

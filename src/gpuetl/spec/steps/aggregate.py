@@ -10,7 +10,7 @@ from gpuetl.expressions.advice import shown_name
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import split_order
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, calls_of, substitute
-from gpuetl.expressions.resolve import WRONG
+from gpuetl.expressions.scope import WRONG
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes

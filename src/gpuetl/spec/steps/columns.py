@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr
 from gpuetl.expressions.nested_casts import castable
-from gpuetl.expressions.resolve import WRONG
+from gpuetl.expressions.scope import WRONG
 from gpuetl.expressions.syntax import Name
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Column, Expr
-from gpuetl.expressions.resolve import WRONG
+from gpuetl.expressions.scope import WRONG
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from gpuetl.expressions.coercion import coerce
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
-from gpuetl.expressions.resolve import coerce
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
@@ -21,7 +21,7 @@ from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula
-from gpuetl.types.data_types import (
+from gpuetl.types.data_types import (  # fmt: skip
     UNKNOWN,
     DataType,
     common_type,
@@ -30,7 +30,7 @@ from gpuetl.types.data_types import (
     is_integer,
     is_number,
     type_name,
-)  # fmt: skip
+)
 from gpuetl.types.schema import Schema
 
 

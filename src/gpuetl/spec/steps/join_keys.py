@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gpuetl.expressions.coercion import coerce
 from gpuetl.expressions.ir import Column, Expr
-from gpuetl.expressions.resolve import coerce
 from gpuetl.expressions.syntax import Apply
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded

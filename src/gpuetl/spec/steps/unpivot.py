@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from gpuetl.expressions.coercion import coerce
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
-from gpuetl.expressions.resolve import WRONG, coerce
+from gpuetl.expressions.scope import WRONG
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node

@@ -24,7 +24,8 @@ from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS, Wi
 from gpuetl.errors import first_line
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.resolve import resolve
+from gpuetl.expressions.scope import Scope
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.size_estimates import estimated_rows
