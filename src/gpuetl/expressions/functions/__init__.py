@@ -184,7 +184,10 @@ ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
     """Return the function of that name, or of that alias, in the first of `kinds` that has it."""
     name = ALIASES.get(name, name)
-    return next((FUNCTIONS[kind, name] for kind in kinds if (kind, name) in FUNCTIONS), None)
+    for kind in kinds:
+        if found := FUNCTIONS.get((kind, name)):
+            return found
+    return None
 
 
 def unknown_function(name: str, span: Span | None = None, kinds: tuple[Kind, ...] = ("scalar",)) -> InvalidExpression:
