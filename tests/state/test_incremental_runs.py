@@ -46,6 +46,18 @@ def test_a_full_refresh_reads_everything_and_replaces_the_state(daily: EveryDay)
     assert daily.run().nothing_new
 
 
+def test_a_full_refresh_replaces_a_state_that_is_damaged(daily: EveryDay) -> None:
+    """Other runs and `plan` say so."""
+    daily.store.files.write("state.json", b'{"schema_version": 1, "sour')
+    with pytest.raises(RunFailed, match=r"state\.json: it is damaged.*begin anew.*gpuetl run --full-refresh"):
+        daily.run()
+    (daily.folder / "out/all").rename(daily.folder / "before")
+    report = daily.run(full_refresh=True)
+    assert any("is damaged: this run replaces it" in note for note in report.notes)
+    assert (daily.ids, daily.state.version) == ([1], 1)
+    assert daily.run().nothing_new
+
+
 def test_the_command_begins_anew(daily: EveryDay) -> None:
     path = daily.folder / "every_day.yaml"
     path.write_text(PIPELINE.format(format="parquet", keys="", incremental="{new_files: true}"))
