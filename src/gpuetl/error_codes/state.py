@@ -8,7 +8,7 @@ PAGES = (
         code="GE1573",
         title="the state of a pipeline cannot be used",
         cause="gpuetl cannot read or write the state folder, or `state.json` in it is damaged, of a newer gpuetl, "
-        "or of another pipeline.",
+        "or of another pipeline.  `daily.yaml` and `daily.yml` in one folder have one state folder, too.",
         fix="Check the folder and the rights to it.  If the state is damaged, restore it from a copy, or begin anew with "
         "`gpuetl run --full-refresh`, which reads everything again: remove the rows of sinks that append first.",
         kind="command",

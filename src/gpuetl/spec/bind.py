@@ -119,7 +119,10 @@ class _Binder:
         self.relations.report_unknown()
         self.report_unread_quarantines()
         unread = unused(self.spec, self.parameters.used)
-        remembered = self.remembered() if self.looks_at_files and remembers(incremental, stages) else None
+        remembered = None
+        if remembers(incremental, stages):
+            self.report_twin()
+            remembered = self.remembered() if self.looks_at_files else None
         warn_of_repeated_rows(self.reporter, stages)
         return Plan(
             name=str(self.spec.name),
@@ -137,6 +140,16 @@ class _Binder:
             place_of=partial(place_of, self.spec),
             incremental=with_sinks(incremental, sinks),
         )
+
+    def report_twin(self) -> None:
+        """Report another file by whose name the state folder is the same: runs would replace each other's state."""
+        if not self.spec.twin or self.spec.state is not None or self.paths.state is None:
+            return
+        folder = f".gpuetl/{self.spec.stem}"
+        message = coded("GE1573", f"this pipeline and {self.spec.twin} have one state folder, {folder}")
+        hint = f"Rename one of the files.  Or name a folder in each: state: {folder} keeps the state that is there."
+        place = next((self.spec.places.get(("source", name)) for name in self.sources.incremental), None)
+        self.problems.add(message, hint, place)
 
     def remembered(self) -> PipelineState:
         """Return what the last successful run left; an empty state where there can be none."""
