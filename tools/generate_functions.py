@@ -28,7 +28,7 @@ CONSTANTS = {
     "breaks": "Sequence[Scalar]", "labels": "Sequence[Scalar]", "left_closed": "bool",
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
-    "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float", "com": "float", "adjust": "bool",
+    "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float", "com": "float", "adjust": "bool", "bias": "bool",
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
     "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
@@ -98,14 +98,23 @@ FUNCTIONS_HEAD = (
     + '''
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from typing import TYPE_CHECKING, Never
 
+from gpuetl.errors import UnknownMethod
 from gpuetl.expressions.build import struct
-from gpuetl.expressions.expression import Expression, call, function_call
+from gpuetl.expressions.expression import Expression, call, function_call, method_hint
 from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
 {names}
 ]  # fmt: skip
+
+if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+    def __getattr__(name: str) -> Never:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnknownMethod("gpuetl.functions", name, method_hint(name), "function")
 
 
 def is_in(x: Expression, values: Iterable[Expression | Scalar | None]) -> Expression:

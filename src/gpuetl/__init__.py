@@ -62,10 +62,10 @@ if TYPE_CHECKING:
         cum_max, cum_mean, cum_min, cum_prod, cum_sum, cume_dist, cut, damerau_levenshtein, date_add, date_diff,
         date_sub, date_trunc, day, day_name, dayofweek, dayofyear, days, days_in_month, decade, decayed_sum, decode,
         degrees, dense_rank, diff, encode, ends_with, entropy, epoch, epoch_ms, epoch_ns, epoch_us, era, even, ewm_mean,
-        exp, expm1, factorial, fdiv, ffill, first, flatten, floor, fmod, from_base64, from_epoch, from_epoch_ms,
-        from_json, gamma, gcd, generate_series, geometric_mean, greatest, hamming, histogram, hour, hours, hypot, ilike,
-        initcap, interpolate, is_distinct, is_finite, is_in, is_infinite, is_leap_year, is_nan, is_not_distinct,
-        is_null, iso_year, isodow, jaccard, jaro_similarity, jaro_winkler_similarity, json, json_array,
+        ewm_std, ewm_var, exp, expm1, factorial, fdiv, ffill, first, flatten, floor, fmod, from_base64, from_epoch,
+        from_epoch_ms, from_json, gamma, gcd, generate_series, geometric_mean, greatest, hamming, histogram, hour,
+        hours, hypot, ilike, initcap, interpolate, is_distinct, is_finite, is_in, is_infinite, is_leap_year, is_nan,
+        is_not_distinct, is_null, iso_year, isodow, jaccard, jaro_similarity, jaro_winkler_similarity, json, json_array,
         json_array_length, json_exists, json_extract, json_extract_string, json_keys, json_object, json_type,
         json_valid, json_value, julian, kurtosis, kurtosis_pop, lag, last, last_day, lcm, lead, least, left, length,
         levenshtein, like, list_any_value, list_append, list_bit_and, list_bit_or, list_bit_xor, list_bool_and,
@@ -118,11 +118,11 @@ __all__ += [
     "cum_prod", "cum_sum", "cume_dist", "cut", "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc",
     "day", "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees",
     "dense_rank", "diff", "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "era", "even",
-    "ewm_mean", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "from_base64",
-    "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greatest",
-    "hamming", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "interpolate", "is_distinct", "is_finite",
-    "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
-    "jaro_similarity", "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists",
+    "ewm_mean", "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod",
+    "from_base64", "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean",
+    "greatest", "hamming", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "interpolate", "is_distinct",
+    "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow",
+    "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists",
     "json_extract", "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value",
     "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length",
     "levenshtein", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
@@ -174,7 +174,8 @@ if not TYPE_CHECKING:  # to a type checker, what is not here is an error
             for module in map(_import_module, (f"{__name__}.{module}" for module in _MODULES)):
                 if name in vars(module):
                     return vars(module)[name]
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        hint = "" if name.startswith("_") else _import_module(f"{__name__}.expressions.expression").method_hint(name)
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'" + f"\n{hint}" * bool(hint))
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gpuetl.errors import InvalidExpression, InvalidPipeline
 from gpuetl.expressions.expression import Expression, NamedExpression, as_syntax
-from gpuetl.expressions.operands import IntoExpression, Names
+from gpuetl.expressions.operands import IntoExpression, Names, OrderBy
 from gpuetl.expressions.syntax import Name, Selected, parts, rebuilt
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
@@ -22,8 +22,6 @@ IntoColumn: TypeAlias = Expression | NamedExpression
 
 IntoKeys: TypeAlias = Names | IntoColumn | Mapping[str, IntoExpression] | Iterable[str | IntoColumn]
 """Keys of groups: columns by name, and expressions that have a name."""
-IntoOrder: TypeAlias = Names | Expression | Iterable[str | Expression]
-"""Columns or SQL expressions as text, each with `desc` or `nulls first` where wanted; and expressions, ascending."""
 
 
 def formula(value: IntoExpression) -> Formula:
@@ -32,7 +30,17 @@ def formula(value: IntoExpression) -> Formula:
 
 
 def formulas(columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:
-    """Return the expressions of a step by the names of their columns."""
+    """Return the expressions of a step by the names of their columns.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a dict: columns are keywords, and not in a dict as in YAML.
+    """
+    for name, value in columns.items():
+        if isinstance(value, Mapping):
+            hint = f"Give each column as a keyword, or write **{{…}} instead of {name}={{…}}."
+            raise InvalidPipeline.because(coded("GE3008", "takes an expression, got a dict"), hint, name)
     return {name: formula(value) for name, value in columns.items()}
 
 
@@ -120,10 +128,9 @@ def names_of(within: str, *names: Names) -> tuple[Text, ...]:
     return read
 
 
-def groups_of(within: str, *groups: IntoOrder) -> tuple[Text, ...]:
+def groups_of(within: str, *groups: OrderBy) -> tuple[Text, ...]:
     """Return what makes the groups of windows: names of columns, and expressions."""
-    texts = [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(groups)]
-    return names_of(within, texts)
+    return names_of(within, order_texts(*groups))
 
 
 def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
@@ -132,12 +139,12 @@ def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
     Raises
     ------
     InvalidPipeline
-        For an expression without a name, and a name that is given twice.
+        For an expression without a name, a name that is given twice, and a string in a map, which would be a constant.
     """
     found: dict[str, Formula] = {}
     for one in (part for key in keys for part in ([key] if isinstance(key, Mapping) else flat([key]))):
         if isinstance(one, Mapping):
-            new = formulas(one)
+            new = keys_by_name(within, one)
         elif isinstance(one, Expression | NamedExpression):
             name, expression = named(within, one)
             new = {name: formula(expression)}
@@ -150,9 +157,23 @@ def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
     return found
 
 
-def order_of(verb: str, *order: IntoOrder) -> tuple[Order, ...]:
+def keys_by_name(within: str, keys: Mapping[str, IntoExpression]) -> dict[str, Formula]:
+    """Return the keys in a map: a string there is nearly always a column, or was meant as SQL."""
+    for name, value in keys.items():
+        if isinstance(value, str):
+            hint = f"Write col({value!r}), or expr({value!r}) for SQL."
+            message = coded("GE3008", f"takes an expression, got the string {value!r}")
+            raise InvalidPipeline.because(message, hint, f"{within}: {name}")
+    return formulas(keys)
+
+
+def order_of(verb: str, *order: OrderBy) -> tuple[Order, ...]:
     """Return sort keys."""
     within = f"{verb}: {'by' if verb == 'sort' else 'order_by'}"
-    texts = [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(order)]
-    read: tuple[Order, ...] = read_plain(ORDER, texts, within)
+    read: tuple[Order, ...] = read_plain(ORDER, order_texts(*order), within)
     return read
+
+
+def order_texts(*order: OrderBy) -> list[str]:
+    """Return the keys of an order as they are written in YAML."""
+    return [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(order)]

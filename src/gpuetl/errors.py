@@ -207,12 +207,12 @@ class UnknownColumn(InvalidExpression):
 
 
 class UnknownMethod(GpuetlError, AttributeError):
-    """A table or an expression has no method of a name; `hint` says what to write."""
+    """A table or an expression has no method of a name, or a module no function; `hint` says what to write."""
 
     exit_code = ExitCode.INVALID
 
-    def __init__(self, of: str, name: str, hint: str = "") -> None:
-        super().__init__(coded("GE1214", f"{of} has no method '{name}'" + f"\n{hint}" * bool(hint)))
+    def __init__(self, of: str, name: str, hint: str = "", kind: str = "method") -> None:
+        super().__init__(coded("GE1214", f"{of} has no {kind} '{name}'" + f"\n{hint}" * bool(hint)))
         self.name = name
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from typing import TYPE_CHECKING, Never
 
+from gpuetl.errors import UnknownMethod
 from gpuetl.expressions.build import struct
-from gpuetl.expressions.expression import Expression, call, function_call
+from gpuetl.expressions.expression import Expression, call, function_call, method_hint
 from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range, RankMethod, Rows, Scalar, ZoneChoice
 
 __all__ = [
@@ -23,34 +25,34 @@ __all__ = [
     "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
-    "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "format", "from_base64",
-    "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater",
-    "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap",
-    "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan",
-    "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json",
-    "json_array", "json_array_length", "json_exists", "json_extract", "json_extract_string", "json_keys", "json_object",
-    "json_type", "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm",
-    "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "like", "list_any_value", "list_append",
-    "list_bit_and", "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
-    "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
-    "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get", "list_grade_up",
-    "list_has_all", "list_has_any", "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop",
-    "list_last", "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min", "list_mode",
-    "list_position", "list_prepend", "list_product", "list_quantile", "list_reduce", "list_reverse",
-    "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice", "list_sort", "list_std",
-    "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var", "list_var_pop", "list_where",
-    "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time",
-    "make_timestamp", "map", "map_concat", "map_contains", "map_contains_value", "map_entries", "map_extract",
-    "map_from_entries", "map_get", "map_keys", "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean",
-    "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond",
-    "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month", "month_name",
-    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname",
-    "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product",
-    "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
-    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "format",
+    "from_base64", "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean",
+    "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike",
+    "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year",
+    "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
+    "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists", "json_extract",
+    "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
+    "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
+    "levenshtein", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
+    "list_bool_and", "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity",
+    "list_count", "list_distance", "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter",
+    "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect",
+    "list_kurtosis", "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean",
+    "list_median", "list_min", "list_mode", "list_position", "list_prepend", "list_product", "list_quantile",
+    "list_reduce", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice",
+    "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var",
+    "list_var_pop", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad",
+    "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains", "map_contains_value",
+    "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max", "max_by", "max_by_n",
+    "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium",
+    "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month",
+    "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
+    "parse_dirname", "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power",
+    "printf", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank",
+    "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like",
+    "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
+    "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
+    "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
     "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile",
     "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
     "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
@@ -62,6 +64,13 @@ __all__ = [
     "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
     "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+    def __getattr__(name: str) -> Never:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnknownMethod("gpuetl.functions", name, method_hint(name), "function")
 
 
 def is_in(x: Expression, values: Iterable[Expression | Scalar | None]) -> Expression:
@@ -4016,7 +4025,7 @@ def ntile(n: int | Expression) -> Expression:
 def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
     """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
-    Nulls are kept, or, with `ignore_nulls`, their rows not counted.
+    Nulls are kept, or, with `ignore_nulls` or IGNORE NULLS, their rows not counted.
 
     A window function: for `window`, and `over` of groups in order.
 
@@ -4341,6 +4350,29 @@ def ewm_mean(x: Expression, com: float | Expression | None = None, adjust: bool 
     Example: `ewm_mean(col("x"), half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("ewm_mean", (x,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+
+
+def ewm_var(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The variance of the values so far, weighted as in ewm_mean, with its options.
+
+    It is unbiased, as that of a sample; `bias => true` leaves that correction out. Null where one value has all of the
+    weight, as the first has; 0 with bias.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `ewm_var(col("x"), alpha=0.5)` is `[None, 0.5, None, 2.7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("ewm_var", (x,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+
+
+def ewm_std(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    """The root of ewm_var.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `ewm_std(col("x"), alpha=0.5, bias=True)` is `[0.0, 0.5, None, 1.299038105676658]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("ewm_std", (x,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
 
 def decayed_sum(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:

@@ -1,8 +1,9 @@
 """The kernels of examples/kernels, timed as `gpuetl kernel bench` does: naive, optimised and fused ones.
 
-    python tests/benchmarks/kernels.py [--rows 1e4,1e6,1e8] [--seconds 0.3] [--limit 40] [--results FILE]
+    python tests/benchmarks/kernels.py [--rows 1e4,1e6,1e8] [--seconds 0.3] [--cpu-seconds 1] [--limit 40] [--results FILE]
 
-Each kernel equals its twin: `gpuetl kernel check`.  After --limit seconds no further kernel is begun.
+Each kernel equals its twin: `gpuetl kernel check`.  After --limit seconds the largest size is left out, and after twice
+as long no further kernel is begun.  A size whose twin would take more than --cpu-seconds is not computed on the CPU.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=row_counts, default=(10_000, 1_000_000, 100_000_000))
     parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--cpu-seconds", type=float)
     parser.add_argument("--limit", type=float, default=float("inf"))
     parser.add_argument("--results", type=Path)
     given = parser.parse_args()
     result = {
         "benchmark": "kernel-examples",
         **described(["gpuetl", "cupy-cuda12x", "cupy-cuda13x", "numpy"]),
-        **measured(given.rows, given.seconds, given.limit),
+        **measured(given.rows, given.seconds, given.cpu_seconds, given.limit),
     }
     result["hardware"] |= gpu()
     path = given.results or HERE / "results" / f"kernel-examples-{result['date']}.json"
@@ -46,20 +48,31 @@ def main() -> None:
     print(f"wrote {path}")
 
 
-def measured(sizes: tuple[int, ...], seconds: float, limit_s: float) -> dict[str, Any]:
-    """Return the times of all examples, those that were begun within the limit."""
+def measured(
+    sizes: tuple[int, ...], seconds: float, cpu_seconds: float | None, limit_s: float
+) -> dict[str, Any]:  # fmt: skip
+    """Return the times of all examples, those that were begun within the limits."""
     start, machine = time.perf_counter(), the_machine("kernel bench")
+
+    def passed_s() -> float:
+        return time.perf_counter() - start
+
     device = device_limits(machine, memory_rate(machine))
+    print(f"device: {passed_s():.1f} s", flush=True)
     examples, left_out = dict[str, list[Any]](), list[str]()
     for name in NAMES:
         plan = load(EXAMPLES / f"{name}.yaml").plan({})
         for kernel in chosen_kernels(plan, None):
-            if time.perf_counter() - start > limit_s:
-                left_out.append(f"{name}, {kernel.origin.name}")
+            title, begun = f"{name}, {kernel.origin.name}", passed_s()
+            if begun > 2 * limit_s:
+                left_out.append(title)
                 continue
-            timed = bench_kernel(plan, kernel, machine, device, sizes, seconds).as_json()
+            if begun > limit_s and len(sizes) > 1:
+                left_out.append(f"{title}, {sizes[-1]:,} rows")
+            chosen = sizes if begun <= limit_s else sizes[:-1] or sizes
+            timed = bench_kernel(plan, kernel, machine, device, chosen, seconds, cpu_seconds).as_json()
             examples.setdefault(name, []).append({**timed, "file": Path(timed["file"]).name})
-            print(f"{name}, {kernel.origin.name}: {time.perf_counter() - start:.1f} s", flush=True)
+            print(f"{title}: {passed_s() - begun:.1f} s, {passed_s():.1f} s in all", flush=True)
     return {"device": vars(device), "seconds": seconds, "examples": examples, "left_out": left_out}
 
 

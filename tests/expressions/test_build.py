@@ -4,6 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
+import gpuetl.functions
 from gpuetl import (
     Expression,
     InvalidExpression,
@@ -80,6 +81,10 @@ def test_an_unknown_function_is_an_attribute_error():
         a.frobnicate()
     with pytest.raises(AttributeError, match="has no method 'arcsin'\nWrite asin"):
         a.arcsin()
+    with pytest.raises(AttributeError, match=r"gpuetl\.functions has no function 'stddev'\nWrite std"):
+        gpuetl.functions.stddev  # noqa: B018
+    with pytest.raises(AttributeError, match=r"module 'gpuetl' has no attribute 'uper'\nDid you mean 'upper'\?"):
+        gpuetl.uper  # noqa: B018
     with pytest.raises(AttributeError, match=r"has no method 'uper'\nDid you mean 'upper'\?"):
         a.uper()
     with pytest.raises(AttributeError, match=r"has no method 'isnull'\nWrite x IS NULL, or x\.is_null\(\) in Python\."):

@@ -30,6 +30,24 @@ SAME = (
 )  # fmt: skip
 
 
+SHORT = (
+    "2h", "90m", "1h30m", "-2 hrs", "45 s", "250ms", "7us", "2 d", "1w", "3 mons", "1 yr 2 mon", "2 decs", "1c", "2:30", "2:30:15.25",
+    "-0:45", "1 day 2:00", "1 month -1:30", "100:00:00", "0.5 day 1:00",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SHORT)
+def test_short_units_and_times_in_intervals_are_duckdbs(text):
+    sql = f"TIMESTAMP '2024-01-31 02:30:00' + INTERVAL '{text}'"
+    assert value(sql) == duckdb.sql(f"SELECT {sql}").fetchall()[0][0]
+
+
+@pytest.mark.parametrize("text", ["2:75", "1 :30", "2:30 1 day", "1mo", "1cs", "1:30.5", ":30"])
+def test_other_units_and_times_are_refused(text):
+    with pytest.raises(InvalidExpression, match="interval"):
+        parse_expression(f"ts + INTERVAL '{text}'")
+
+
 @pytest.mark.parametrize("sql", SAME)
 def test_intervals_of_months_are_duckdbs(sql):
     assert value(sql) == duckdb.sql(f"SELECT {sql}").fetchall()[0][0]

@@ -69,6 +69,10 @@ COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
         [("scalar", name) for name in JSON_WITH_NUMBERS],
         "DuckDB writes numbers anew: tests/expressions/test_json.py compares it for others",
     ),
+    **dict.fromkeys(
+        [("window", "ewm_var"), ("window", "ewm_std")],
+        "of all rows with their weights: plain loops in tests/engines/pandas/windows/test_functions.py",
+    ),
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""

@@ -56,7 +56,7 @@ VALUE_ONLY = frozenset(
 """Functions that look at no digit of a number: rounded ones stay rounded."""
 ACCUMULATING = frozenset((
     "sum", "mean", "var", "std", "var_pop", "std_pop", "cum_sum", "cum_mean", "rolling_sum", "rolling_mean", "rolling_std",
-    "rolling_var", "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "approx_quantile", "median", "mad", "cum_prod",
+    "rolling_var", "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "ewm_mean", "ewm_var", "ewm_std", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "approx_quantile", "median", "mad", "cum_prod",
     "rolling_median", "rolling_quantile",
     "sum_distinct", "mean_distinct", "product_distinct", "median_distinct", "var_distinct", "std_distinct",
     "product", "skewness", "kurtosis", "kurtosis_pop",
@@ -84,7 +84,7 @@ COLLECTING = frozenset(
 """Functions that order values, or tell them apart."""
 MEANS = frozenset(("mean", "mean_distinct", "cum_mean", "rolling_mean"))
 """Functions that are exact of integers and decimals."""
-SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
+SELF_ONLY = frozenset(("ewm_mean", "ewm_var", "ewm_std", "decayed_sum"))
 """Functions that DuckDB has no text for."""
 
 

@@ -31,7 +31,7 @@ from gpuetl.types.schema import Schema
 from gpuetl.user_kernels.kernel_code import KernelCode
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
-OF_WINDOWS = {"windows.cuh", "reductions.cuh", "decay.cuh", "frames.cuh", "scan.cuh"}
+OF_WINDOWS = {"windows.cuh", "reductions.cuh", "decay.cuh", "decayed_moments.cuh", "frames.cuh", "scan.cuh"}
 """Their kernels are compiled in test_windows.py."""
 MACHINE = HostMachine()
 pytestmark = pytest.mark.skipif(

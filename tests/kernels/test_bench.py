@@ -1,5 +1,7 @@
 """`gpuetl kernel bench`: what it times, what it says a row costs, and when a kernel pays; on a machine of the CPU."""
 
+import ast
+import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -17,6 +19,7 @@ from gpuetl.kernels.bench.device import DeviceLimits
 from gpuetl.kernels.bench.kernel_bench import KernelBench, SizeTimes
 from gpuetl.kernels.bench.kernel_clock import Seconds, timed
 from gpuetl.kernels.bench.kernel_work import KernelWork, body_of, operations_in, work_of
+from gpuetl.kernels.bench.triton_work import triton_flops
 from gpuetl.kernels.check.kernel_check import kernels_of
 from tables import table, write_source
 
@@ -126,7 +129,7 @@ def test_a_source_without_rows_is_an_error(t, tmp_path, on_cpu):
 
 
 def test_a_pipeline_without_kernels_needs_no_gpu():
-    assert gpuetl("kernel", "bench", PIPELINES / "hello.yaml").stdout == "the pipeline has no CUDA kernels\n"
+    assert gpuetl("kernel", "bench", PIPELINES / "hello.yaml").stdout == "the pipeline has no kernels\n"
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,168 @@ def test_an_annotation_does_not_change_what_a_plan_computes(t):
         return p.plan().fingerprint
 
     assert plan(0) == plan(9)
+
+
+# Python functions over frames: a size is a partition.
+
+
+@pytest.fixture
+def functions(pipeline, tmp_path):
+    """Functions over rows with a null, over groups, and over cuDF frames."""
+    shutil.copy(FILES / "frames.py", tmp_path)
+    rows = ((1, 1.0, "a"), (1, None, "b"), (2, 3.0, "a"), (9, 4.0, "a"))
+    t = write_source(pipeline, "t", table({"n": "int64", "x": "float64", "k": "string"}, *rows))
+    outputs = {"y": "float64", "long": "bool"}
+    few = t.filter(expr("n < 5"))
+    few.python_kernel("frames.py:score", ["x", "n"], outputs, nulls="propagate").filter(col("long")).stage("rows")
+    t.python_kernel("frames.py:share", "x", {"share": "float64"}, by="k").stage("groups")
+    t.python_kernel(
+        "frames.py:score", ["x", "n"], outputs, frame="cudf", reference="frames.py:framed", timeout="20s"
+    ).stage("device")
+    t.pipeline.to_yaml(tmp_path / "p.yaml")
+    return tmp_path / "p.yaml"
+
+
+def timed_stages(file, *stages):
+    """Return what the command says of some stages, at 40 and 100 rows."""
+    found = []
+    for stage in stages:
+        done = gpuetl(
+            "kernel", "bench", file, "--rows", "40,1e2", "--seconds", "0.01", "--stage", stage, "--json"
+        )  # fmt: skip
+        assert done.exit_code == 0, done.output
+        found += json.loads(done.stdout)["kernels"]
+    return found
+
+
+def without_gpu(monkeypatch):
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: registry.GpuSearch(problem="no driver", fix="Install one"))
+
+
+def test_functions_over_host_frames_are_timed_without_a_gpu(functions, monkeypatch):
+    without_gpu(monkeypatch)
+    rows, groups = timed_stages(functions, "rows", "groups")
+    assert (rows["kind"], rows["kernel"], rows["frame"], rows["device"]) == ("python", "score", "pandas", "")
+    assert rows["neighbours"] == "Filter, PythonKernel, Filter"
+    sizes = [(s["source_rows"], s["rows"], s["calls"]) for s in (rows["one_row"], *rows["sizes"])]
+    assert sizes == [(1, 1, 1), (40, 30, 1), (100, 75, 1)]
+    # a float64 with a validity bit and an int64 in; a float64 and a bit out, each with a validity bit
+    assert [(s["read_bytes"], s["written_bytes"]) for s in rows["sizes"]] == [(484, 252), (1210, 630)]
+    assert [(s["rows"], s["calls"]) for s in groups["sizes"]] == [(40, 2), (100, 2)]
+    for size in (*rows["sizes"], *groups["sizes"]):
+        assert 0 < size["function"]["min_s"] <= size["function"]["median_s"]
+        assert size["function"]["median_s"] < size["step"]["median_s"]
+        assert size["rows_per_s"] == pytest.approx(size["rows"] / size["step"]["min_s"])
+        assert size["pipeline"]["min_s"] > 0
+        assert size["elsewhere"] is None
+
+
+def test_functions_over_cudf_frames_are_timed_beside_their_reference(functions, on_cpu):
+    (device,) = timed_stages(functions, "device")
+    assert (device["frame"], device["device"]) == ("cudf", "a test's device")
+    for size in device["sizes"]:
+        assert size["elsewhere"]["min_s"] > 0
+    assert device["pays_from_rows"] in (None, 40, 100)
+
+
+def test_times_of_functions_are_printed_as_a_table(functions, monkeypatch):
+    without_gpu(monkeypatch)
+    done = gpuetl("kernel", "bench", functions, "--rows", "40", "--seconds", "0.01", "--stage", "groups")
+    head, frames, neighbours, one, names, size, verdict = done.stdout.splitlines()
+    assert head.startswith("stage 'groups', step 1: function 'share' (")
+    assert frames == "  over pandas frames of a group, on the CPU"
+    assert neighbours == "  in the pipeline: PythonKernel"
+    assert one.startswith("  one row takes ")
+    assert "µs of them in the function" in one
+    assert names.split()[:2] == ["rows", "calls"]
+    assert names.split()[-2:] == ["in", "pipeline"]
+    assert size.split()[:2] == ["40", "2"]
+    assert verdict.startswith("  at 40 rows the function takes ")
+
+
+def test_a_size_that_would_take_too_long_is_left_out(functions, monkeypatch):
+    without_gpu(monkeypatch)
+    done = gpuetl("kernel", "bench", functions, "--rows", "40,1e9", "--seconds", "1e-5", "--stage", "groups")
+    *_, size, verdict = done.stdout.splitlines()
+    assert size.split()[:4] == ["1,000,000,000", "left", "out", "-"]
+    assert verdict.startswith("  at 40 rows")
+
+
+def test_functions_over_cudf_frames_need_a_gpu(functions, monkeypatch):
+    without_gpu(monkeypatch)
+    done = gpuetl("kernel", "bench", functions)
+    assert done.exit_code == 2
+    assert "kernel bench runs kernels on an NVIDIA GPU: no driver" in done.stderr
+
+
+# Triton kernels.
+
+
+TRITON = """
+@triton.jit
+def k(x, z, y, scale, n_rows, block: tl.constexpr):
+    rows = tl.program_id(0) * block + tl.arange(0, block)
+    inside = rows < n_rows
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("tl.store(y + rows, tl.load(x + rows, mask=inside) * scale, mask=inside)", 1),
+        ("a = tl.load(x + rows)\nb = a * a + tl.load(z + rows * 2)\ntl.store(y + rows, tl.sqrt(b))", 3),
+        ("a = tl.load(x + rows)\na += 1\nb = n_rows + 1\ntl.store(y + rows, tl.where(a > 0, a, b))", 1),
+        ("tl.store(y + rows, scale * 2 + rows)", 0),
+        ("a = tl.load(x + rows).to(tl.float64)\na = rows\ntl.store(y + rows, a * 2)", 0),
+        ("tl.store(y + rows, tl.sum(tl.load(x + rows)))", None),
+        ("for i in range(3):\n    tl.store(y + rows, tl.load(x + i))", None),
+        ("tl.store(y + rows, tl.rand(7, rows))", None),
+    ],
+)
+def test_arithmetic_of_triton_kernels_is_estimated_where_the_text_tells_it(text, count):
+    """Addresses, masks and what is the same for a block do not count."""
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+    (function,) = ast.parse(TRITON + body).body
+    assert triton_flops(function) == count
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="needs the extra triton")
+def test_triton_kernels_are_timed_as_cuda_kernels(pipeline, tmp_path, on_cpu):
+    for name in ("blocks.py", "blocks_twins.py"):
+        shutil.copy(FILES / name, tmp_path)
+    t = write_source(pipeline, "t", table({"k": "string", "x": "float64", "n": "int64"}, ("a", 1.0, 2), ("b", None, 3)))
+    t.triton_kernel(
+        "blocks.py:scaled", ["x", "n"], {"total": "float64", "positive": "bool"}, "blocks_twins.py:scaled",
+        args={"scale": 2.0}, block=16,
+    ).stage("s")  # fmt: skip
+    t.triton_kernel(
+        "blocks.py:running", "x", {"total": "float64"}, "blocks_twins.py:running", by="k", order_by="n", block=16
+    ).stage("g")
+    t.pipeline.to_yaml(tmp_path / "p.yaml")
+    rows, groups = timed_stages(tmp_path / "p.yaml", "s", "g")
+    assert (rows["kind"], rows["kernel"], rows["read_bytes_per_row"], rows["written_bytes_per_row"]) == (
+        "triton", "scaled", 16, 9,
+    )  # fmt: skip
+    assert (rows["flops_per_row"], rows["flops_by"]) == (2, "estimated from the text")
+    assert (groups["kernel"], groups["flops_per_row"]) == ("running", None)
+    for size in (*rows["sizes"], *groups["sizes"]):
+        assert size["kernel"]["min_s"] > 0
+        assert size["bandwidth_share"] == pytest.approx(size["bytes_per_s"] / 1e10)
+    done = gpuetl("kernel", "bench", tmp_path / "p.yaml", "--rows", "40", "--seconds", "0.01", "--stage", "g")
+    assert done.stdout.splitlines()[1].endswith(
+        "arithmetic is not counted: the text does not tell it, flops_per_row does"
+    )
+
+
+@pytest.mark.gpu
+def test_functions_are_timed_on_a_gpu(functions):
+    done = gpuetl("kernel", "bench", functions, "--rows", "1e4", "--seconds", "0.1", "--json")
+    assert done.exit_code == 0, done.output
+    rows, groups, device = json.loads(done.stdout)["kernels"]
+    assert (rows["device"], groups["device"]) == ("", "")
+    assert device["device"] == json.loads(done.stdout)["device"]["name"]
+    assert all(size["elsewhere"]["min_s"] > 0 for each in (rows, groups, device) for size in each["sizes"])
+    assert all(0 < size["function"]["min_s"] <= size["step"]["median_s"] for size in device["sizes"])
 
 
 @pytest.mark.gpu

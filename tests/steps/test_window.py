@@ -126,13 +126,24 @@ DECAYING = {
     "ewm_mean(x, half_life => interval '1 hour', adjust => true)": [1.0, 5 / 3, None, 37 / 11, 6.813953488372093],
     "ewm_mean(x, span => 3, min_periods => 3)": [None, None, None, 2.75, 5.375],
     "ewm_mean(x, span => 3, adjust => false, min_periods => 1) FILTER (WHERE x <> 2)": [1.0, None, None, 2.5, 5.25],
+    "ewm_var(x, com => 1)": [None, 0.5, None, 2.7, 11.785714285714285],
+    "ewm_var(x, com => 1, bias => true)": [0.0, 0.25, None, 1.6875, 7.734375],
+    "ewm_var(x, com => 1, adjust => true)": [None, 0.5, None, 2.5, 11.071428571428571],
+    "ewm_var(x, com => 1, adjust => true, bias => true)": [0.0, 2 / 9, None, 10 / 7, 62 / 9],
+    "ewm_var(x, com => 1, adjust => true, ignore_nulls => false)": [None, 0.5, None, 69 / 26, 10.202970297029703],
+    "ewm_var(x, half_life => 3600, adjust => true, ignore_nulls => false)": [
+        None, 0.5, None, 2.6538461538461537, 10.722222222222221,
+    ],
+    "ewm_std(x, com => 1)": [None, 0.5**0.5, None, 2.7**0.5, 11.785714285714285**0.5],
+    "ewm_std(x, span => 3, min_periods => 3, bias => true)": [None, None, None, 1.6875**0.5, 7.734375**0.5],
+    "ewm_var(x, alpha => 1)": [None, None, None, None, None],
     "decayed_sum(x, alpha => 0.5)": [1.0, 2.5, None, 5.25, 10.625],
     "decayed_sum(x, span => 3)": [1.0, 2.5, None, 5.25, 10.625],
 }  # fmt: skip
 
 
 def test_means_decay_as_those_of_pandas(source, check):
-    """The adjusted ones are what `Series.ewm(…).mean()` gives."""
+    """Means that are adjusted, and variances by rows, are what pandas and Polars give for a row with a value."""
     hours = [0, 60, 150, 180, 300]
     rows = [(datetime(2024, 1, 1) + timedelta(minutes=at), x) for at, x in zip(hours, [1, 2, None, 4, 8], strict=True)]
     t = source(table({"ts": "timestamp", "x": "float64"}, *rows))
@@ -148,6 +159,8 @@ def test_means_decay_as_those_of_pandas(source, check):
         ("ewm_mean(x, com => -1)", "ewm_mean takes a com of 0 or more, got -1"),
         ("ewm_mean(x, com => 1, ignore_nulls => false)", "ewm_mean takes ignore_nulls => false with adjust => true"),
         ("ewm_mean(x, com => 1, min_periods => 0)", "ewm_mean takes a number of values from 1 as min_periods, got 0"),
+        ("ewm_var(x, alpha => 0.5, bias => 1)", "ewm_var takes bool, got int64"),
+        ("ewm_std(x)", "ewm_std takes one of half_life, span, alpha and com, got none"),
         ("decayed_sum(x, 1, 2)", "decayed_sum takes one of half_life, span and alpha, got half_life and span"),
         ("cum_sum(x, nulls => 'skip')", "cum_sum takes 'keep' or 'carry' as nulls, got 'skip'"),
     ],

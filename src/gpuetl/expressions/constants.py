@@ -5,36 +5,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.dialect import Language, span_of
+from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of
 from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant, Syntax
 from gpuetl.messages import coded
-from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
     DATE,
     FLOAT64,
-    INT64,
     NAMED,
     SQL_NAMES,
     TIME,
     TIMESTAMP,
     DataType,
-    integer_fits,
     parse_type,
 )
 from gpuetl.types.decimal_types import MAX_DIGITS, Number, constant_decimal, exact_decimal, is_decimal
 from gpuetl.types.nested_types import quoted_field
 from gpuetl.types.time_zones import UnknownZone
 
-# Constants and type names in SQL text: intervals, dates and timestamps, CAST's targets, EXTRACT's parts.
+# Constants and type names in SQL text: dates and timestamps, CAST's targets, EXTRACT's parts.
 
 
 SQL_TYPES: dict[Any, str] = {
@@ -60,16 +57,6 @@ EXTRACT_PARTS = {
     "MILLISECOND": "millisecond", "MICROSECOND": "microsecond", "DECADE": "decade", "CENTURY": "century",
     "MILLENNIUM": "millennium", "ERA": "era", "JULIAN": "julian", "YEARWEEK": "yearweek",
 }  # fmt: skip
-
-_MICROSECONDS = {
-    "microsecond": 1, "millisecond": 1000, "second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000,
-    "day": 86_400_000_000, "week": 604_800_000_000,
-}  # fmt: skip
-_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
-_PLURALS = {"centuries": "century", "millennia": "millennium"}
-_DAY = 86_400_000_000
-_INTERVAL = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
-
 
 TEMPORAL_NAMES = {
     DATE: "date", TIME: "time", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset",
@@ -136,78 +123,6 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
     if text in NOT_FINITE and dtype == FLOAT64:
         value = float(text)
     return None if value is None else Constant(value, span=operand.span)
-
-
-class UnknownUnit(ValueError):
-    """An interval in a unit that has no fixed length, or is no unit."""
-
-    @property
-    def hint(self) -> str:
-        """What to write instead."""
-        if str(self).removesuffix("s") in ("month", "quarter", "year"):
-            return "Months have no fixed length: write days here, such as interval '30 days'."
-        units = "weeks, days, hours, minutes, seconds, milliseconds, microseconds."
-        return f"Units: years, quarters, months, {units}"
-
-
-def interval_of(text: str) -> timedelta:
-    """Read amounts with units of a fixed length, such as `90 minutes` or `2 days 3 hours`.
-
-    Raises
-    ------
-    UnknownUnit
-        With the unit.
-    ValueError
-        For text that is no interval, or one too long.
-    """
-    found = calendar_interval_of(text)
-    if isinstance(found, CalendarInterval):
-        raise UnknownUnit(next(name for _, name in _amounts(text) if _unit(name) in _MONTHS))
-    return found
-
-
-def calendar_interval_of(text: str) -> timedelta | CalendarInterval:
-    """Read amounts with units, also months and years, such as `1 year 2 months`.
-
-    Raises
-    ------
-    UnknownUnit, ValueError
-        As `interval_of`; a part of a month is no interval.
-    """
-    months, days, length = Fraction(0), Fraction(0), Fraction(0)
-    for amount, name in _amounts(text):
-        unit = _unit(name)
-        if unit in _MONTHS:
-            months += Fraction(amount) * _MONTHS[unit]
-        elif unit in ("day", "week"):
-            days += Fraction(amount) * (1 if unit == "day" else 7)
-        elif unit in _MICROSECONDS:
-            length += Fraction(amount) * _MICROSECONDS[unit]
-        else:
-            raise UnknownUnit(name)
-    if months.denominator != 1:
-        raise ValueError(coded("GE1112", f"'{text}' is not a whole number of months"))
-    whole = int(days) if months else 0
-    micros = round(length + (days - whole) * _DAY)
-    if not integer_fits(micros, INT64) or abs(months) > MOST_MONTHS or abs(whole) > MOST_MONTHS:
-        raise ValueError(coded("GE1112", f"the interval '{text}' is too long"))
-    return CalendarInterval(int(months), whole, micros) if months else timedelta(microseconds=micros)
-
-
-MOST_MONTHS = 2**31 - 1
-"""Arrow counts months and days in 32 bits."""
-
-
-def _amounts(text: str) -> list[tuple[str, str]]:
-    """Return the amounts of an interval with the names of their units, in lower case."""
-    parts = [(amount, name.lower()) for amount, name in _INTERVAL.findall(text)]
-    if not parts or _INTERVAL.sub("", text):
-        raise ValueError(coded("GE1112", f"'{text}' is not a valid interval"))
-    return parts
-
-
-def _unit(name: str) -> str:
-    return _PLURALS.get(name, name.removesuffix("s"))
 
 
 _NESTED = {

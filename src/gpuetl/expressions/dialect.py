@@ -18,6 +18,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.foreign import missing_word, refuse_signs, refused_word
+from gpuetl.expressions.interval_text import spelled_out
 from gpuetl.expressions.syntax import MAX_OPERATORS
 from gpuetl.messages import coded
 
@@ -37,6 +38,20 @@ class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
     NULL_ORDERING = "nulls_are_last"
+
+    def tokenize(self, sql: str, *args: Any, **options: Any) -> list[Any]:
+        """Split a text into words, with the times in intervals spelled out: the parser keeps `1 day` of `1 day 2:00`.
+
+        Raises
+        ------
+        InvalidExpression
+            For an interval of which the parser would take only a part.
+        """
+        words = list(super().tokenize(sql, *args, **options))
+        for before, word in pairwise(words):
+            if before.token_type == TokenType.INTERVAL and word.token_type == TokenType.STRING:
+                word.text = _spelled_interval(word)
+        return words
 
     class Tokenizer(tokens.Tokenizer):
         """Arrow's type names beside SQL's; `//` divides integers; `all` is a function, no word before an argument."""
@@ -218,7 +233,6 @@ def _refuse_bombs(text: str) -> list[Any]:
     if open_at:
         kind, closing = {"[": ("bracket", "]"), "{": ("brace", "}")}.get(open_at[-1].text, ("parenthesis", ")"))
         raise InvalidExpression(coded("GE1101", f"this {kind} is not closed"), _span(open_at[-1]), f"Write {closing}.")
-    _refuse_intervals(words)
     return words
 
 
@@ -229,15 +243,15 @@ _CLOSING = {
 }
 
 
-def _refuse_intervals(words: list[Any]) -> None:
-    """Refuse an interval's text if the parser would take only a part of it."""
-    for before, token in pairwise(words):
-        if before.token_type != TokenType.INTERVAL or token.token_type != TokenType.STRING:
-            continue
-        if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", token.text):
-            raise InvalidExpression(
-                coded("GE1112", f"'{token.text}' is not a valid interval"), _span(token), "Write interval '90 minutes'."
-            )
+def _spelled_interval(word: Any) -> str:
+    try:
+        text = spelled_out(word.text) if ":" in word.text else str(word.text)
+    except ValueError as error:
+        raise InvalidExpression(str(error), _span(word), "Write interval '90 minutes'.") from None
+    if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", text):
+        message = coded("GE1112", f"'{word.text}' is not a valid interval")
+        raise InvalidExpression(message, _span(word), "Write interval '90 minutes'.")
+    return text
 
 
 def _span(token: Any) -> Span:

@@ -3530,7 +3530,7 @@ class Methods:
     def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
-        Nulls are kept, or, with `ignore_nulls`, their rows not counted.
+        Nulls are kept, or, with `ignore_nulls` or IGNORE NULLS, their rows not counted.
 
         A window function: for `window`, and `over` of groups in order.
 
@@ -3826,6 +3826,27 @@ class Methods:
         Example: `col("x").ewm_mean(half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("ewm_mean", (self,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+
+    def ewm_var(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The variance of the values so far, weighted as in ewm_mean, with its options.
+
+        It is unbiased, as that of a sample; `bias => true` leaves that correction out. Null where one value has all of
+        the weight, as the first has; 0 with bias.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").ewm_var(alpha=0.5)` is `[None, 0.5, None, 2.7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("ewm_var", (self,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+
+    def ewm_std(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The root of ewm_var.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").ewm_std(alpha=0.5, bias=True)` is `[0.0, 0.5, None, 1.299038105676658]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("ewm_std", (self,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
     def decayed_sum(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
         """y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.

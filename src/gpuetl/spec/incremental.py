@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any, Protocol, TypedDict
 
 from gpuetl.errors import Problems
-from gpuetl.expressions.constants import interval_of
+from gpuetl.expressions.interval_text import interval_of
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded

@@ -164,7 +164,7 @@ def _float(value: Any) -> float:
 
 
 def _interval(value: Any) -> Any:
-    from gpuetl.expressions.constants import interval_of
+    from gpuetl.expressions.interval_text import interval_of
 
     if not isinstance(value, str):
         return value if isinstance(value, timedelta) else _refuse()

@@ -1,8 +1,9 @@
-"""Means and sums in which earlier rows weigh less: their arguments, and means by the sums that engines have."""
+"""Means, variances and sums in which earlier rows weigh less: their arguments, and how they come from what engines have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from math import inf
 from typing import Any
@@ -77,6 +78,12 @@ def ewm_type(args: Sequence[Expr]) -> Typing:
     return [*types, BOOL, BOOL, INT64][: len(args)], FLOAT64
 
 
+def ewm_moment_type(args: Sequence[Expr]) -> Typing:
+    """What a mean takes, and a boolean."""
+    fixed(BOOL, returns=BOOL)(args[8:])
+    return [*ewm_type(args[:8])[0], BOOL][: len(args)], FLOAT64
+
+
 def _is_positive(value: Any) -> bool:
     return value > timedelta(0) if isinstance(value, timedelta) else 0 < value < inf
 
@@ -89,8 +96,7 @@ def plain_mean(call: Call) -> Expr:
         return call
     if not all(isinstance(option, Literal) for option in options):  # a parameter that has no value yet
         return call
-    if isinstance(com, Literal) and com.value is not None:
-        alpha = Literal(1 / (1 + com.value), FLOAT64)
+    alpha = _alpha_of(alpha, com)
     weights = without_last_absent((half_life, span, alpha))
     result: Expr = Call(call.function, (x, *weights), FLOAT64)
     null = Call(table_entry("scalar", "is_null"), (x,), BOOL)
@@ -103,11 +109,31 @@ def plain_mean(call: Call) -> Expr:
             for value in (x, Literal(1.0, FLOAT64))
         ]
         result = _case(known, Call(table_entry("scalar", "divide"), tuple(parts), FLOAT64))
-    if isinstance(least, Literal) and least.value is not None:
-        count = Call(table_entry("window", "cum_count"), (x,), INT64)
-        enough = Call(table_entry("scalar", "greater_equal"), (count, Literal(least.value, INT64)), BOOL)
-        result = _case(enough, result)
-    return result
+    return _with_enough(result, x, least)
+
+
+def plain_moment(call: Call) -> Expr:
+    """Return a decaying variance or deviation without com and min_periods."""
+    x, half_life, span, alpha, com, adjust, ignore_nulls, least, bias = [*call.args, *[ABSENT] * 8][:9]
+    if not all(isinstance(option, Literal) for option in (com, least)):  # a parameter that has no value yet
+        return call
+    weights = half_life, span, _alpha_of(alpha, com)
+    options = without_last_absent((*weights, ABSENT, adjust, ignore_nulls, ABSENT, bias))
+    return _with_enough(replace(call, args=(x, *options)), x, least)
+
+
+def _alpha_of(alpha: Expr, com: Expr) -> Expr:
+    """Return alpha, also where it is given as `com`."""
+    return Literal(1 / (1 + com.value), FLOAT64) if isinstance(com, Literal) and com.value is not None else alpha
+
+
+def _with_enough(result: Expr, x: Expr, least: Expr) -> Expr:
+    """Return a result, null before x has had so many values."""
+    if not isinstance(least, Literal) or least.value is None:
+        return result
+    count = Call(table_entry("window", "cum_count"), (x,), INT64)
+    enough = Call(table_entry("scalar", "greater_equal"), (count, Literal(least.value, INT64)), BOOL)
+    return _case(enough, result)
 
 
 def _case(condition: Expr, value: Expr, *otherwise: Expr) -> Expr:

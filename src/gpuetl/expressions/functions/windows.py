@@ -1,6 +1,6 @@
 """Window functions: one value a row, from the rows of its group in the order of `order_by`.
 
-cum_*, ewm_mean and decayed_sum give null where x is null and skip it; NaN poisons what follows in the group.
+cum_*, ewm_* and decayed_sum give null where x is null and skip it; NaN poisons what follows in the group.
 A frame is the current row and those before it: a number of rows, or an interval, its far end included.  It may have both
 ends: `rows => [-2, 2]` counts rows, and `range => [INTERVAL '-1 hour', INTERVAL '1 hour']` or `range => [-5, 5]` compares the
 first key of order_by, rows that tie included.  NULL is an end of the group.  `centered` puts a number of rows around the row.
@@ -24,7 +24,7 @@ from gpuetl.expressions.functions.aggregates import (
     selected_type,
     total_type_of,
 )
-from gpuetl.expressions.functions.decays import decayed_type, ewm_type, plain_mean
+from gpuetl.expressions.functions.decays import decayed_type, ewm_moment_type, ewm_type, plain_mean, plain_moment
 from gpuetl.expressions.functions.frames import PARAMETERS, framed, plain_frame
 from gpuetl.expressions.functions.function import (
     Function,
@@ -204,7 +204,7 @@ FUNCTIONS = (
     Window("ntile", "n!", ntile_type, "The tile, from 1, when the group's rows are dealt to n equal tiles; the first ones get the rest.",
            "ntile(3)", [1, 1, 2, 3]),
     Window("lag", "x offset?! default? ignore_nulls?!", shift_type,
-           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls`, "
+           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls` or IGNORE NULLS, "
            "their rows not counted.", "lag(x)", [None, 1, 2, None]),
     Window("lead", "x offset?! default? ignore_nulls?!", shift_type, "x of the row `offset` (1) rows after, as in lag.",
            "lead(x, ignore_nulls => true)", [2, 4, 4, None]),
@@ -269,6 +269,12 @@ FUNCTIONS = (
            "a row.  `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told "
            "otherwise; with it, `ignore_nulls => false` counts rows of nulls.  Null before `min_periods` values.",
            "ewm_mean(x, half_life => interval '1 hour')", [1.0, 1.5, None, 3.375], rewrite=plain_mean),
+    Window("ewm_var", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?! bias?!", ewm_moment_type,
+           "The variance of the values so far, weighted as in ewm_mean, with its options.  It is unbiased, as that of a sample; "
+           "`bias => true` leaves that correction out.  Null where one value has all of the weight, as the first has; 0 with bias.",
+           "ewm_var(x, alpha => 0.5)", [None, 0.5, None, 2.7], rewrite=plain_moment),
+    Window("ewm_std", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?! bias?!", ewm_moment_type,
+           "The root of ewm_var.", "ewm_std(x, alpha => 0.5, bias => true)", [0.0, 0.5, None, 1.6875**0.5], rewrite=plain_moment),
     Window("decayed_sum", "x half_life?! span?! alpha?!", decayed_type, "y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
     Window("session_id", "gap!", gap_type,
@@ -280,7 +286,8 @@ FUNCTIONS = (
 SKIPPING = frozenset(
     f.name
     for f in FUNCTIONS
-    if f.name.startswith(("cum_", "rolling_")) or f.name in ("ewm_mean", "decayed_sum", "first", "last")
+    if f.name.startswith(("cum_", "rolling_"))
+    or f.name in ("ewm_mean", "ewm_var", "ewm_std", "decayed_sum", "first", "last")
 )
 """Those that take FILTER: they skip nulls, or rows that are not `only`."""
 

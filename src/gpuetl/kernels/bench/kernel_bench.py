@@ -16,9 +16,12 @@ from gpuetl.kernels.bench.kernel_clock import ClockedMachine, Seconds, clocked, 
 from gpuetl.kernels.bench.kernel_work import KernelWork, work_of
 from gpuetl.kernels.bench.pipeline_part import PipelinePart, part_around, sampled_rows
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Project
+from gpuetl.plan.nodes.project import passing
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 SIZES = (10_000, 1_000_000, 10_000_000)
 """Rows that the part of the pipeline gets."""
@@ -59,7 +62,7 @@ class SizeTimes:
 
 @dataclass(frozen=True)
 class KernelBench:
-    """One kernel's times, and what limits them."""
+    """One kernel's times, and what limits them; `kind` is cuda or triton."""
 
     stage: str
     step: int
@@ -72,6 +75,7 @@ class KernelBench:
     neighbours: str
     one_row: SizeTimes
     sizes: tuple[SizeTimes, ...]
+    kind: str = "cuda"
 
     def bytes_per_s(self, size: SizeTimes) -> float | None:
         """Return the rate at which the declared columns are read and written in the least time of the kernel."""
@@ -99,7 +103,7 @@ class KernelBench:
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
         return {
-            "stage": self.stage, "step": self.step, "kernel": self.kernel, "file": self.file,
+            "kind": self.kind, "stage": self.stage, "step": self.step, "kernel": self.kernel, "file": self.file,
             "read_bytes_per_row": self.work.read_bytes, "written_bytes_per_row": self.work.written_bytes,
             "flops_per_row": self.work.flops_per_row, "flops_by": self.work.flops_by, "float_type": self.float_type,
             "peak_flops_per_s": self.peak_per_s, "neighbours": self.neighbours,
@@ -124,9 +128,13 @@ def share(rate: float | None, limit: float | None) -> float | None:
 
 
 def bench_kernel(
-    plan: Plan, kernel: Node, machine: Machine, device: DeviceLimits, sizes: Iterable[int], budget_s: float = BUDGET_S
-) -> KernelBench:
+    plan: Plan, kernel: Node, machine: Machine, device: DeviceLimits, sizes: Iterable[int], budget_s: float = BUDGET_S,
+    cpu_budget_s: float | None = None,
+) -> KernelBench:  # fmt: skip
     """Time a kernel of a plan on the pipeline's own rows, which are repeated up to each size.
+
+    `budget_s` is how long a measurement is repeated.  The CPU is left out of a size for which it would take longer than
+    `cpu_budget_s`, by default as long.
 
     Raises
     ------
@@ -137,7 +145,7 @@ def bench_kernel(
     """
     part = part_around(plan, kernel)
     own, clock = clocked(machine)
-    runner = PartRunner(part, sampled_rows(plan, part), CudfBackend(own), clock, budget_s)
+    runner = PartRunner(part, sampled_rows(plan, part), CudfBackend(own), clock, budget_s, cpu_budget_s)
     operation, work = part.kernel, work_of(part.kernel)
     types = [*(operation.source.schema[name] for name in operation.reads), *operation.outputs.values()]
     float_type, peak = device.arithmetic_per_s(types)
@@ -146,18 +154,28 @@ def bench_kernel(
     one_row = runner.on_device(runner.frame_of(1))
     return KernelBench(
         kernel.origin.name, kernel.origin.step, contract.entry, str(file), device, work, float_type, peak, part.text,
-        one_row, tuple(runner.times(sizes)),
+        one_row, tuple(runner.times(sizes)), "triton" if isinstance(contract, TritonKernel) else "cuda",
     )  # fmt: skip
+
+
+def alone_of(operation: Any) -> Any:
+    """Return a kernel's step on the columns that it needs, without those that pass by."""
+    source = operation.inputs[0]
+    (needed,) = operation.needs(frozenset(operation.outputs))
+    columns = passing(source.schema.select([name for name in source.schema if name in needed]))
+    return operation.with_inputs([Project(source=source, columns=columns, origin=operation.origin)])
 
 
 class PartRunner:
     """Runs a part of a pipeline on rows that are repeated up to a size."""
 
     def __init__(
-        self, part: PipelinePart, rows: pa.Table, backend: CudfBackend, clock: ClockedMachine, budget_s: float
-    ) -> None:
+        self, part: PipelinePart, rows: pa.Table, backend: CudfBackend, clock: ClockedMachine, budget_s: float,
+        cpu_budget_s: float | None = None,
+    ) -> None:  # fmt: skip
         self.part, self.backend, self.clock, self.budget_s = part, backend, clock, budget_s
-        self.oracle, self.rows = load_backend(ORACLE), rows
+        self.cpu_budget_s = budget_s if cpu_budget_s is None else cpu_budget_s
+        self.oracle, self.rows, self.cpu_is_warm = load_backend(ORACLE), rows, False
         self.sample = backend.from_arrow(rows)
 
     def frame_of(self, rows: int) -> Any:
@@ -175,7 +193,7 @@ class PartRunner:
             except MemoryError:
                 yield SizeTimes(rows, 0, 0)
                 continue
-            if cpu_s_per_row * rows <= self.budget_s:
+            if cpu_s_per_row * rows <= self.cpu_budget_s:
                 found = self.on_host(frame, found)
                 took = [seconds.all[0] for seconds in (found.twin, found.pipeline_on_cpu) if seconds]
                 cpu_s_per_row = max([cpu_s_per_row, *(seconds / max(rows, 1) for seconds in took)])
@@ -188,9 +206,10 @@ class PartRunner:
         given = self.through(before, frame)
         rows_out = backend.run(operation, given).rows
         kernel = self.kernel_times(given)
-        step = timed(lambda: backend.run(operation, given), self.budget_s)
-        host = backend.to_arrow(given)
-        copies = timed(lambda: self.copied(host), self.budget_s)
+        step = timed(lambda: backend.run(operation, given), self.budget_s, warm=True)
+        alone = alone_of(operation)
+        host = backend.to_arrow(given.select(tuple(alone.inputs[0].schema)))
+        copies = timed(lambda: self.copied(alone, host), self.budget_s, warm=True)
         whole = timed(lambda: self.through(self.part.chain, frame), self.budget_s)
         return SizeTimes(rows, given.rows, rows_out, kernel, step, copies, None, whole)
 
@@ -203,15 +222,14 @@ class PartRunner:
                 self.backend.run(self.part.kernel, given)
             found.append(self.clock.device_seconds())
 
-        timed(measured, self.budget_s)
+        timed(measured, self.budget_s, warm=True)
         times = [seconds for seconds in (found[1:] or found) if seconds is not None]
         return Seconds(tuple(times)) if times else None
 
-    def copied(self, host: pa.Table) -> None:
+    def copied(self, alone: Any, host: pa.Table) -> None:
         """Copy the kernel's inputs to the device, run its step, and copy its outputs back."""
-        operation = self.part.kernel
-        result = self.backend.run(operation, self.backend.from_arrow(host))
-        self.backend.to_arrow(result.select(tuple(operation.outputs)))
+        result = self.backend.run(alone, self.backend.from_arrow(host))
+        self.backend.to_arrow(result.select(tuple(alone.outputs)))
 
     def through(self, chain: Iterable[Node], frame: Any) -> Any:
         """Run operations one after another."""
@@ -231,8 +249,10 @@ class PartRunner:
             return result
 
         given = through(before)
-        twin = timed(lambda: oracle.run(operation, given), self.budget_s)
-        whole = timed(lambda: through(self.part.chain), self.budget_s)
+        warm = self.cpu_is_warm
+        twin = timed(lambda: oracle.run(operation, given), self.budget_s, warm)
+        whole = timed(lambda: through(self.part.chain), self.budget_s, warm)
+        self.cpu_is_warm = True
         return SizeTimes(
             found.source_rows, found.rows, found.rows_out, found.kernel, found.step, found.with_copies, twin,
             found.pipeline, whole,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.engines.pandas.columns.column import storage_type
+from gpuetl.kernels.bench.triton_work import triton_flops
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import KernelReduction
 from gpuetl.records import dataclass
@@ -16,6 +17,7 @@ from gpuetl.types.data_types import DataType
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch
 from gpuetl.user_kernels.cuda_headers import COMMENTS
 from gpuetl.user_kernels.kernel_code import KernelCode
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 MASK_BYTES = 1 / 8
 """A validity bit."""
@@ -73,6 +75,8 @@ def estimated_flops(operation: Node) -> float | None:
     compiler fuses and removes operations, and a sine takes dozens.
     """
     contract: Any = getattr(operation, "contract", None)
+    if isinstance(contract, TritonKernel):
+        return None if contract.declared is None else triton_flops(contract.declared)
     if isinstance(contract, KernelCode):
         texts: Iterable[str] = (text for name, text in contract.snippets.items() if name != "identity")
         if isinstance(operation, KernelReduction):  # once for a group

@@ -170,7 +170,7 @@ run.
 | command or option | does |
 |---|---|
 | `gpuetl kernel check FILE` | compares every kernel with its twin on a GPU |
-| `gpuetl kernel bench FILE` | times every kernel on a GPU: see [what a kernel pays](kernels.md#when-a-kernel-pays) |
+| `gpuetl kernel bench FILE` | times every kernel: see [what a kernel pays](kernels.md#when-a-kernel-pays) |
 | `gpuetl kernel build FILE` | compiles kernels before a run, without a GPU: see [compiled kernels](kernels.md) |
 | `gpuetl run FILE --sanitize` | finds writes outside of a kernel's outputs |
 | `gpuetl run FILE --kernel-timeout 60` | ends a run whose kernel takes longer than 60 seconds |

@@ -100,6 +100,8 @@ checks that two calls give the same, and that the result of a row does not depen
 without `order_by`, it checks that the order of rows does not matter. On a machine with a GPU it also compares functions
 over cuDF frames with their references, on ordinary values: the two libraries treat NaN in different ways. Functions over pandas and Arrow frames need no GPU for this.
 
+`gpuetl kernel bench FILE` [times the function](kernels.md#triton-kernels-and-python-functions) on partitions of several sizes.
+
 In Python:
 
 ```python

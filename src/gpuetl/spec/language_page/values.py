@@ -139,6 +139,7 @@ These rules hold on every engine.
 | division | `/` gives a float64. `//` and `%` truncate toward zero, and give null for a divisor of 0. |
 | casts | A cast is exact or an error. TRY_CAST gives null instead. |
 | mean | The mean of integers or decimals is the float64 nearest to the exact result: of 0.05 and 0.07 it is 0.06. |
+| intervals | `INTERVAL '90 minutes'`, `'1h30m'`, `'2:30:00'` and `'1 year 2 months'` are intervals, with DuckDB's names of units: `m` is a minute, `mon` a month. Months follow the calendar: January 31 and one month is the last day of February. |
 | mean of durations | It is a duration, rounded half to even to the microsecond. |
 | variance, quantile | Variances have ddof 1. Quantiles are exact, with linear interpolation. |
 | sort | Sorts are stable. Nulls come last, unless you write `nulls first`. Strings compare by their UTF-8 bytes. |

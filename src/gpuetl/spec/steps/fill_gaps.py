@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from gpuetl.expressions.build import col, when
-from gpuetl.expressions.constants import UnknownUnit, calendar_interval_of
 from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.expressions.resolve import formula
 from gpuetl.expressions.syntax import Constant

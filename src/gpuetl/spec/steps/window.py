@@ -12,7 +12,7 @@ from gpuetl.expressions.functions.frames import NUMBERS, TIMES, frame_of
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
 from gpuetl.expressions.scope import GROUP_WINDOWS
-from gpuetl.expressions.syntax import Apply, parts
+from gpuetl.expressions.syntax import Apply
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
@@ -60,7 +60,7 @@ class Window(Step):
         """Project the arguments, compute windows and aggregates of groups, project the expressions over them."""
         schema = source.schema
         by, of_groups = groups_of(context, self.by, schema)
-        order, in_order = order_of(context, self.order_by, schema)
+        order, in_order = order_of(context, self.order_by, schema, nested=True)
         keys = {**of_groups, **in_order}
         if keys and self.state == "keep":
             message = coded("GE1551", "state: keep takes columns in by and order_by, not expressions")
@@ -216,7 +216,7 @@ def later_rows(call: Call) -> str:
 
 def names_of_calls(formula: Formula) -> set[str]:
     """Return the names of the functions that an expression calls."""
-    return {part.function for part in parts(formula.syntax) if isinstance(part, Apply)}
+    return {part.function for part in formula.parts if isinstance(part, Apply)}
 
 
 def measured_by(call: Call) -> str:

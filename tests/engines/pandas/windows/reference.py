@@ -6,7 +6,7 @@ as the place of its first row in the segment.
 
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
-from math import fsum, inf, isfinite, isnan, nan, prod, sqrt
+from math import expm1, fsum, inf, isfinite, isnan, log, nan, prod, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -223,6 +223,57 @@ def averaged(xs: Column, alpha: float) -> Column:
             y = (1 - alpha) * y + alpha * x
         result.append(None if x is None else y)
     return result
+
+
+def ewm_var(
+    xs: Column,
+    times: Times,
+    half_life: float | None = None,
+    span: float | None = None,
+    alpha: float | None = None,
+    adjust: bool = False,
+    ignore_nulls: bool = True,
+    bias: bool = False,
+) -> Column:
+    """By the weights of all rows so far, each row's own sums."""
+    result: Column = []
+    weights: list[float] = []
+    counted_at = 0
+    for row, x in enumerate(xs):
+        own_times = times if half_life is not None else None
+        timed = own_times is not None
+        now = row if own_times is None else own_times[row]
+        if x is None or now is None:
+            result.append(None)
+            if adjust and not ignore_nulls and not timed:
+                left = 1 - (alpha or 2 / ((span or 1) + 1)) if half_life is None else 2.0 ** (-1 / half_life)
+                weights = [weight * left for weight in weights]
+            weights.append(0.0)
+            continue
+        share = alpha or 2 / ((span or 1) + 1)
+        if half_life is not None:
+            share = -expm1(-((now - counted_at) / 1e6 if timed else 1.0) / half_life * log(2))
+        left = 1 - share
+        begins = not any(xs[at] is not None and (own_times is None or own_times[at] is not None) for at in range(row))
+        counted_at = now
+        weights = [*(weight * left for weight in weights), 1.0 if adjust or begins else share]
+        result.append(_weighted_variance([x if x is not None else 0.0 for x in xs[: row + 1]], weights, bias))
+    return result
+
+
+def _weighted_variance(xs: Sequence[float], weights: Sequence[float], bias: bool) -> Any:
+    total, pairs = sum(weights), 2 * sum(a * b for i, a in enumerate(weights) for b in weights[:i])
+    if not bias and pairs / total < 2.0**-900:
+        return None
+    if not all(isfinite(x) for x in xs):
+        return nan
+    mean = sum(x * w for x, w in zip(xs, weights, strict=True)) / total
+    squares = sum((x - mean) ** 2 * w for x, w in zip(xs, weights, strict=True))
+    return squares / (total if bias else pairs / total)
+
+
+def ewm_std(xs: Column, times: Times, *arguments: Any) -> Column:
+    return [None if value is None else value**0.5 for value in ewm_var(xs, times, *arguments)]
 
 
 def decayed_sum(xs: Column, times: Times, half_life: float) -> Column:

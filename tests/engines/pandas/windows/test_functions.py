@@ -372,9 +372,15 @@ def test_a_rolling_sum_fits_although_its_partial_sums_do_not():
 @pytest.mark.parametrize("name", sorted(WINDOW_FUNCTIONS))
 def test_no_rows_give_no_rows(name):
     rows = segmented([], times=[])
-    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5], "ntile": [2], "nth_value": [2]}.get(
-        name, []
-    )
+    parameters = {
+        "ewm_mean": [1.0],
+        "ewm_var": [1.0],
+        "ewm_std": [1.0],
+        "decayed_sum": [1.0],
+        "session_id": [5],
+        "ntile": [2],
+        "nth_value": [2],
+    }.get(name, [])
     parameters = [rows.segments.frame_starts_by_rows(3)] if name.startswith("rolling") else parameters
     parameters += [0.5] if name == "rolling_quantile" else []
     columns = [] if name in WITHOUT_COLUMN else [column([])] * (1 + (name in PAIRS))
@@ -469,8 +475,10 @@ def tolerances(xs, name, expected):
     """
     finite = [[abs(x) for x in segment if x is not None and isfinite(x)] for segment in xs]
     sizes = [sum(f) for x, f in zip(xs, finite, strict=True) for _ in x]
-    if name == "rolling_var":
+    if name in ("rolling_var", "ewm_var"):
         sizes = [size**2 for size in sizes]
+    if name == "ewm_std":  # the root of what cancels
+        sizes = [size * 2.0**26 for size in sizes]
     if name in ("cum_prod", "pct_change"):
         sizes = [1 + abs(value) if value is not None and isfinite(value) else 0.0 for value in expected]
     counts = [len(x) for x in xs for _ in x]
@@ -503,6 +511,8 @@ ROUNDED = {
     "rolling_quantile",
     "cum_mean",
     "ewm_mean",
+    "ewm_var",
+    "ewm_std",
     "decayed_sum",
     "interpolate",
     "pct_change",
@@ -522,6 +532,13 @@ PARAMETERS = {
     "ewm_mean": st.tuples(HALF_LIVES)
     | st.tuples(st.none(), st.sampled_from([1.0, 1.5, 30.0]))
     | st.tuples(st.none(), st.none(), st.sampled_from([1e-9, 0.3, 1.0])),
+    **dict.fromkeys(
+        ("ewm_var", "ewm_std"),
+        st.tuples(st.sampled_from([3.0, 3600.0]), st.none(), st.none(), st.booleans(), st.booleans(), st.booleans())
+        | st.tuples(
+            st.none(), st.sampled_from([1.0, 1.5, 30.0]), st.none(), st.booleans(), st.booleans(), st.booleans()
+        ),
+    ),
     "decayed_sum": st.tuples(HALF_LIVES),
     "session_id": st.tuples(st.integers(0, 50) | st.integers(0, 2**64)),
 }

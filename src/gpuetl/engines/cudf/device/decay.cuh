@@ -1,4 +1,4 @@
-// What decaying means and sums fold; see windows.cuh.
+// What decaying means and sums fold; see windows.cuh.  decayed_moments.cuh has the variances.
 //
 // How much has decayed between rows that are combined is a matter of the first of the later ones: of the time since the
 // row with a value before it.  So it is calculated once a row, where rows are combined half a dozen times.

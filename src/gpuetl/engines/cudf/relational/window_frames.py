@@ -83,7 +83,7 @@ def state_bytes(folds: Sequence[Fold]) -> int:
 # The sorted rows that window functions see, and kernels over them.
 
 
-HEADERS = ("reductions.cuh", "decay.cuh", "frames.cuh")
+HEADERS = ("reductions.cuh", "decayed_moments.cuh", "frames.cuh")
 MARKS = ["const uint8_t* groups", "const uint8_t* runs"]
 
 

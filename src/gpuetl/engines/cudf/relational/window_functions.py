@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gpuetl.engines.cudf.columns.vector import has_bytes
+from gpuetl.engines.cudf.relational.window_decays import decayed_sum, ewm_mean, ewm_variance
 from gpuetl.engines.cudf.relational.window_steps import (
     FIRST_ROW,
     LAST_ROW,
@@ -27,7 +26,6 @@ from gpuetl.engines.cudf.relational.window_steps import (
     Values,
     WindowCall,
     length_in,
-    unit,
 )
 from gpuetl.expressions.functions.frames import Frame, frame_of, units_of
 from gpuetl.expressions.ir import Column
@@ -368,11 +366,7 @@ def pct_change(call: WindowCall) -> CallPlan:
     return Values(PerRow("relative_change", (call.x.name,), (FIRST_ROW,), (), (call.offset,), FLOAT64))
 
 
-# Means and sums that decay, and sessions: what depends on the time since the row before.
-
-
-MOST_HALVINGS = 1e300
-"""In a unit of time: infinitely many would be NaN in none."""
+# Sessions: what depends on the time since the row before.
 
 
 def session_id(call: WindowCall) -> CallPlan:
@@ -381,59 +375,6 @@ def session_id(call: WindowCall) -> CallPlan:
     gap = length_in(call.time, call.constant("gap", None))
     fold = Fold("Count<Breaks<Times<{0}>>>", (call.time.name,), INT64, (gap,), state_bytes=4)
     return Values(Scan(fold), null_where=(call.time.name,))
-
-
-def ewm_mean(call: WindowCall) -> CallPlan:
-    """Average with weights that decay by time, by rows, or by a share a row."""
-    return weighted(call, mean=True)
-
-
-def decayed_sum(call: WindowCall) -> CallPlan:
-    """Add with weights that decay by time, by rows, or by a share a row."""
-    return weighted(call, mean=False)
-
-
-def weighted(call: WindowCall, mean: bool) -> CallPlan:
-    """Return the decay by a half-life, a span or an alpha."""
-    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
-    if half_life is not None:
-        return decay_plan(call, half_life, mean)
-    weight = alpha if span is None else 2 / (span + 1)
-    return decayed(call, None, by_row(1 - weight, weight), mean)
-
-
-def decay_plan(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
-    """Return the decay by a half-life: an interval, or a number of seconds where rows have a time, else of rows."""
-    length = half_life / timedelta(seconds=1) if isinstance(half_life, timedelta) else float(half_life)
-    if call.time is not None:
-        return decayed(call, call.time, by_seconds(length, unit(call.time)), mean)
-    return decayed(call, None, by_row(math.exp2(-1 / length), -math.expm1(-1 / length * math.log(2))), mean)
-
-
-def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> CallPlan:
-    """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
-    of = "Timed<{0}, Times<{1}>>" if time else "Untimed<{0}>"
-    columns = (call.x.name, time.name) if time else (call.x.name,)
-    struct = f"Decayed<{of}, {decay}, {'DecayedMean' if mean else 'DecayedSum'}>"
-    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48 if mean else 32)), null_where=columns)
-
-
-def by_seconds(half_life: float, micros: int) -> str:
-    """Return the C++ type of a decay by a time that counts so many microseconds.
-
-    A half-life below any of them leaves nothing after one.
-    """
-    return f"BySeconds<{bits(max(-micros / 1e6 / half_life, -MOST_HALVINGS))}>"
-
-
-def by_row(left: float, weight: float) -> str:
-    """Return the C++ type of a decay that is the same at each row."""
-    return f"ByRow<{bits(left)}, {bits(weight)}>"
-
-
-def bits(value: float) -> str:
-    """Return the bits of a float as a C++ constant."""
-    return f"{struct.unpack('<Q', struct.pack('<d', value))[0]}ULL"
 
 
 __all__ = ["WINDOW_FUNCTIONS", "WindowCall"]
@@ -477,6 +418,8 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "rolling_first": frame_edge("FirstMet"),
     "rolling_last": frame_edge("LastMet"),
     "ewm_mean": ewm_mean,
+    "ewm_var": ewm_variance,
+    "ewm_std": partial(ewm_variance, root=True),
     "decayed_sum": decayed_sum,
     "session_id": session_id,
 }

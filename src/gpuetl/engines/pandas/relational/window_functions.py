@@ -18,10 +18,14 @@ from gpuetl.engines.pandas.columns.column import Masked, greatest_of, least_of
 from gpuetl.engines.pandas.expressions.means import nearest_floats, nearest_integers
 from gpuetl.engines.pandas.relational.frame_order import frame_count_distinct, frame_median, frame_quantile
 from gpuetl.engines.pandas.relational.segmented_scans import integer_frame_sums
-from gpuetl.engines.pandas.relational.window_frames import (
-    add,
+from gpuetl.engines.pandas.relational.window_decays import (
+    decayed_deviation,
     decayed_mean,
     decayed_sum,
+    decayed_variance,
+)
+from gpuetl.engines.pandas.relational.window_frames import (
+    add,
     filled,
     filled_floats,
     frame_correlation,
@@ -188,6 +192,8 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "diff": difference,
     "pct_change": relative_change,
     "ewm_mean": decayed_mean,
+    "ewm_var": decayed_variance,
+    "ewm_std": decayed_deviation,
     "decayed_sum": decayed_sum,
     "session_id": session_number,
     "rolling_count": frame_count,

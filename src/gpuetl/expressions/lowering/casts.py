@@ -1,0 +1,44 @@
+"""Lower casts, parts of timestamps, and time zones."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.constants import EXTRACT_PARTS, cast_target, constant_form, converted
+from gpuetl.expressions.dialect import span_of
+from gpuetl.expressions.lowering.lowering import Handler, Lowering
+from gpuetl.expressions.syntax import Apply, CastTo, Syntax
+from gpuetl.messages import coded
+
+
+def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
+    target, operand = cast_target(node), lowering.lower(node.this)
+    lenient = isinstance(node, exp.TryCast)
+    try:
+        constant = None if lenient else converted(operand, target)
+    except ValueError as error:
+        raise InvalidExpression(str(error), operand.span, f"Write it like {constant_form(target)}.") from None
+    return constant or CastTo(operand, target, lenient, span=span_of(node))
+
+
+def _extract(lowering: Lowering, node: exp.Extract) -> Syntax:
+    part = EXTRACT_PARTS.get(node.this.name.upper())
+    if part is None:
+        have = ", ".join(sorted(name.lower() for name in EXTRACT_PARTS))
+        raise InvalidExpression(
+            coded("GE1106", f"extract has no part '{node.this.name.lower()}'"), span_of(node), f"Parts: {have}."
+        )
+    return Apply(part, (lowering.lower(node.expression),), span=span_of(node))
+
+
+def _at_time_zone(lowering: Lowering, node: exp.AtTimeZone) -> Syntax:
+    return Apply("at_time_zone", (lowering.lower(node.this), lowering.lower(node.args["zone"])), span=span_of(node))
+
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Extract: _extract,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.AtTimeZone: _at_time_zone,
+}
