@@ -18,7 +18,11 @@ from gpuetl.types.schema import Schema, free_name
 
 
 def order_of(
-    context: Context, order: Sequence[Order], schema: Schema, of: str = "", taken: Container[str] = (),
+    context: Context,
+    order: Sequence[Order],
+    schema: Schema,
+    of: str = "",
+    taken: Container[str] = (),
     nested: bool = False,
 ) -> tuple[tuple[SortKey, ...], dict[str, Expr]]:
     """Return the plan's sort keys, and the expressions among them by the columns that are to hold their values.
@@ -56,7 +60,9 @@ def groups_of(context: Context, by: Sequence[str], schema: Schema) -> tuple[tupl
 
     As in `order_of`, a text that is a column is that column.
     """
-    keys, computed = order_of(context, [Order(str(name), node=getattr(name, "node", None)) for name in by], schema, nested=True)
+    keys, computed = order_of(
+        context, [Order(str(name), node=getattr(name, "node", None)) for name in by], schema, nested=True
+    )
     return tuple(dict.fromkeys(key.column for key in keys)), computed
 
 
