@@ -48,13 +48,15 @@ bin, and `aggregate` adds the partitions up.
 HEAD = """# Kernels by example
 
 One complete example for each kind of kernel. Each has a naive, an optimised and a fused version, which give the same rows. They
-are the files of `examples/kernels`, and run on the flights of this repository:
+are the files of `examples/kernels`, and run on the flights of this repository. Start in its root:
 
 ```console
 $ gpuetl run examples/kernels/stencil.yaml           # not run here
 $ gpuetl kernel check examples/kernels/stencil.yaml  # not run here
 $ gpuetl kernel bench examples/kernels/stencil.yaml  # not run here
 ```
+
+Without a GPU, `run` computes the twins on the CPU, and the rows are the same. `check` and `bench` need a GPU.
 
 [When a kernel pays](kernels.md#when-a-kernel-pays) says what the columns of the tables mean. `python tests/benchmarks/kernels.py`
 measures all examples on the GPU of a machine, and `python tests/benchmarks/render.py` writes this page from the result.
