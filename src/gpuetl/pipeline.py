@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -395,8 +396,22 @@ def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: s
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=PurePath(file.name).stem)
+    stem = PurePath(file.name).stem
+    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=stem, twin=twin_of(file))
     return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
+
+
+def twin_of(file: FilePath) -> str:
+    """Return the name of another pipeline's file on this machine that differs in `.yaml` and `.yml` alone, if any."""
+    other = {".yaml": ".yml", ".yml": ".yaml"}.get(PurePath(file.name).suffix)
+    if other is None or not isinstance(file, Path):
+        return ""
+    twin = file.with_suffix(other)
+    try:
+        is_pipeline = twin.is_file() and re.search(r"^gpuetl:", twin.read_text(encoding="utf-8"), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return twin.name if is_pipeline else ""
 
 
 def loads(

@@ -16,6 +16,7 @@ from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange
 from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
 from gpuetl.physical.size_estimates import Estimates
 from gpuetl.physical.stateful_window import StatefulWindow, stateful_window
+from gpuetl.physical.vocabulary_batches import VocabularyBatches
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import (
@@ -87,9 +88,11 @@ def checkpoint_name(stage: str) -> str:
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     """Lower every node once; what two stages need is computed once."""
     lowering = _Lowering(layout)
+    batches = VocabularyBatches.of(plan.nodes, plan.roots) if layout.batches_vocabularies else VocabularyBatches()
     done: dict[int, Physical] = {}
     for node in plan.nodes:
-        done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
+        inputs = [done[id(child)] for child in node.inputs]
+        done[id(node)] = batches.lowered(node, inputs) or lowering.node(node, *inputs)
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     saved = {name: (node, done[id(node)]) for name, node in plan.checkpoints.items() if isinstance(node, Write)}
     kept = {name: done[id(node)] for name, node in plan.kept.items()}

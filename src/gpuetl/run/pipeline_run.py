@@ -372,11 +372,12 @@ def nothing_new(account: Account, sources: SourceRun) -> Run:
 def plan_of(params: Mapping[str, Any], request: RunRequest, account: Account) -> Plan:
     """Return the plan of a run, after dead runs are recovered, with statistics if they are asked for."""
     pipeline, recorder, run_id = account.pipeline, account.recorder, account.run_id
-    plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    bound = partial(pipeline.plan, params, run_id=run_id, begins_anew=account.options.full_refresh)
+    plan = request.of(bound(), pipeline.spec)
     with plan.pointing():
         has_changed = recovered(plan, recorder)
     if has_changed:  # so may have the files of its sources
-        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+        plan = request.of(bound(), pipeline.spec)
     return with_column_statistics(plan, recorder) if account.options.column_stats else plan
 
 
