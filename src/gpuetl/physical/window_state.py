@@ -238,6 +238,7 @@ HANDLERS: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
     **dict.fromkeys(
         ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var",
          "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "rolling_first", "rolling_last",
+         "rolling_nth_value",
          "rolling_median", "rolling_quantile", "rolling_count_distinct"), _framed
     ),
 }  # fmt: skip

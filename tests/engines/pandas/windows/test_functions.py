@@ -125,6 +125,7 @@ def test_a_function_skips_nulls_and_stays_in_its_segment(name, arguments, expect
         ("rolling_count_distinct", [1, 1, 1, 0, 1]),
         ("rolling_first", [1.0, 1.0, None, None, None]),
         ("rolling_last", [1.0, None, 3.0, None, nan]),
+        ("rolling_nth_value", [None, None, 3.0, None, nan]),
     ],
 )
 def test_a_rolling_function_gives_the_frames_value_also_where_x_is_null(name, expected):

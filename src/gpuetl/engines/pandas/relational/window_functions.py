@@ -60,6 +60,7 @@ from gpuetl.engines.pandas.relational.window_rows import (
     following_value,
     frame_first,
     frame_last,
+    frame_nth,
     interpolated,
     last_value,
     microseconds_since,
@@ -211,6 +212,7 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_count_distinct": frame_count_distinct,
     "rolling_first": frame_first,
     "rolling_last": frame_last,
+    "rolling_nth_value": frame_nth,
 }
 
 DURATION_WINDOWS: dict[str, Callable[..., Masked]] = {
