@@ -124,6 +124,21 @@ def test_a_text_is_no_call_of_an_aggregate_or_a_window(t, verb):
     assert step.columns["total"].syntax == Constant("sum(a)")
 
 
+def test_a_text_is_no_key_in_a_map(t):
+    """It would be a constant, and all rows one group."""
+    assert message_of(lambda: t.aggregate({"k": "a"}, n=col("a").count())) == (
+        "aggregate: by: k: takes an expression, got the string 'a'\nWrite col('a'), or expr('a') for SQL."
+    )
+
+
+@pytest.mark.parametrize("verb", ["aggregate", "window", "with_columns"])
+def test_columns_in_a_dict_are_refused(t, verb):
+    """YAML has them under `columns`, and in Python they are keywords."""
+    assert message_of(lambda: getattr(t, verb)(columns={"total": col("a").sum()})) == (
+        "columns: takes an expression, got a dict\nGive each column as a keyword, or write **{…} instead of columns={…}."
+    )
+
+
 def test_what_is_wrong_in_python_names_the_line_of_the_script(t):
     """A cast or an order that was given in Python."""
     t.cast(z="int8").stage("s")

@@ -32,7 +32,17 @@ def formula(value: IntoExpression) -> Formula:
 
 
 def formulas(columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:
-    """Return the expressions of a step by the names of their columns."""
+    """Return the expressions of a step by the names of their columns.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a dict: columns are keywords, and not in a dict as in YAML.
+    """
+    for name, value in columns.items():
+        if isinstance(value, Mapping):
+            hint = f"Give each column as a keyword, or write **{{…}} instead of {name}={{…}}."
+            raise InvalidPipeline.because(coded("GE3008", "takes an expression, got a dict"), hint, name)
     return {name: formula(value) for name, value in columns.items()}
 
 
@@ -132,12 +142,12 @@ def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
     Raises
     ------
     InvalidPipeline
-        For an expression without a name, and a name that is given twice.
+        For an expression without a name, a name that is given twice, and a string in a map, which would be a constant.
     """
     found: dict[str, Formula] = {}
     for one in (part for key in keys for part in ([key] if isinstance(key, Mapping) else flat([key]))):
         if isinstance(one, Mapping):
-            new = formulas(one)
+            new = keys_by_name(within, one)
         elif isinstance(one, Expression | NamedExpression):
             name, expression = named(within, one)
             new = {name: formula(expression)}
@@ -148,6 +158,16 @@ def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
                 raise InvalidPipeline.because(coded("GE1008", f"'{name}' is named twice"), "", within)
             found[name] = key
     return found
+
+
+def keys_by_name(within: str, keys: Mapping[str, IntoExpression]) -> dict[str, Formula]:
+    """Return the keys in a map: a string there is nearly always a column, or was meant as SQL."""
+    for name, value in keys.items():
+        if isinstance(value, str):
+            hint = f"Write col({value!r}), or expr({value!r}) for SQL."
+            message = coded("GE3008", f"takes an expression, got the string {value!r}")
+            raise InvalidPipeline.because(message, hint, f"{within}: {name}")
+    return formulas(keys)
 
 
 def order_of(verb: str, *order: IntoOrder) -> tuple[Order, ...]:

@@ -4025,7 +4025,7 @@ def ntile(n: int | Expression) -> Expression:
 def lag(x: Expression, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
     """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
-    Nulls are kept, or, with `ignore_nulls`, their rows not counted.
+    Nulls are kept, or, with `ignore_nulls` or IGNORE NULLS, their rows not counted.
 
     A window function: for `window`, and `over` of groups in order.
 

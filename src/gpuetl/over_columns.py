@@ -39,9 +39,7 @@ def lift_overs(
     Where one window step gives all of the columns, and `names_stay` says that they are added to those of the table,
     that step is all, and no column is left.
     """
-    overs = list(
-        {part: None for formula in columns.values() for part in parts(formula.syntax) if isinstance(part, Over)}
-    )
+    overs = list({part: None for formula in columns.values() for part in formula.parts if isinstance(part, Over)})
     if not overs:
         return table, dict(columns), []
     for over in overs:

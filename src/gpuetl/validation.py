@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.errors import EvaluationError, InvalidPipeline, Problems, RunFailed
+from gpuetl.errors import EvaluationError, InvalidPipeline, Place, Problems, RunFailed
 from gpuetl.expressions.ir import Expr, Parameter
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.overlooked import overlooked_warnings
-from gpuetl.messages import coded, recoded
+from gpuetl.messages import code_of, coded, recoded
 from gpuetl.places.file_state import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -21,7 +21,7 @@ from gpuetl.spec.model import PipelineSpec, SourceSpec
 from gpuetl.spec.parameters import UnboundScalar, bind_parameters, resolve_scalars
 from gpuetl.spec.storage import parameters_in
 from gpuetl.spec.values import node_of
-from gpuetl.user_kernels.triton_kernel import TritonKernel
+from gpuetl.user_kernels.triton_kernel import MISSING, TritonKernel
 
 if TYPE_CHECKING:
     from gpuetl.spec.definition import PipelineDefinition
@@ -31,7 +31,9 @@ MOST_FILES = 5
 NO_FILES = "files were not looked at"
 
 
-CODE_KEYS = ("cuda", "body", "reduce", "combine")
+USUAL_GPU = ("sm_90",)
+"""Triton kernels are compiled for this one where there is no GPU."""
+CODE_KEYS = ("cuda", "triton", "body", "reduce", "combine")
 """The keys of a kernel step that have its text, or the path to it."""
 
 
@@ -156,32 +158,56 @@ def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
 def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterator[str]:
     """Compile the kernels of all stages where there is a compiler; yield a sentence for each that was not compiled."""
     for operation in kernels_of([*plan.stages.values(), *plan.sinks.values()]):
-        from gpuetl.engines.cudf.codegen.nvrtc import NotChecked, compile_log, users_lines
-        from gpuetl.engines.cudf.programs.plan_programs import user_kernels
-
         entry, origin = operation.contract.entry, operation.origin
         label = f"kernel '{entry}' of {origin}"
         if any(child.schema.open for child in operation.inputs):
             yield f"{label}, because its columns are not known"
             continue
-        if isinstance(operation.contract, TritonKernel):
-            yield f"{label}, because a run compiles Triton kernels"
+        step = spec.stages[origin.name].steps[origin.step - 1]
+        node = node_of(next((text for name in CODE_KEYS if (text := getattr(step, name, ""))), None))
+        place = node.place() if node else None
+        if isinstance(operation, Kernel) and isinstance(operation.contract, TritonKernel):
+            yield from (f"{label}, because {reason}" for reason in check_triton(operation, place, problems))
             continue
+        from gpuetl.engines.cudf.codegen.nvrtc import NotChecked, compile_log, users_lines
+        from gpuetl.engines.cudf.programs.plan_programs import user_kernels
+
         try:
             logs = [compile_log(kernel) for kernel in user_kernels(operation)]
         except (NotChecked, EvaluationError) as error:
             yield f"{label}, because {error.args[0]}"
             continue
-        step = spec.stages[origin.name].steps[origin.step - 1]
-        place = node_of(next((text for name in CODE_KEYS if (text := getattr(step, name, ""))), None))
         for log in filter(None, logs):
             lines = users_lines(log)
             problems.add(
                 coded("GE1305", f"kernel '{entry}' does not compile"),
                 lines,
-                place.place() if place else None,
+                place,
                 str(origin),
             )
+
+
+def check_triton(operation: Kernel, place: Place | None, problems: Problems) -> Iterator[str]:
+    """Compare names, and compile for the GPUs that are here, or else a usual one; yield why it was not compiled."""
+    from gpuetl.engines import gpu_driver
+    from gpuetl.engines.cudf.codegen.triton_compiler import compiled_ahead
+
+    kernel, within = operation.contract, str(operation.origin)
+    assert isinstance(kernel, TritonKernel)
+    grouped, masked = operation.kind == "groups", operation.nulls == "masks"
+    for what in kernel.misplaced_names(operation.reads, operation.outputs, operation.arguments, grouped, masked):
+        problems.warn(coded("GE1302", f"{what}.  Are two of them swapped?"), "", place, within)
+    for architecture in gpu_driver.architectures() or USUAL_GPU:
+        try:
+            compiled_ahead(operation, architecture)
+        except EvaluationError as error:
+            if code_of(error) == MISSING or isinstance(error.__cause__, ImportError):
+                yield f"{error.args[0]}.  {error.hint}".rstrip(". ")
+                return
+            problems.add(
+                recoded(f"{error.args[0]} (for {architecture})", error), error.shown or error.hint, place, within
+            )
+            return
 
 
 def kernels_of(roots: Iterable[Node]) -> list[Kernel | KernelReduction | KernelTable]:

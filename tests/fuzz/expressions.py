@@ -23,7 +23,7 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.nested_casts import castable
 from gpuetl.expressions.resolve import resolve
 from gpuetl.expressions.scope import Scope
-from gpuetl.expressions.syntax import CHANGED_STRUCTS, STRUCT, Apply, CastTo, Constant, Name, Syntax
+from gpuetl.expressions.syntax import CHANGED_STRUCTS, STRUCT, Apply, CastTo, Constant, Name, Syntax, parts
 from gpuetl.types.data_types import (
     BINARY,
     BOOL,
@@ -151,7 +151,7 @@ class Expressions:
             keywords = [("x" if at == 0 and replaced else f"f{at}", value) for at, value in enumerate(args[1:])]
             args = args[:1]
         call = Apply(function.name, tuple(args), tuple(keywords))
-        if any(mistakes_in(call)):  # a comparison with a written null
+        if any(mistakes_in(parts(call))):  # a comparison with a written null
             return Apply("is_null", (args[0],))
         return call
 
@@ -219,7 +219,7 @@ class Expressions:
         """A truth value whose digits do not depend on rounding; true where a number beside a decimal makes it wrong."""
         drawn = self.computed(BOOL, depth, exact=True)
         negated = Apply("not", (drawn,))  # a null in the list of an IN is an error there
-        return drawn if typed(drawn, self.scope()) and not any(mistakes_in(negated)) else Constant(True)
+        return drawn if typed(drawn, self.scope()) and not any(mistakes_in(parts(negated))) else Constant(True)
 
     def special(self, kind: Kind, names: Container[str] | None = None) -> Syntax:
         """A call of an aggregate or window function: any, or one of `names`."""

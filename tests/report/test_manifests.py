@@ -303,6 +303,21 @@ def test_python_leaves_a_manifest_where_a_state_folder_is_set(file, tmp_path):
     assert "filter: x > 1" in text["text"]
 
 
+def test_python_writes_the_text_of_a_pipeline_only_where_somebody_reads_it(file, tmp_path, monkeypatch):
+    def refuse(data):
+        raise AssertionError("written")
+
+    p = Pipeline("built", root=tmp_path)
+    kept = p.read_parquet("rows", "rows").filter(col("x") > 1).stage("kept")
+    kept.write_parquet("out", "built.parquet", mode="overwrite")
+    with monkeypatch.context() as patch:
+        patch.setattr("gpuetl.spec.write.yaml_text", refuse)
+        report = p.run(engine="pandas").report
+    (text,) = report.to_dict()["pipeline_text"]
+    assert "filter: x > 1" in text["text"]
+    assert report.pipeline_text[0].text == text["text"]
+
+
 def test_python_names_what_failed(file, tmp_path):
     (tmp_path / "memory").write_text("a file")
     p = load(file)

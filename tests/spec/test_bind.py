@@ -1,7 +1,11 @@
 """Binding: the model becomes a plan whose schemas are known before any row is read."""
 
+import sys
+from collections import Counter
+
 import pytest
 
+import gpuetl as ge
 from gpuetl.errors import InvalidPipeline
 from gpuetl.types.data_types import type_name
 from spec.pipelines import HEAD, loaded, problems, problems_after_head, stage
@@ -196,3 +200,31 @@ def test_validate_says_which_source_it_could_not_check(tmp_path, capsys):
         "not checked: source 's' needs a value for a parameter",
         f"{file}: valid, 1 source, 1 stage, 0 sinks",
     ]
+
+
+def calls_of_planning(columns):
+    """Return how many Python functions are called to plan features of so many columns."""
+    names = [f"x{number}" for number in range(columns)]
+    rows = ", ".join(f"{name}: int32" for name in names)
+    listed, sums = ", ".join(names), ", ".join(f"{name}: sum({name} * {name})" for name in names)
+    pipeline = ge.loads(
+        f"gpuetl: 1\nname: wide\nsources:\n  wide: {{parquet: wide.parquet, schema: {{{rows}}}}}\n"
+        "stages:\n  features:\n    from: wide\n    steps:\n"
+        f"      - fit: [normalise: [{listed}], categorify: [{listed}]]\n"
+        f"      - aggregate: {{columns: {{{sums}}}}}\n"
+    )
+    counts: Counter[str] = Counter()
+    pipeline.plan()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: counts.update([event]))
+    try:
+        pipeline.plan()
+    finally:
+        sys.setprofile(before)
+    return counts["call"]
+
+
+def test_planning_takes_a_bounded_number_of_calls_for_each_column():
+    few, many = calls_of_planning(20), calls_of_planning(40)
+    assert (many - few) / 20 < 1500
+    assert many < 2.2 * few

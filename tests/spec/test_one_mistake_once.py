@@ -71,6 +71,9 @@ CASES = {
         step("aggregate: {columns: {n: nunique(x)}}"), "8:34: stage 's', step 1: unknown function 'nunique'",
         "Write count(DISTINCT x).",
     ),
+    "an unknown aggregate with an order": (
+        step('aggregate: {columns: {n: "colect(x ORDER BY x)"}}'), "8:35: stage 's', step 1: unknown function 'colect'", "",
+    ),
     "a stage that reads what it rejects": (
         stage("from: t", "steps: [union: s.rejected]", "expect: [{not_null: x, on_fail: quarantine}]"),
         "6:11: stage 's': the stages go in a circle: s → s",

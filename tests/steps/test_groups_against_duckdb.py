@@ -38,7 +38,7 @@ WINDOWS = {
 UNTIED = {
     "e": ("ntile(4)", "ntile(4) OVER u"),
     "f": ("lag(i, 2, -1)", "lag(i, 2, -1) OVER u"),
-    "g": ("lag(i, ignore_nulls => true)", "lag(i IGNORE NULLS) OVER u"),
+    "g": ("lag(i IGNORE NULLS)", "lag(i IGNORE NULLS) OVER u"),
     "h": ("lead(x, 2, 0.5, true)", "lead(x, 2, 0.5 IGNORE NULLS) OVER u"),
     "j": ("first(i, ignore_nulls => true)", "first_value(i IGNORE NULLS) OVER (u ROWS BETWEEN UNBOUNDED PRECEDING AND "
           "UNBOUNDED FOLLOWING)"),

@@ -11,7 +11,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, add_memory, add_pipeline, leave, pipeline_file
 from gpuetl.cli.kernel_bench import add_bench
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpuetl.engines.cudf.programs.plan_programs import Program
     from gpuetl.kernels.check.outcome import KernelCheck
     from gpuetl.places.paths import FilePath
+    from gpuetl.plan.nodes import Kernel
     from gpuetl.plan.plan import Plan
 
 
@@ -76,13 +77,14 @@ def build(
 ) -> None:
     """Compile the kernels that all pipelines share, and those of the given pipelines.
 
-    This needs NVRTC, and no GPU.  Files of the pipelines' sources are looked at as by `gpuetl plan`.
-    --memory is what the GPU will have; by default all rows are expected to fit.  Exits 1 where a kernel does not
-    compile.
+    This needs NVRTC, and no GPU.  Kernels in Triton need Triton.  Files of the pipelines' sources are looked at as by
+    `gpuetl plan`.  --memory is what the GPU will have; by default all rows are expected to fit.  Exits 1 where a kernel
+    does not compile.
     """
     from gpuetl.engines.cudf.codegen.machine_code import OPTIONS
     from gpuetl.engines.cudf.programs.kernel_build import build, find_nvrtc, jobs_of, targets_of
     from gpuetl.engines.cudf.programs.plan_programs import CLOSED_SET, closed_set
+    from gpuetl.engines.cudf.programs.triton_build import build_triton, check_triton
     from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
     from gpuetl.units import size
 
@@ -97,11 +99,14 @@ def build(
         return folder / target.name(program.text, program.options)
 
     plans = {file: plan_of(file, params, root, ANY_MEMORY if memory is None else memory, profile) for file in files}
-    programs = [*closed_set(), *(program for _, those in plans.values() for program in those)]
+    triton = {file: plan.triton for file, plan in plans.items()}
+    check_triton(triton)
+    programs = [*closed_set(), *(program for plan in plans.values() for program in plan.programs)]
     jobs = jobs_of(programs, targets, path_of)
     with Lines() as lines:
         built = build(jobs, nvrtc.start, lines)
     leave_marks(plans.values(), targets, path_of, folder)
+    of_triton = build_triton(triton, [target.architecture for target in targets], folder)
     if to is None:
         forget_oldest(folder)
     what = " and ".join([CLOSED_SET, *([f"{len(files)} pipeline{'s' * (len(files) > 1)}"] if files else [])])
@@ -109,14 +114,26 @@ def build(
     names = ", ".join(target.architecture for target in targets)
     print(f"{what} for {names}: {len(jobs)} programs, {counts}")
     print(f"{size(built.disk_bytes)} in {folder}, {built.seconds:.1f} s")
+    if count := of_triton.compiled + of_triton.there:
+        counts = f"{of_triton.compiled} compiled, {of_triton.there} there already, in {of_triton.folder}"
+        print(f"Triton kernels for {names}: {count} program{'s' * (count > 1)}, {counts}")
+
+
+class PlanToBuild(NamedTuple):
+    """What a pipeline needs compiled: the digest of its plan, the programs of its run, and its kernels in Triton."""
+
+    fingerprint: str
+    programs: list[Program]
+    triton: list[Kernel]
 
 
 def plan_of(
     file: FilePath, params: Params, root: FilePath | None, memory: int, profile: str | None = None
-) -> tuple[str, list[Program]]:
-    """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
+) -> PlanToBuild:
+    """Return what a pipeline needs compiled; say what is not among it."""
     from gpuetl.engines.capacity import Capacity
     from gpuetl.engines.cudf.programs.plan_programs import plan_programs
+    from gpuetl.engines.cudf.programs.triton_build import python_functions, triton_kernels
     from gpuetl.engines.registry import GPU_ENGINE
     from gpuetl.messages import redacted
     from gpuetl.options import RunOptions
@@ -130,13 +147,15 @@ def plan_of(
     with plan.pointing(), scan_progress():
         fit, _ = fitted_plan(plan, RunOptions(), GPU_ENGINE, Capacity(memory))
         listed = plan_programs(fit.plan, str(file))
-    for sentence in listed.missing:
-        print(redacted(f"note: {file}: compiled at the first run: {sentence}"), file=sys.stderr)
-    return plan.fingerprint, listed.programs
+    notes = [f"compiled at the first run: {sentence}" for sentence in listed.missing]
+    notes += [f"nothing to compile: {each}" for each in python_functions(fit.plan)]
+    for note in notes:
+        print(redacted(f"note: {file}: {note}"), file=sys.stderr)
+    return PlanToBuild(plan.fingerprint, listed.programs, triton_kernels(fit.plan))
 
 
 def leave_marks(
-    plans: Iterable[tuple[str, list[Program]]],
+    plans: Iterable[PlanToBuild],
     targets: Iterable[Target],
     path_of: Callable[[Program, Target], Path],
     folder: Path,
@@ -145,10 +164,10 @@ def leave_marks(
     from gpuetl.engines.cudf.codegen.machine_code import OPTIONS, write_mark
     from gpuetl.engines.cudf.programs.plan_programs import common_set
 
-    for fingerprint, programs in plans:
+    for plan in plans:
         for target in targets:
-            those = [*common_set(), *(program for program in programs if program.options == OPTIONS)]
-            write_mark(folder / target.mark(fingerprint), [path_of(program, target) for program in those])
+            those = [*common_set(), *(program for program in plan.programs if program.options == OPTIONS)]
+            write_mark(folder / target.mark(plan.fingerprint), [path_of(program, target) for program in those])
 
 
 class Lines:
@@ -185,7 +204,7 @@ TIMEOUT_S = 60.0
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    text = "Compile kernels before a run, check a pipeline's CUDA kernels against their NumPy twins, or time them"
+    text = "Compile kernels before a run, check a pipeline's kernels against their NumPy twins, or time them"
     group = commands.add_parser("kernel", description=f"{text}.", help=text, allow_abbrev=False)
     those = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_build(those)

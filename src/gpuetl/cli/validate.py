@@ -35,7 +35,8 @@ def validate(
 ) -> None:
     """Check names, types, expressions and tests, the files of sources, and that kernels compile.
 
-    Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed.
+    Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed, and
+    those in Triton where Triton is.
     Exits with 2 if something is wrong.
     """
     from gpuetl.cli.scan_progress import scan_progress

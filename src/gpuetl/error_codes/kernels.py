@@ -73,8 +73,9 @@ example.yaml:11:18: stage 'result', step 1: kernels.cu has no kernel 'double_it'
     ErrorPage(
         code="GE1302",
         title="kernel's parameters do not match the step",
-        cause="The parameters of the kernel in the CUDA file differ from the columns and arguments of the step in "
-        "number, order or type, or a column has a type that kernels cannot take, such as string.",
+        cause="The parameters of the kernel in its file differ from the columns and arguments of the step in "
+        "number, order or type, or a column has a type that kernels cannot take, such as string.  Of Triton kernels, "
+        "it is also a warning: two parameters have each other's names.",
         fix="Declare the parameters that the message lists, or cast the column in a step before.",
         example="""\
 - kernel:

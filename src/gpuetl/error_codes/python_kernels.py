@@ -107,8 +107,8 @@ reference names the same over pandas frames, for engines without a GPU.""",
     ErrorPage(
         code="GE1895",
         title="Triton is not installed",
-        cause="A kernel step has a kernel written in Triton.  A run on a GPU compiles it, and the package triton is missing "
-        "there, or cannot be imported.  On engines without a GPU the twin runs, and Triton is not needed.",
+        cause="A kernel step has a kernel written in Triton.  A run on a GPU compiles it, as does gpuetl kernel build, and the "
+        "package triton is missing there, or cannot be imported.  On engines without a GPU the twin runs, and Triton is not needed.",
         fix="Install the extra triton on every machine that runs the pipeline on a GPU.  PyTorch is not needed.",
         example="- kernel: {triton: blocks.py:twice, inputs: amount, outputs: {y: float64}, reference: twins.py:twice}",
         message="""\

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 
 from gpuetl.errors import InvalidExpression
@@ -11,7 +11,7 @@ from gpuetl.expressions.foreign import reference_in_text
 from gpuetl.expressions.functions import Function
 from gpuetl.expressions.functions.distributions import COUNTED_NAMES
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax, parts
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax
 from gpuetl.expressions.unparse import constant_text, shown_sql
 from gpuetl.messages import coded, recoded
 from gpuetl.types.data_types import (
@@ -195,12 +195,12 @@ COMPARISON_SIGNS = {
 }
 
 
-def mistakes_in(syntax: Syntax) -> Iterator[InvalidExpression]:
+def mistakes_in(parts: Iterable[Syntax]) -> Iterator[InvalidExpression]:
     """Yield the error of each comparison with a null that is written, and of each reference in a text.
 
-    A parameter may be null in one run and not in another: it is not one of these.
+    `parts` are those of an expression.  A parameter may be null in one run and not in another: it is not one of these.
     """
-    for node in parts(syntax):
+    for node in parts:
         if isinstance(node, Constant) and isinstance(node.value, str):
             if reference := reference_in_text(node.value, node.span):
                 yield reference
@@ -208,9 +208,9 @@ def mistakes_in(syntax: Syntax) -> Iterator[InvalidExpression]:
             yield error
 
 
-def doubts_in(syntax: Syntax) -> Iterator[InvalidExpression]:
+def doubts_in(parts: Iterable[Syntax]) -> Iterator[InvalidExpression]:
     """Yield what is right, but hardly what is meant: a null in the list of an IN that has other values."""
-    for node in parts(syntax):
+    for node in parts:
         if isinstance(node, Apply) and node.function == "in":
             values = node.args[1:]
             if any(map(_is_null, values)) and not all(map(_is_null, values)):

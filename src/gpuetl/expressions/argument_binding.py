@@ -49,9 +49,9 @@ def bound_arguments(function: Function, syntax: Apply) -> list[Syntax | None]:
     return bound
 
 
-def interval_argument(function: Function, place: int, argument: Syntax | None) -> Expr | None:
+def interval_argument(function: Function, place: int, argument: Constant) -> Expr | None:
     """Return an interval of months where a function takes a constant one; None for any other argument."""
-    if isinstance(argument, Constant) and isinstance(argument.value, CalendarInterval):
+    if isinstance(argument.value, CalendarInterval):
         slot = function.arguments[min(place, len(function.arguments) - 1)]
         if slot.constant and slot.name in ("interval", "width"):
             return constant_literal(argument.value)
@@ -69,6 +69,8 @@ def refuse_column(function: Function, slot: Argument, argument: Syntax, syntax: 
 
 def refuse_null_constants(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse null, written or as a parameter's value, where a function takes a constant."""
+    if not function.takes_constants:
+        return
     for slot, arg in zip(function.arguments, args, strict=False):
         if slot.constant and arg is not ABSENT and isinstance(arg, Literal) and arg.value is None:
             message = coded("GE1105", f"{shown_name(function)} takes a constant that is not null as {slot.name}")
@@ -77,13 +79,12 @@ def refuse_null_constants(function: Function, args: Sequence[Expr], syntax: Appl
 
 def refuse_nested(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse values that are not compared, which few functions take."""
-    nested = next(
-        (arg for arg in args if not can_be_key(arg.dtype) and not is_ends(function, arg) and not _is_interval(arg)),
-        None,
-    )
-    if not function.nested and nested is not None:
-        message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(nested.dtype)}")
-        raise InvalidExpression(message, syntax.span, part_hint(nested))
+    if function.nested:
+        return
+    for arg in args:
+        if not can_be_key(arg.dtype) and not is_ends(function, arg) and not _is_interval(arg):
+            message = coded("GE1115", f"{shown_name(function)} does not take {value_kinds(arg.dtype)}")
+            raise InvalidExpression(message, syntax.span, part_hint(arg))
 
 
 def is_ends(function: Function, arg: Expr) -> bool:

@@ -403,6 +403,8 @@ OF_POLARS = {
     "list": "Write list_get(0), list_length() or another function of lists.",
     "weekday": "Write isodow(), Monday is 1, or dayofweek(), Sunday is 0.",
     "unique": "Write count_distinct(), or a distinct step.",
+    **dict.fromkeys(("months", "to_months"), "Write add_months(n), or expr(\"d + INTERVAL '1 month'\")."),
+    **dict.fromkeys(("years", "to_years"), "Write add_months(12 * n), or expr(\"d + INTERVAL '1 year'\")."),
 }
 """What to write for methods of Polars that mean something else, or are not there."""
 

@@ -41,7 +41,6 @@ FOREIGN_WORDS = {
     "XOR": "Write a <> b between conditions.", "DIV": "Write a // b.", "MOD": "Write a % b.",
     "LAMBDA": "Write the expression alone; list_transform(x, lambda e: e + 1) takes a lambda.",
     "SYMMETRIC": "Write x BETWEEN least(a, b) AND greatest(a, b).", "COLLATE": "Texts are compared by code points.",
-    "IGNORE": "Write first(x, true), or lag(x, ignore_nulls => true).",
     "SIMILAR TO": "Databases differ on what it is: write regexp_full_match(text, pattern), or LIKE.",
     "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
 }  # fmt: skip

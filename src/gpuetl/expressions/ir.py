@@ -27,6 +27,9 @@ class Column:
     name: str
     dtype: DataType
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # Arrow writes a type as text to hash it
+
 
 @dataclass(frozen=True, eq=False)
 class Literal:
@@ -41,12 +44,12 @@ class Literal:
     declared: bool = field(default=False, repr=False)
     number: Decimal | None = field(default=None, repr=False)
 
-    def _key(self) -> tuple[str, str, DataType]:
+    def _key(self) -> tuple[str, str]:
         # repr tells -0.0 from 0.0 and makes NaN equal to itself
-        return type(self.value).__name__, repr(self.value), self.dtype
+        return type(self.value).__name__, repr(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self._key() == other._key()
+        return isinstance(other, Literal) and self.dtype == other.dtype and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -98,6 +101,9 @@ class Cast:
     lenient: bool = False
     implicit: bool = False
 
+    def __hash__(self) -> int:
+        return hash((self.operand, self.lenient))
+
 
 @dataclass(frozen=True)
 class Call:
@@ -110,6 +116,9 @@ class Call:
     function: Function
     args: tuple[Expr, ...]
     dtype: DataType
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.args))
 
 
 Expr: TypeAlias = Column | Literal | Parameter | Variable | Lambda | Cast | Call
@@ -130,9 +139,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield `expr` and everything below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(children(node))
 
 
 def transform(expr: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
@@ -216,5 +227,5 @@ def _narrows(cast: Cast) -> bool:
 
 def calls_of(kind: str, exprs: Iterable[Expr]) -> list[Call]:
     """Return the distinct calls of functions of `kind`, in order of first appearance."""
-    found = (node for expr in exprs for node in walk(expr))
-    return list(dict.fromkeys(node for node in found if isinstance(node, Call) and node.function.kind == kind))
+    found = [node for expr in exprs for node in walk(expr) if isinstance(node, Call) and node.function.kind == kind]
+    return list(dict.fromkeys(found)) if len(found) > 1 else found

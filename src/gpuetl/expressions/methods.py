@@ -3530,7 +3530,7 @@ class Methods:
     def lag(self, offset: int | Expression | None = None, *, default: IntoExpression = None, ignore_nulls: bool | Expression | None = None) -> Expression:
         """x of the row `offset` (1) rows before, `default` (null) where there is none.
 
-        Nulls are kept, or, with `ignore_nulls`, their rows not counted.
+        Nulls are kept, or, with `ignore_nulls` or IGNORE NULLS, their rows not counted.
 
         A window function: for `window`, and `over` of groups in order.
 

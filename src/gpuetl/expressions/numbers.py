@@ -80,8 +80,10 @@ def adapts_to_single(number: Decimal) -> bool:
 
 def folded(function: str, args: Sequence[Expr]) -> Literal | None:
     """Calculate with numbers of the text; None where one of them is something else, or where rows have no result."""
+    if function not in _FOLDED:
+        return None
     numbers = [arg.number for arg in args if isinstance(arg, Literal) and arg.number is not None]
-    if function not in _FOLDED or len(numbers) < len(args):
+    if len(numbers) < len(args):
         return None
     if function in ("int_divide", "modulo") and not numbers[1]:
         return Literal(None, FLOAT64 if any(arg.dtype == FLOAT64 for arg in args) else INT64)

@@ -78,7 +78,7 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
 
 def resolve_all(syntax: Syntax, scope: Scope) -> tuple[Expr, list[InvalidExpression]]:
     """Give `syntax` its types, and return all that is wrong; an expression that is wrong is `WRONG`."""
-    fresh = replace(scope, errors=[])
+    fresh = scope.within(scope.inside, scope.kinds, [])
     expr = _resolve(syntax, fresh)
     try:
         return spelled_out(expr, syntax), fresh.errors
@@ -158,19 +158,21 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
     function = find_function(syntax.function, scope.kinds)
     if function is None:
         return _call_of_plugin(syntax, scope)
-    inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
+    inner = scope if function.kind == "scalar" else scope.within(function, SCALARS)
     syntax, order = _without_order(syntax)
+    is_whole = len(syntax.args) == len(function.arguments) and not (syntax.keywords or function.takes_constants)
     try:
-        bound = bound_arguments(function, syntax)
+        bound = syntax.args if is_whole else bound_arguments(function, syntax)
     except InvalidExpression as error:
         scope.errors.append(error)
         return _wrong_call(syntax, inner)
     args: list[Expr] = []
     for place, argument in enumerate(bound):  # no call in between: expressions may be as deep as Python's stack
-        interval = interval_argument(function, place, argument)
+        interval = interval_argument(function, place, argument) if isinstance(argument, Constant) else None
         args.append(interval or (ABSENT if argument is None else _resolve(argument, inner)))
-    if any(arg.dtype == UNKNOWN for arg in args):
-        return WRONG
+    for arg in args:
+        if arg.dtype == UNKNOWN:
+            return WRONG
     return _typed_call(function, args, syntax, order, inner)
 
 
@@ -187,9 +189,13 @@ def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: 
         raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
     if (part := _part_of_constant(function, args, types, syntax)) is not None:
         return part
-    whole = [arg if is_ends(function, arg) else spelled_out(arg, syntax) for arg in args]
-    operands = [coerce(arg, to) for arg, to in zip(whole, types, strict=True)]
-    return _made(function, [*operands, *(_sort_key(key, function, operands, inner) for key in order)], dtype)
+    operands = [
+        coerce(spelled_out(arg, syntax) if isinstance(arg, Literal) and not is_ends(function, arg) else arg, to)
+        for arg, to in zip(args, types, strict=True)
+    ]
+    if order:
+        operands += [_sort_key(key, function, operands, inner) for key in order]
+    return _made(function, operands, dtype)
 
 
 def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
@@ -204,9 +210,9 @@ def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:
 
 def _without_order(syntax: Apply) -> tuple[Apply, list[Syntax]]:
     """Return a call without the keys of its ORDER BY, and these."""
-    order = [value for name, value in syntax.keywords if name == ORDER_BY]
+    order = [value for name, value in syntax.keywords if name == ORDER_BY] if syntax.keywords else []
     if not order:
-        return syntax, []
+        return syntax, order
     return replace(syntax, keywords=tuple(pair for pair in syntax.keywords if pair[0] != ORDER_BY)), order
 
 
@@ -272,7 +278,8 @@ _RESOLVER = Resolver(_resolve, _typed, _function_call, _typed_call)
 
 def _wrong_call(syntax: Apply, scope: Scope) -> Expr:
     """Keep the errors of the arguments of a call that is wrong itself."""
-    for operand in operands(syntax):
+    call, order = _without_order(syntax)
+    for operand in (*operands(call), *(key.args[0] for key in order if isinstance(key, Apply))):
         _resolve(operand, scope)
     return WRONG
 

@@ -40,3 +40,12 @@ class Scope:
     hints: bool = True
     variables: Mapping[str, ir.Variable] = field(default_factory=dict)
     errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
+
+    def within(
+        self, function: Function | None, kinds: tuple[Kind, ...], errors: list[InvalidExpression] | None = None
+    ) -> Scope:
+        """Return the scope of an argument of a function, perhaps with other errors."""
+        errors = self.errors if errors is None else errors  # no `replace`: this is done for every expression
+        return Scope(
+            self.columns, self.parameters, kinds, self.open, function, self.run_id, self.hints, self.variables, errors
+        )

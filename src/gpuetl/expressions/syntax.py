@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
+from operator import is_
 from typing import Any
 
 from gpuetl.errors import InvalidExpression, Span
@@ -134,7 +135,7 @@ class Selected(Syntax):
 def operands(node: Syntax) -> list[Syntax]:
     """Return what a node is built on."""
     if isinstance(node, Apply):
-        return [*node.args, *(value for _, value in node.keywords)]
+        return [*node.args, *[value for _, value in node.keywords]] if node.keywords else list(node.args)
     if isinstance(node, Lambda):
         return [node.body]
     return [node.operand] if isinstance(node, CastTo | Over) else []
@@ -144,12 +145,18 @@ def rebuilt(node: Syntax, change: Callable[[Syntax], Syntax | None]) -> Syntax:
     """Return an expression with those of its parts changed for which `change` gives another one, outermost first."""
     if (changed := change(node)) is not None:
         return changed
+    own = operands(node)
+    changes = [rebuilt(operand, change) for operand in own]
+    if all(map(is_, own, changes)):
+        return node
     if isinstance(node, Apply):
-        args = tuple(rebuilt(arg, change) for arg in node.args)
-        return replace(node, args=args, keywords=tuple((key, rebuilt(value, change)) for key, value in node.keywords))
+        count = len(node.args)
+        keywords = zip((key for key, _ in node.keywords), changes[count:], strict=True)
+        return replace(node, args=tuple(changes[:count]), keywords=tuple(keywords))
+    (inner,) = changes
     if isinstance(node, Lambda):
-        return replace(node, body=rebuilt(node.body, change))
-    return replace(node, operand=rebuilt(node.operand, change)) if isinstance(node, CastTo | Over) else node
+        return replace(node, body=inner)
+    return replace(node, operand=inner) if isinstance(node, CastTo | Over) else node
 
 
 def operands_of(function: str, node: Syntax) -> list[Syntax]:
@@ -161,6 +168,9 @@ def operands_of(function: str, node: Syntax) -> list[Syntax]:
 
 def parts(node: Syntax) -> Iterator[Syntax]:
     """Yield an expression and all parts of it, from left to right; one that Python has put in twice comes once."""
+    if isinstance(node, Name | Constant):
+        yield node
+        return
     stack, seen = [node], set[int]()
     while stack:
         found = stack.pop()

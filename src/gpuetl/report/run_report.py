@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,19 @@ class PipelineText:
 
     name: str
     text: str = field(repr=False)
+
+
+class LatePipelineText(PipelineText):
+    """A text that is written when it is asked for: most runs from Python leave none, and writing YAML takes long."""
+
+    def __init__(self, name: str, write: Callable[[], str]) -> None:
+        vars(self).update(name=name, write=write)
+
+    @cached_property
+    def text(self) -> str:
+        """The text."""
+        written: str = vars(self)["write"]()
+        return written
 
 
 @dataclass(frozen=True)

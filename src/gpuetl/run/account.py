@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import field, fields, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.engines.measured_limits import load_limits
@@ -25,7 +26,15 @@ from gpuetl.report.environment import environment
 from gpuetl.report.failure import failure_of
 from gpuetl.report.funnel import Funnel, PipelineStage, PipelineStep
 from gpuetl.report.inputs import input_reports
-from gpuetl.report.run_report import Declared, PipelineText, RunReport, StageReport, device_label, stage_reports
+from gpuetl.report.run_report import (
+    Declared,
+    LatePipelineText,
+    PipelineText,
+    RunReport,
+    StageReport,
+    device_label,
+    stage_reports,
+)
 from gpuetl.report.workers import worker_reports
 from gpuetl.report.writing import written_report
 from gpuetl.run.column_statistics import KIND as STATISTICS
@@ -190,15 +199,22 @@ def pipeline_text(spec: PipelineSpec, writes: bool) -> tuple[PipelineText, ...]:
 
     One that was built in Python is written as YAML where `writes` is true and that can be done.
     """
-    files = [(one.name, one.text) for one in spec.files]
-    if not files and writes:
-        from gpuetl.spec.write import write_pipeline
+    if spec.files or not writes:
+        return tuple(PipelineText(redacted(one.name), without_secrets_in(one.text)) for one in spec.files)
+    from gpuetl.spec.write import pipeline_data
 
-        try:
-            files = [("", write_pipeline(spec))]
-        except GpuetlError:  # it has rows in memory, or a secret
-            return ()
-    return tuple(PipelineText(redacted(name), without_secrets_in(text)) for name, text in files)
+    try:
+        data = pipeline_data(spec)
+    except GpuetlError:  # it has rows in memory, or a secret
+        return ()
+    return (LatePipelineText("", partial(yaml_without_secrets, data)),)
+
+
+def yaml_without_secrets(data: Mapping[str, Any]) -> str:
+    """Return the text of a pipeline that was built in Python."""
+    from gpuetl.spec.write import yaml_text
+
+    return without_secrets_in(yaml_text(data))
 
 
 def declared(pipeline: PipelineDefinition) -> tuple[Declared, ...]:

@@ -152,6 +152,8 @@ class RunRecord:
 
     def write(self, report: RunReport) -> None:
         """Write the manifest in place of the file that says that the run has begun."""
+        if self.files is None:
+            return
         content = manifest_text(report.to_dict()).encode()
 
         def written(files: StateFiles) -> None:

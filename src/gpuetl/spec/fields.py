@@ -11,6 +11,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidPipeline, Problems
@@ -54,10 +56,15 @@ def key(form: Field[Any], default: Any = MISSING, *, name: str = "", doc: str = 
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def keys_of(cls: Any) -> dict[str, dataclasses.Field[Any]]:
+def keys_of(cls: Any) -> Mapping[str, dataclasses.Field[Any]]:
     """Return the declared keys of a dataclass, by the names that users write."""
+    return _keys_of(cls)
+
+
+@cache
+def _keys_of(cls: Any) -> Mapping[str, dataclasses.Field[Any]]:
     declared = (f for f in dataclasses.fields(cls) if "form" in f.metadata)
-    return {f.metadata["key"] or f.name: f for f in declared}
+    return MappingProxyType({f.metadata["key"] or f.name: f for f in declared})
 
 
 def required_keys(cls: Any) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
-from gpuetl.expressions.syntax import Constant, Name, refuse_depth
+from gpuetl.expressions.syntax import Constant, Name
 from gpuetl.format_options import JsonSchema
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node
@@ -144,7 +144,7 @@ def write_formula(formula: Formula) -> Any:
 
     if isinstance(formula.syntax, Constant) and isinstance(formula.syntax.value, bool | int | float):
         return formula.syntax.value
-    refuse_depth(formula.syntax)
+    formula.refuse_depth()
     text = to_sql(formula.syntax)
     parse_expression(text)
     return text

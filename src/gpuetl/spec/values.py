@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 from gpuetl.errors import InvalidExpression, Place, Span
-from gpuetl.expressions.syntax import ORDER_TEXT, Syntax
+from gpuetl.expressions.syntax import MAX_OPERATORS, ORDER_TEXT, Syntax, parts, refuse_depth
 from gpuetl.messages import coded
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
@@ -108,6 +109,22 @@ class Formula:
 
     syntax: Syntax
     node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def parts(self) -> tuple[Syntax, ...]:
+        """The expression and all parts of it, from left to right."""
+        return tuple(parts(self.syntax))
+
+    def refuse_depth(self) -> None:
+        """Refuse an expression that is deeper than text may be.
+
+        Raises
+        ------
+        InvalidExpression
+            Where too many operators build on each other.
+        """
+        if len(self.parts) > MAX_OPERATORS - 1:  # each level has a part at least
+            refuse_depth(self.syntax)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,9 @@ NAMED: dict[str, DataType] = {
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
     "timestamp_ns": TIMESTAMP_NS, "time": TIME, "binary": BINARY, "uuid": UUID,
 }  # fmt: skip
+_INTEGERS = frozenset(NAMED[f"{sign}int{bits}"].id for sign in ("", "u") for bits in (8, 16, 32, 64))
+_PLAIN = frozenset(dtype.id for dtype in NAMED.values())
+_FLOATS = frozenset(made.id for made in (pa.float16(), pa.float32(), FLOAT64))
 SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
     "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
@@ -187,11 +190,12 @@ _READ_AS: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
 )  # fmt: skip
 OPAQUE = frozenset([CALENDAR])
 """Types that pass through, and with which nothing is computed; decimals of more than 38 digits are others."""
+_OPAQUE_IDS = {dtype.id for dtype in OPAQUE}
 
 
 def is_opaque(dtype: DataType) -> bool:
     """Return whether values of a flat type only pass: they are neither compared nor computed with."""
-    return dtype in OPAQUE or (is_decimal(dtype) and dtype.precision > MAX_DIGITS)
+    return dtype.id in _OPAQUE_IDS or (is_decimal(dtype) and dtype.precision > MAX_DIGITS)
 
 
 def is_binary(dtype: DataType) -> bool:
@@ -201,7 +205,7 @@ def is_binary(dtype: DataType) -> bool:
 
 def can_be_key(dtype: DataType) -> bool:
     """Return whether values of `dtype` are compared, and so can group, join, sort and be distinct."""
-    return not is_nested(dtype) and not is_opaque(dtype)
+    return dtype.id in _PLAIN or not (is_nested(dtype) or is_opaque(dtype))
 
 
 def value_kinds(dtype: DataType) -> str:
@@ -282,12 +286,12 @@ def _family(dtype: DataType) -> str:
 
 def is_integer(dtype: DataType) -> bool:
     """Return whether `dtype` is an integer of any width."""
-    return bool(pa.types.is_integer(dtype))
+    return dtype.id in _INTEGERS
 
 
 def is_floating(dtype: DataType) -> bool:
     """Return whether `dtype` is float32 or float64."""
-    return bool(pa.types.is_floating(dtype))
+    return dtype.id in _FLOATS
 
 
 def is_exact(dtype: DataType) -> bool:
@@ -312,9 +316,11 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
     decimal(20,0); decimals and integers in the narrowest decimal that holds both, if 38 digits do; a float and any
     other number in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
     """
+    if left == right:
+        return left
     if UNKNOWN in (left, right):
         return UNKNOWN
-    if right in (left, NULL):
+    if right == NULL:
         return left
     if left == NULL:
         return right
@@ -324,7 +330,7 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
         return common_decimal(integer_decimal(left), integer_decimal(right))
     if is_number(left) and is_number(right):
         return FLOAT64
-    if {left, right} == {DATE, TIMESTAMP}:
+    if (left, right) in ((DATE, TIMESTAMP), (TIMESTAMP, DATE)):
         return TIMESTAMP
     both_zoned = pa.types.is_timestamp(left) and pa.types.is_timestamp(right) and left.tz and right.tz
     return pa.timestamp("us", tz="UTC") if both_zoned else None

@@ -16,6 +16,7 @@ from gpuetl.messages import coded
 
 MAX_DIGITS = 38
 HALF_DIGITS = 19  # no column has rows enough for a sum of such decimals to need more than 38
+_DECIMALS = {made.id for made in (pa.decimal32(1), pa.decimal64(1), pa.decimal128(1), pa.decimal256(1))}
 _INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
 
 
@@ -30,7 +31,7 @@ class Number(Decimal):
 
 def is_decimal(dtype: pa.DataType) -> bool:
     """Return whether `dtype` is a decimal."""
-    return bool(pa.types.is_decimal(dtype))
+    return dtype.id in _DECIMALS
 
 
 def integer_decimal(dtype: pa.DataType) -> pa.DataType:

@@ -9,6 +9,8 @@ import pyarrow as pa
 _LISTS = {
     made.id for made in (pa.list_(pa.null()), pa.large_list(pa.null()), pa.list_(pa.null(), 1), pa.list_view(pa.null()))
 } | {pa.large_list_view(pa.null()).id}
+_STRUCT, _MAP = pa.struct([]).id, pa.map_(pa.bool_(), pa.null()).id
+_NESTED = _LISTS | {_STRUCT, _MAP}
 _OPENING = {"<": ">", "(": ")", "[": "]"}
 
 
@@ -19,17 +21,17 @@ def is_list(dtype: pa.DataType) -> bool:
 
 def is_struct(dtype: pa.DataType) -> bool:
     """Return whether `dtype` is a struct: named fields, each of its own type."""
-    return bool(pa.types.is_struct(dtype))
+    return bool(dtype.id == _STRUCT)
 
 
 def is_map(dtype: pa.DataType) -> bool:
     """Return whether `dtype` is a map: a list of keys with values."""
-    return bool(pa.types.is_map(dtype))
+    return bool(dtype.id == _MAP)
 
 
 def is_nested(dtype: pa.DataType) -> bool:
     """Return whether `dtype` is a list, a struct or a map.  Their values are not compared."""
-    return is_list(dtype) or is_struct(dtype) or is_map(dtype)
+    return dtype.id in _NESTED
 
 
 def children_of(dtype: pa.DataType) -> tuple[pa.DataType, ...]:

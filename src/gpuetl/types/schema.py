@@ -13,8 +13,11 @@ from gpuetl.types.data_types import DataType, type_name
 
 def free_name(stem: str, *used_names: Container[str]) -> str:
     """Return the stem with the first number after it that makes a name which none of `used_names` has."""
-    names = (f"{stem}{number}" for number in count())
-    return next(name for name in names if not any(name in names_taken for names_taken in used_names))
+    for number in count():
+        name = f"{stem}{number}"
+        if not any(name in names for names in used_names):
+            return name
+    raise AssertionError
 
 
 class Schema(Mapping[str, DataType]):
@@ -72,7 +75,8 @@ class Schema(Mapping[str, DataType]):
 
     def select(self, names: Iterable[str]) -> Schema:
         """Keep the named columns, in the order given."""
-        return Schema({name: self[name] for name in names if name in self}, self.open)
+        columns = self._columns
+        return Schema({name: columns[name] for name in names if name in columns}, self.open)
 
     def updated(self, columns: Mapping[str, DataType]) -> Schema:
         """Replace columns in place, and append those that are new."""

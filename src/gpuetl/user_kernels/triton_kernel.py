@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -22,6 +23,10 @@ TRITON_TYPES: Mapping[DataType, str] = {
 MISSING = "GE1895"
 LEAST_BLOCK, MOST_BLOCK = 16, 65_536
 WARPS = (1, 2, 4, 8, 16, 32)
+TUNING = re.compile(r"\b(autotune|heuristics)\b")
+"""Decorators that choose a block when a kernel is launched by Triton, which gpuetl does not do."""
+POINTER = re.compile(r"_ptrs?$")
+"""What authors put behind the name of a column."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,7 @@ class TritonKernel(KernelContract):
         function = self.declared
         if function is None:
             return
-        if not any("jit" in ast.unparse(each) for each in function.decorator_list):
-            raise KernelMismatch(coded("GE1302", f"function '{self.entry}' has no decorator @triton.jit"))
+        self.check_form(function)
         last = function.args.args[-1:]
         if not last or last[0].annotation is None or "constexpr" not in ast.unparse(last[0].annotation):
             what = f"the last parameter of kernel '{self.entry}' is not the block.  Declare it as block: tl.constexpr"
@@ -82,11 +86,49 @@ class TritonKernel(KernelContract):
             counts = f"has {len(self.parameters) + 1} parameters, the step gives {len(expected) + 1}"
             raise KernelMismatch(coded("GE1302", f"kernel '{self.entry}' {counts}: {order}"))
 
+    def check_form(self, function: ast.FunctionDef) -> None:
+        """The function has the decorator, and parameters that a launch gives; raise `KernelMismatch` otherwise."""
+        if not any("jit" in ast.unparse(each) for each in function.decorator_list):
+            raise KernelMismatch(coded("GE1302", f"function '{self.entry}' has no decorator @triton.jit"))
+        for decorator in map(ast.unparse, function.decorator_list):
+            if TUNING.search(decorator):
+                what = (
+                    f"kernel '{self.entry}' has the decorator {decorator.partition('(')[0]}, which gpuetl does not run"
+                )
+                raise KernelMismatch(coded("GE1302", f"{what}.  Remove it, and set block and warps in the step"))
+        takes = function.args
+        if takes.vararg or takes.kwarg or takes.kwonlyargs or takes.posonlyargs:
+            what = f"kernel '{self.entry}' has parameters with *, ** or /"
+            raise KernelMismatch(coded("GE1302", f"{what}.  Declare each one by a name of its own"))
+        for parameter in takes.args[:-1]:
+            if parameter.annotation is not None and "constexpr" in ast.unparse(parameter.annotation):
+                what = f"parameter '{parameter.arg}' of kernel '{self.entry}' is a constexpr, and only the block is one"
+                raise KernelMismatch(coded("GE1302", f"{what}.  Remove the annotation: args are passed by value"))
+
+    def misplaced_names(
+        self, inputs: Iterable[str], outputs: Iterable[str], arguments: Iterable[str], groups: bool, masks: bool
+    ) -> list[str]:
+        """Say, in words, which parameters have the name of what another parameter gets: names may be swapped."""
+        untyped = {name: pa.null() for name in inputs}, {name: pa.null() for name in outputs}
+        gets = [what for what, _, _ in expected_parameters(*untyped, tuple(arguments), groups, masks)]
+        names = [name_in(what) for what in gets]
+        return [
+            f"parameter {place} of kernel '{self.entry}' is called '{parameter.name}', and gets {what}"
+            for place, (parameter, what, name) in enumerate(zip(self.parameters, gets, names, strict=False), 1)
+            if (own := POINTER.sub("", parameter.name)) != name and own in names
+        ]
+
     def check_block(self, block: int) -> None:
         """Triton's blocks are powers of two; raise `KernelMismatch` for another one."""
         if block & (block - 1) or not LEAST_BLOCK <= block <= MOST_BLOCK:
             found = f"block of a Triton kernel is a power of two from {LEAST_BLOCK} to {MOST_BLOCK:,}, got {block}"
             raise KernelMismatch(coded("GE1302", found))
+
+
+def name_in(what: str) -> str:
+    """Return the name of a column or argument in words such as `input 'x'`; those of validity words have none."""
+    role, quote, name = what.partition("'")
+    return ("" if "validity" in role else name.rstrip("'")) if quote else what
 
 
 def is_function(item: ast.stmt, name: str) -> bool:

@@ -106,7 +106,7 @@ ALIASES = {
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
     "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
     "percentile_disc": "quantile_disc", "approx_percentile": "approx_quantile", "skew": "skewness",
-    "list": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
+    "list": "array_agg", "list_agg": "array_agg", "collect_list": "array_agg", "implode": "array_agg", "listagg": "string_agg", "group_concat": "string_agg",
     "xor": "bit_xor", "round_even": "round", "greatest_common_divisor": "gcd", "least_common_multiple": "lcm",
     "to_binary": "bin", "to_hex": "hex", "from_hex": "unhex",
     "json_extract_path": "json_extract", "json_extract_path_text": "json_extract_string", "json_transform": "from_json",
@@ -184,7 +184,10 @@ ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
     """Return the function of that name, or of that alias, in the first of `kinds` that has it."""
     name = ALIASES.get(name, name)
-    return next((FUNCTIONS[kind, name] for kind in kinds if (kind, name) in FUNCTIONS), None)
+    for kind in kinds:
+        if found := FUNCTIONS.get((kind, name)):
+            return found
+    return None
 
 
 def unknown_function(name: str, span: Span | None = None, kinds: tuple[Kind, ...] = ("scalar",)) -> InvalidExpression:

@@ -111,6 +111,11 @@ class Function:
         """The parsed parameters."""
         return tuple(Argument.parse(word) for word in self.parameters.split())
 
+    @cached_property
+    def takes_constants(self) -> bool:
+        """Whether an argument must be a constant."""
+        return any(argument.constant for argument in self.arguments)
+
     def __repr__(self) -> str:
         return f"Function({self.name})"
 

@@ -25,6 +25,8 @@ from gpuetl.types.data_types import (
 )
 from gpuetl.types.decimal_types import constant_decimal, integer_decimal, is_decimal
 
+SINGLE = pa.float32()
+
 
 def types_beside(args: Sequence[Expr]) -> list[DataType]:
     """Return the arguments' types; beside a decimal, a number in the text is a decimal of just its digits.
@@ -127,7 +129,7 @@ def comparable(args: Sequence[Expr]) -> Sequence[DataType]:
     Beside float32 columns alone, a number is the nearest float32.
     """
     if _adapt_to_single(args):
-        return [pa.float32()] * len(args)
+        return [SINGLE] * len(args)
     types = exact_types(args)
     if any(map(is_decimal, types)) and all(is_exact(dtype) or dtype == NULL for dtype in types):
         return _exact_comparable(types)
@@ -147,9 +149,11 @@ def _exact_comparable(types: Sequence[DataType]) -> Sequence[DataType]:
 
 def _adapt_to_single(args: Sequence[Expr]) -> bool:
     found = [_numbers_in(arg) for arg in args]
-    others = {arg.dtype for arg, numbers in zip(args, found, strict=True) if numbers is None and arg.dtype != NULL}
+    others = [arg.dtype for arg, numbers in zip(args, found, strict=True) if numbers is None and arg.dtype != NULL]
+    if not others or any(dtype != SINGLE for dtype in others):
+        return False
     exact = (literal.number for numbers in found for literal in numbers or ())
-    return others == {pa.float32()} and all(number is not None and adapts_to_single(number) for number in exact)
+    return all(number is not None and adapts_to_single(number) for number in exact)
 
 
 def compared(args: Sequence[Expr]) -> Typing:

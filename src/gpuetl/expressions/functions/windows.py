@@ -204,7 +204,7 @@ FUNCTIONS = (
     Window("ntile", "n!", ntile_type, "The tile, from 1, when the group's rows are dealt to n equal tiles; the first ones get the rest.",
            "ntile(3)", [1, 1, 2, 3]),
     Window("lag", "x offset?! default? ignore_nulls?!", shift_type,
-           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls`, "
+           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls` or IGNORE NULLS, "
            "their rows not counted.", "lag(x)", [None, 1, 2, None]),
     Window("lead", "x offset?! default? ignore_nulls?!", shift_type, "x of the row `offset` (1) rows after, as in lag.",
            "lead(x, ignore_nulls => true)", [2, 4, 4, None]),

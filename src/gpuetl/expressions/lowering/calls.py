@@ -1,7 +1,8 @@
-"""Lower calls: their arguments and options, ORDER BY within them, and structs."""
+"""Lower calls: their arguments and options, ORDER BY and IGNORE NULLS, and structs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +12,7 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.dialect import bracketed_span, shortened, span_of, whole_span
 from gpuetl.expressions.functions import INSTEAD, OVERLOADS, unknown_function
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
-from gpuetl.expressions.lowering.modifiers import KINDS, distinct_name, filtered_call, is_function
+from gpuetl.expressions.lowering.modifiers import KINDS, distinct_name, filtered_call, is_function, null_treatment
 from gpuetl.expressions.lowering.refusals import refusal, unsupported
 from gpuetl.expressions.syntax import CHANGED_STRUCTS, ORDER_BY, SORT_KEY, STRUCT, Apply, Constant, Syntax
 from gpuetl.messages import coded
@@ -23,10 +24,7 @@ def _call(lowering: Lowering, node: exp.Anonymous) -> Syntax:
     if name in (STRUCT, "struct", *CHANGED_STRUCTS):
         return _struct(lowering, node, span)
     keywords = [a for a in node.expressions if isinstance(a, exp.Kwarg)]
-    positional = [a for a in node.expressions if not isinstance(a, exp.Kwarg)]
-    order = positional[-1].expressions if positional and isinstance(positional[-1], exp.Order) else []
-    if order:
-        positional[-1] = positional[-1].this
+    positional, order, treatments = _plain_arguments(a for a in node.expressions if not isinstance(a, exp.Kwarg))
     if name == "count" and len(positional) == 1 and isinstance(positional[0], exp.Star):
         return Apply("count_rows", span=span)
     if len(positional) == 1 and isinstance(positional[0], exp.Distinct):
@@ -41,15 +39,33 @@ def _call(lowering: Lowering, node: exp.Anonymous) -> Syntax:
     if name in INSTEAD and not is_function(name):  # its arguments are written otherwise, too
         del lowering.errors[count:]
     if name in ("if", "iff"):
-        if len(args) != 3 or keywords:
-            raise InvalidExpression(
-                coded("GE1104", f"{name} takes a condition and two values"),
-                span,
-                f"It is {name}(condition, value, otherwise).",
-            )
-        return Apply("case", args, span=span)
+        return _if(name, args, bool(keywords), span)
     named = [(k.this.name, _option(lowering, k)) for k in keywords]
+    for ignored in treatments:
+        named += null_treatment(name, ignored, span)
     return Apply(name, args, (*named, *map(partial(_sort_key, lowering), order)), span=span)
+
+
+def _plain_arguments(arguments: Iterable[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr], list[bool]]:
+    """Return arguments without ORDER BY and NULLS, the keys of the order, and for each NULLS if it is IGNORE NULLS."""
+    plain, order, treatments = list[exp.Expr](), list[exp.Expr](), list[bool]()
+    for argument in arguments:
+        inner = argument
+        while isinstance(inner, exp.Order | exp.IgnoreNulls | exp.RespectNulls):
+            if isinstance(inner, exp.Order):
+                order = inner.expressions
+            else:
+                treatments.append(isinstance(inner, exp.IgnoreNulls))
+            inner = inner.this
+        plain.append(inner)
+    return plain, order, treatments
+
+
+def _if(name: str, args: tuple[Syntax, ...], named: bool, span: Span | None) -> Syntax:
+    if len(args) != 3 or named:
+        message = coded("GE1104", f"{name} takes a condition and two values")
+        raise InvalidExpression(message, span, f"It is {name}(condition, value, otherwise).")
+    return Apply("case", args, span=span)
 
 
 def _option(lowering: Lowering, keyword: exp.Kwarg) -> Syntax:
@@ -82,6 +98,15 @@ def _within_group(lowering: Lowering, node: exp.WithinGroup) -> Syntax:
 
 def _filtered(lowering: Lowering, node: exp.Filter) -> Syntax:
     return filtered_call(lowering.lower(node.this), lowering.lower(node.expression.this), span_of(node.this))
+
+
+def _nulls_treated(lowering: Lowering, node: exp.IgnoreNulls | exp.RespectNulls) -> Syntax:
+    """Lower `f(x) IGNORE NULLS`, which is `f(x IGNORE NULLS)`."""
+    call = lowering.lower(node.this)
+    if not isinstance(call, Apply) or not isinstance(node.this, exp.Anonymous):
+        raise refusal(lowering.text, node)
+    option = null_treatment(call.function, isinstance(node, exp.IgnoreNulls), call.span)
+    return replace(call, keywords=(*call.keywords, *option))
 
 
 def _over(lowering: Lowering, node: exp.Window) -> Syntax:
@@ -119,6 +144,8 @@ def _named_field(lowering: Lowering, node: exp.Expr) -> tuple[str, Syntax]:
 HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Anonymous: _call,
     exp.Filter: _filtered,
+    exp.IgnoreNulls: _nulls_treated,
+    exp.RespectNulls: _nulls_treated,
     exp.WithinGroup: _within_group,
     exp.Window: _over,
     exp.Struct: _struct,

@@ -1,4 +1,4 @@
-"""Lower what stands with a call of an aggregate: `FILTER (WHERE condition)` and `DISTINCT`."""
+"""Lower what stands with a call: `FILTER (WHERE condition)`, `DISTINCT` and `IGNORE NULLS`."""
 
 from __future__ import annotations
 
@@ -51,6 +51,23 @@ def distinct_name(name: str, span: Span | None) -> str:
         raise unknown_function(name, span, KINDS)
     message = coded("GE1102", f"{name} does not take DISTINCT")
     raise InvalidExpression(message, span, "Use a distinct step before.")
+
+
+def null_treatment(name: str, ignored: bool, span: Span | None) -> tuple[tuple[str, Syntax], ...]:
+    """Return the option that IGNORE NULLS stands for, if `ignored`; RESPECT NULLS is the default.
+
+    Raises
+    ------
+    InvalidExpression
+        For a call that has no such option.
+    """
+    function = find_function(name, ("window", "aggregate", "scalar"))
+    if function is None:
+        raise unknown_function(name, span, KINDS)
+    if all(slot.name != "ignore_nulls" for slot in function.arguments):
+        message = coded("GE1102", f"{name} does not take {'IGNORE' if ignored else 'RESPECT'} NULLS")
+        raise InvalidExpression(message, span, "first, last, nth_value, lag and lead do.")
+    return (("ignore_nulls", Constant(True)),) if ignored else ()
 
 
 def _narrowed(call: Apply, names: list[str], name: str, condition: Syntax) -> Syntax:

@@ -87,10 +87,13 @@ CuPy launches what Triton compiles. Engines without a GPU run the twin and do no
 into a file of its own if Triton is not installed there. The file is read when the pipeline is planned, and its text is
 sent to workers.
 
-`gpuetl kernel check`, `gpuetl kernel bench`, `--sanitize` and `--kernel-timeout` work as for CUDA kernels. `gpuetl kernel
-build` and `gpuetl validate` do not compile Triton kernels. A run compiles them. Triton keeps the machine code in the
-folder `triton` of [the kernel cache](kernels.md#where-a-run-looks), or in `TRITON_CACHE_DIR`. A kernel cannot use scratch
-memory, such as that of tensor descriptors made on the device.
+`gpuetl kernel check`, `gpuetl kernel bench`, `--sanitize` and `--kernel-timeout` work as for CUDA kernels. `gpuetl validate`
+compares the declaration with the step: the function, its decorator, the number of parameters and the block. It warns where two
+parameters have each other's names. If Triton is installed, it also compiles the kernel, for the GPUs of the machine or else for
+`sm_90`. `gpuetl kernel build FILE` [compiles it before a run](kernels.md#compile-before-the-run). Triton keeps the machine
+code in the folder `triton` of [the kernel cache](kernels.md#where-a-run-looks), or in `TRITON_CACHE_DIR`. A product and a sum
+may become one operation, as in CUDA kernels. Decorators that tune, such as `@triton.autotune`, are refused. A kernel cannot use
+scratch memory, such as that of tensor descriptors made on the device.
 
 In Python:
 

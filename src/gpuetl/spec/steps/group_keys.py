@@ -95,9 +95,12 @@ def typed_over_groups(
     `outputs` may be named outside, too, and their expressions stand for them.  A part that is the expression of a key
     stands for the key.  `grouping(a, b)` becomes a column, which is kept in `masks`.
     """
+    if any(isinstance(part, Apply) and part.function in GROUPING for part in formula.parts):
+        formula = replace(formula, syntax=with_masks(context, formula, schema, keys, masks))
     outside = {**keys.new, **outputs}
-    syntax = with_masks(context, formula, schema, keys, masks)
-    syntax, renamed = input_names(syntax, {name for name in outside if name in schema})
+    if not (outside or masks):
+        return _over_groups(context.expression(formula, schema, AGGREGATES, siblings), {}, {}, {})
+    syntax, renamed = input_names(formula.syntax, {name for name in outside if name in schema})
     inputs: dict[str, Expr] = {f"{name}{INPUT}": Column(name, schema[name]) for name in renamed}
     types = {name: expr.dtype for name, expr in {**outside, **inputs}.items()}
     scope = schema.updated({**types, **dict.fromkeys(masks, INT64)})
@@ -168,6 +171,8 @@ def _over_groups(
     expr: Expr, inside: Mapping[str, Expr], outside: Mapping[str, Expr], keys: Mapping[Expr, Expr]
 ) -> Expr:
     """Put expressions in the places of names, inside aggregate calls and outside; and keys in that of their own."""
+    if not (inside or outside or keys):
+        return expr
     if expr in keys:
         return keys[expr]
     if isinstance(expr, Column):

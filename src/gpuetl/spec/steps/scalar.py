@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS, find_function
 from gpuetl.expressions.ir import Call, Column
-from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, Syntax, parts, rebuilt
+from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, Syntax, rebuilt
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
@@ -67,8 +67,8 @@ def scalars_in(step: Step) -> list[ScalarUse]:
         ScalarUse(*path, part, formula.node)
         for key in keys_of(type(step)).values()
         for formula in formulas_in(getattr(step, key.name))
-        for part in parts(formula.syntax)
-        if isinstance(part, Apply) and (path := path_in(part))
+        for part in formula.parts
+        if isinstance(part, Apply) and part.function == SCALAR and (path := path_in(part))
     ]
 
 

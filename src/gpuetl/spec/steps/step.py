@@ -13,7 +13,7 @@ from gpuetl.expressions.functions.aggregates import is_sort_key
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
 from gpuetl.expressions.resolve import resolve_all
 from gpuetl.expressions.scope import SCALARS, WRONG, Scope
-from gpuetl.expressions.syntax import Name, refuse_depth
+from gpuetl.expressions.syntax import Name
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
 from gpuetl.plan.node import Node
@@ -86,18 +86,21 @@ class Context:
         `outputs` are the columns that the step computes: none sees another.
         """
         try:
-            refuse_depth(formula.syntax)
+            formula.refuse_depth()
             expr, errors = resolve_all(formula.syntax, self.scope(schema, kinds))
-            errors += mistakes_in(formula.syntax)
+            errors += mistakes_in(formula.parts)
         except InvalidExpression as too_deep:
             expr, errors = WRONG, [too_deep]
+        doubts = [*doubts_in(formula.parts)]
+        if not (errors or doubts):
+            return expr
         seen: set[object] = set()
         for error in errors:
             mistake = error.name if isinstance(error, UnknownColumn) else (error.message, error.span)
             if mistake not in seen:  # a name that is misspelt twice is one mistake
                 self.wrong_expression(error, formula, schema, outputs)
             seen.add(mistake)
-        for doubt in doubts_in(formula.syntax):
+        for doubt in doubts:
             self.warning(doubt.message, doubt.hint, PartPlace(formula.node, doubt.span) if formula.node else None)
         return WRONG if errors else expr
 
@@ -259,11 +262,15 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[s
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
-                call_name = free_name(f"{output}:", columns, outputs, parts.calls)
-                names[call] = output if call == expr and output not in used_names else call_name
+                whole = call is expr and output not in used_names
+                names[call] = output if whole else free_name(f"{output}:", columns, outputs, parts.calls)
                 parts.calls[names[call]] = _on_columns(call, output, arguments, parts.before, columns)
-    for output, expr in outputs.items():
-        parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)
+
+    def named(node: Expr) -> Expr:
+        is_named = isinstance(node, Call) and node.function.kind == kind and node in names
+        return Column(names[node], node.dtype) if is_named else node
+
+    parts.after = {output: transform(expr, named) for output, expr in outputs.items()}
     return parts
 
 
@@ -277,8 +284,10 @@ def _on_columns(
             return argument
         if is_sort_key(argument):
             return replace(argument, args=(on_column(argument.args[0]), *argument.args[1:]))
-        name = arguments.setdefault(argument, free_name(f"{output}:argument", columns, before))
-        before[name] = argument
+        name = arguments.get(argument)
+        if name is None:
+            name = arguments[argument] = free_name(f"{output}:argument", columns, before)
+            before[name] = argument
         return Column(name, argument.dtype)
 
-    return replace(call, args=tuple(map(on_column, call.args)))
+    return Call(call.function, tuple(map(on_column, call.args)), call.dtype)

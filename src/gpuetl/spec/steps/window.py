@@ -12,7 +12,7 @@ from gpuetl.expressions.functions.frames import NUMBERS, TIMES, frame_of
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import Call, Expr, Literal, Parameter, calls_of
 from gpuetl.expressions.scope import GROUP_WINDOWS
-from gpuetl.expressions.syntax import Apply, parts
+from gpuetl.expressions.syntax import Apply
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
@@ -212,7 +212,7 @@ def later_rows(call: Call) -> str:
 
 def names_of_calls(formula: Formula) -> set[str]:
     """Return the names of the functions that an expression calls."""
-    return {part.function for part in parts(formula.syntax) if isinstance(part, Apply)}
+    return {part.function for part in formula.parts if isinstance(part, Apply)}
 
 
 def measured_by(call: Call) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import linecache
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -14,13 +18,17 @@ from gpuetl.engines.kernel_cache_folder import cache_folder
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.messages import coded
 from gpuetl.places.paths import FilePath
-from gpuetl.user_kernels.triton_kernel import MISSING, TritonKernel
+from gpuetl.plan.nodes import Kernel
+from gpuetl.user_kernels.shared_memory import MOST_BYTES
+from gpuetl.user_kernels.triton_kernel import MISSING, TritonKernel, argument_types
 from gpuetl.user_kernels.twin import exits_refused, in_file
 
 MOST_KEPT = 64
 ALIGNMENT = 16
 """Bytes; pointers that are multiples of it let Triton move several values at a time."""
 WARP = 32
+OPTIONS = {"enable_fp_fusion": True}
+"""As NVRTC does by default, a product and a sum become one operation; Triton's own default depends on its version."""
 
 
 class TritonProgram(NamedTuple):
@@ -90,10 +98,55 @@ class TritonFile(NamedTuple):
     twin: bytes | None = None
 
 
+def launch_types(operation: Kernel) -> tuple[str, ...]:
+    """Return Triton's types of the arguments of a step's launch."""
+    return argument_types(
+        [operation.source.schema[name] for name in operation.reads], [*operation.outputs.values()],
+        [value.dtype for value in operation.expressions], operation.kind == "groups", operation.nulls == "masks",
+    )  # fmt: skip
+
+
+def compiled_ahead(operation: Kernel, architecture: str, folder: Path | None = None) -> TritonProgram:
+    """Compile a step's kernel for an architecture such as sm_90, as a run does whose arrays are multiples of 16.
+
+    Raises
+    ------
+    EvaluationError
+        Where Triton is not installed or refuses the kernel, or it takes more shared memory than any device has.
+    """
+    kernel, types = operation.contract, launch_types(operation)
+    assert isinstance(kernel, TritonKernel)
+    aligned = [dtype.startswith("*") for dtype in types]
+    capability = int(architecture.removeprefix("sm_"))
+    program = triton_program(kernel, types, operation.block, capability, aligned, folder)
+    if program.shared_bytes > MOST_BYTES:
+        found = (
+            f"kernel '{kernel.entry}' takes {program.shared_bytes:,} shared bytes a block, and no GPU gives more than"
+        )
+        raise EvaluationError(coded("GE1902", f"{found} {MOST_BYTES:,}.  Set a smaller block, or work in tiles"))
+    return program
+
+
+def cache_of(folder: Path | None = None) -> str:
+    """Return the folder of machine code: `TRITON_CACHE_DIR`, or the folder `triton` of a kernel cache."""
+    return os.environ.get("TRITON_CACHE_DIR") or str(Path(folder or cache_folder()) / "triton")
+
+
+@cache
+def own_cache() -> str:
+    """Return a folder of this process, for where the other one cannot be written."""
+    folder = tempfile.mkdtemp(prefix="gpuetl-triton-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def triton_program(
-    kernel: TritonKernel, types: Sequence[str], block: int, capability: int, aligned: Sequence[bool]
-) -> TritonProgram:
+    kernel: TritonKernel, types: Sequence[str], block: int, capability: int, aligned: Sequence[bool],
+    folder: Path | None = None,
+) -> TritonProgram:  # fmt: skip
     """Compile a kernel for arguments of these types; `aligned` says which are pointers that are multiples of 16.
+
+    Machine code is kept in a kernel cache, by default that of this user.
 
     Raises
     ------
@@ -101,15 +154,21 @@ def triton_program(
         Where Triton is not installed or refuses the kernel.
     """
     triton, function = the_library(kernel), triton_function(kernel)
-    if "TRITON_CACHE_DIR" not in os.environ:
-        triton.knobs.cache.dir = str(cache_folder() / "triton")
     names = function.arg_names
     signature = dict(zip(names, [*types, "constexpr"], strict=True))
     attributes = {(place,): [["tt.divisibility", ALIGNMENT]] for place, whole in enumerate(aligned) if whole}
     source = triton.compiler.ASTSource(function, signature, {(len(names) - 1,): block}, attributes)
     target = triton.backends.compiler.GPUTarget("cuda", capability, WARP)
+
+    def compiled(folder: str) -> Any:
+        triton.knobs.cache.dir = folder
+        return triton.compile(source, target=target, options={"num_warps": kernel.warps, **OPTIONS})
+
     try:
-        done = triton.compile(source, target=target, options={"num_warps": kernel.warps})
+        try:
+            done = compiled(cache_of(folder))
+        except OSError:  # the folder cannot be written, and has no such kernel
+            done = compiled(own_cache())
     except Exception as error:  # of Triton's front end, of MLIR or of ptxas
         raise does_not_compile(kernel, error) from error
     if getattr(done.metadata, "global_scratch_size", 0):

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
+from gpuetl.engines.cudf.codegen.triton_compiler import launch_types
 from gpuetl.engines.cudf.codegen.user_kernels import check_guards, elementwise, elementwise_source, guarded, user_kernel
 from gpuetl.engines.cudf.columns.arrays import (
     ZERO,
@@ -43,7 +44,7 @@ from gpuetl.plan.nodes import Kernel, KernelReduction, KernelTable
 from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.user_kernels.kernel_code import KernelCode, null_argument
 from gpuetl.user_kernels.shared_memory import shared_bytes
-from gpuetl.user_kernels.triton_kernel import TritonKernel, argument_types
+from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 MAX_OFFSET = 2**31 - 1
 Operation = TypeVar("Operation", bound=Kernel)
@@ -227,11 +228,7 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
         blocks = len(offsets) - 1
         arguments += [offsets, np.int32(blocks)]
     if isinstance(contract, TritonKernel):
-        types = argument_types(
-            [operation.source.schema[name] for name in operation.reads], [*operation.outputs.values()],
-            [value.dtype for value in operation.expressions], operation.kind == "groups", operation.nulls == "masks",
-        )  # fmt: skip
-        start = machine.triton_kernel(contract, types, operation.block)
+        start = machine.triton_kernel(contract, launch_types(operation), operation.block)
         with user_kernel(operation, machine):
             start(blocks, [*arguments, np.int64(rows)])
         return
