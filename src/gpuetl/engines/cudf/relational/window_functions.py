@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias
 
 from gpuetl.engines.cudf.columns.vector import has_bytes
-from gpuetl.engines.cudf.relational.window_decays import decayed_sum, ewm_mean, ewm_variance
+from gpuetl.engines.cudf.relational.window_decays import decayed_sum, ewm_mean, ewm_moment
 from gpuetl.engines.cudf.relational.window_steps import (
     FIRST_ROW,
     LAST_ROW,
@@ -437,8 +437,9 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "rolling_last": frame_edge("LastMet"),
     "rolling_nth_value": frame_nth,
     "ewm_mean": ewm_mean,
-    "ewm_var": ewm_variance,
-    "ewm_std": partial(ewm_variance, root=True),
+    "ewm_var": partial(ewm_moment, part="variance"),
+    "ewm_std": partial(ewm_moment, part="deviation"),
+    "ewm_moment": ewm_moment,
     "decayed_sum": decayed_sum,
     "session_id": session_id,
 }
