@@ -6,7 +6,6 @@ python tools/generate_formats.py --check    fail if they are not what would be w
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 from textwrap import fill
@@ -25,7 +24,7 @@ WIDTH = 120
 
 TYPES = {
     "a map of columns to types, or infer": "Mapping[str, str]", "a map of columns to types": "Mapping[str, str]",
-    "a name or a list of names": "Names", "a column or a list of columns, each with asc or desc": "Names", "a name": "str",
+    "a name or a list of names": "Names", "a column or a list of columns, each with asc or desc": "OrderBy", "a name": "str",
     "an SQL expression": "Expression", "a map of options of a store": "Mapping[str, object]", "true or false": "bool",
     "one character": "str", "one character, or null for none": "str", "a whole number": "int",
     "a string or a list of strings": "Names", "a range such as B3:F20": "str",
@@ -91,7 +90,7 @@ class SourceMethods:
 SINK_HEAD = (
     HEAD.format(what="Sinks of a pipeline: a method for each format of files.")
     + '''
-from gpuetl.expressions.operands import Names
+from gpuetl.expressions.operands import Names, OrderBy
 
 
 class SinkMethods:
@@ -140,7 +139,7 @@ class Key(NamedTuple):
 
 def keys_in(entry: Entry, name: str) -> list[Key]:
     """Return the keys of sources or sinks of a format."""
-    own: dict[str, dataclasses.Field[Any]] = keys_of(options_of(entry, name))
+    own = keys_of(options_of(entry, name))
     found = []
     for key, field in {**keys_of(entry), **own}.items():
         form = form_of(field)

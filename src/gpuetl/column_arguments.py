@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gpuetl.errors import InvalidExpression, InvalidPipeline
 from gpuetl.expressions.expression import Expression, NamedExpression, as_syntax
-from gpuetl.expressions.operands import IntoExpression, Names
+from gpuetl.expressions.operands import IntoExpression, Names, OrderBy
 from gpuetl.expressions.syntax import Name, Selected, parts, rebuilt
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
@@ -22,8 +22,6 @@ IntoColumn: TypeAlias = Expression | NamedExpression
 
 IntoKeys: TypeAlias = Names | IntoColumn | Mapping[str, IntoExpression] | Iterable[str | IntoColumn]
 """Keys of groups: columns by name, and expressions that have a name."""
-IntoOrder: TypeAlias = Names | Expression | Iterable[str | Expression]
-"""Columns or SQL expressions as text, each with `desc` or `nulls first` where wanted; and expressions, ascending."""
 
 
 def formula(value: IntoExpression) -> Formula:
@@ -130,10 +128,9 @@ def names_of(within: str, *names: Names) -> tuple[Text, ...]:
     return read
 
 
-def groups_of(within: str, *groups: IntoOrder) -> tuple[Text, ...]:
+def groups_of(within: str, *groups: OrderBy) -> tuple[Text, ...]:
     """Return what makes the groups of windows: names of columns, and expressions."""
-    texts = [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(groups)]
-    return names_of(within, texts)
+    return names_of(within, order_texts(*groups))
 
 
 def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
@@ -170,9 +167,13 @@ def keys_by_name(within: str, keys: Mapping[str, IntoExpression]) -> dict[str, F
     return formulas(keys)
 
 
-def order_of(verb: str, *order: IntoOrder) -> tuple[Order, ...]:
+def order_of(verb: str, *order: OrderBy) -> tuple[Order, ...]:
     """Return sort keys."""
     within = f"{verb}: {'by' if verb == 'sort' else 'order_by'}"
-    texts = [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(order)]
-    read: tuple[Order, ...] = read_plain(ORDER, texts, within)
+    read: tuple[Order, ...] = read_plain(ORDER, order_texts(*order), within)
     return read
+
+
+def order_texts(*order: OrderBy) -> list[str]:
+    """Return the keys of an order as they are written in YAML."""
+    return [write_formula(Formula(one.syntax)) if isinstance(one, Expression) else one for one in flat(order)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuetl.column_arguments import order_texts
 from gpuetl.expressions.expression import as_syntax
 from gpuetl.spec.fields import form_of, keys_of, read_plain
 from gpuetl.spec.format_keys import Entry, options_of
@@ -41,7 +42,7 @@ def sink_keys(format: str, keys: Mapping[str, Any], within: str) -> dict[str, An
     """Read the keys of a sink."""
     read = dict(keys)
     if "sort_by" in read:
-        read["sort_by"] = read_plain(ORDER, as_names(read["sort_by"]), within)
+        read["sort_by"] = read_plain(ORDER, order_texts(read["sort_by"]), within)
     for several in ("partition_by", "run_key", "on"):
         if several in read:
             read[several] = read_plain(NAMES, as_names(read[several]), within)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from gpuetl.column_arguments import order_texts
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.syntax import Apply, Name
 from gpuetl.messages import coded
 from gpuetl.spec.fields import read_plain
+from gpuetl.spec.steps.asof import AsofKeys
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.steps.join_keys import KeyText
 from gpuetl.spec.values import Formula, as_names
@@ -68,6 +70,19 @@ def pairs_of_sides(
             raise InvalidPipeline.because(message, "Name each key once.", "join")
         pairs[ours] = theirs
     return pairs
+
+
+def asof_keys(asof: str | Expression | AsofKeys) -> str | dict[str, object]:
+    """Return the key `asof` as it is written in YAML."""
+    if not isinstance(asof, Mapping):
+        return order_texts(asof)[0]
+    keys = dict(asof)
+    for name in ("on", "left", "right"):
+        if isinstance(key := keys.get(name), Expression):
+            keys[name] = order_texts(key)[0]
+    if "order_by" in keys:
+        keys["order_by"] = order_texts(asof["order_by"])
+    return keys
 
 
 def key_text(key: str | Expression) -> KeyText:

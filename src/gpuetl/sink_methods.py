@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, Never
 
-from gpuetl.expressions.operands import Names
+from gpuetl.expressions.operands import Names, OrderBy
 
 
 class SinkMethods:
@@ -29,7 +29,7 @@ class SinkMethods:
         path: str | os.PathLike[str],
         *,
         partition_by: Names | None = None,
-        sort_by: Names | None = None,
+        sort_by: OrderBy | None = None,
         mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
         on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
@@ -52,7 +52,7 @@ class SinkMethods:
         partition_by
             Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in the files.
+            The order of the rows in the files: columns or expressions.
         mode
             What happens if the target exists.
         on
@@ -106,7 +106,7 @@ class SinkMethods:
         path: str | os.PathLike[str],
         *,
         partition_by: Names | None = None,
-        sort_by: Names | None = None,
+        sort_by: OrderBy | None = None,
         mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
         on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
@@ -124,7 +124,7 @@ class SinkMethods:
         partition_by
             Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in the files.
+            The order of the rows in the files: columns or expressions.
         mode
             What happens if the target exists.
         on
@@ -163,7 +163,7 @@ class SinkMethods:
         path: str | os.PathLike[str],
         *,
         partition_by: Names | None = None,
-        sort_by: Names | None = None,
+        sort_by: OrderBy | None = None,
         mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
         on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
@@ -181,7 +181,7 @@ class SinkMethods:
         partition_by
             Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in the files.
+            The order of the rows in the files: columns or expressions.
         mode
             What happens if the target exists.
         on
@@ -220,7 +220,7 @@ class SinkMethods:
         path: str | os.PathLike[str],
         *,
         partition_by: Names | None = None,
-        sort_by: Names | None = None,
+        sort_by: OrderBy | None = None,
         mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
         on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
@@ -238,7 +238,7 @@ class SinkMethods:
         partition_by
             Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in the files.
+            The order of the rows in the files: columns or expressions.
         mode
             What happens if the target exists.
         on
@@ -277,7 +277,7 @@ class SinkMethods:
         path: str | os.PathLike[str],
         *,
         partition_by: Names | None = None,
-        sort_by: Names | None = None,
+        sort_by: OrderBy | None = None,
         mode: Literal["error", "overwrite", "append", "replace_partitions", "upsert"] | None = None,
         on: Names | None = None,
         on_empty: Literal["write", "keep", "error"] | None = None,
@@ -295,7 +295,7 @@ class SinkMethods:
         partition_by
             Columns whose values become folders, such as `month=3`.
         sort_by
-            The order of the rows in the files.
+            The order of the rows in the files: columns or expressions.
         mode
             What happens if the target exists.
         on

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from gpuetl.column_arguments import formulas, names_of, order_of
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.operands import Names, Scalar
+from gpuetl.expressions.operands import Names, OrderBy, Scalar
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import read_plain
 from gpuetl.spec.forms import TYPES
@@ -32,7 +32,7 @@ class TableKernels:
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
         kind: Literal["", "rows", "groups", "elementwise", "reduction", "scan"] = "",
         args: KernelArguments | None = None, nulls: Nulls = "propagate",
-        by: Names = (), order_by: Names = (), block: int = 256, shared_bytes: str | int = "",
+        by: Names = (), order_by: OrderBy = (), block: int = 256, shared_bytes: str | int = "",
         flops_per_row: int = 0,
     ) -> Table:  # fmt: skip
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
@@ -46,7 +46,7 @@ class TableKernels:
 
     def table_kernel(
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *, rows: str | int,
-        per: Literal["", "row", "group", "partition"] = "", keep: Names = (), by: Names = (), order_by: Names = (),
+        per: Literal["", "row", "group", "partition"] = "", keep: Names = (), by: Names = (), order_by: OrderBy = (),
         args: KernelArguments | None = None, nulls: Literal["propagate", "forbid"] = "propagate", block: int = 256,
         shared_bytes: str | int = "", flops_per_row: int = 0,
     ) -> Table:  # fmt: skip
@@ -70,7 +70,7 @@ class TableKernels:
     def python_kernel(
         self, python: str, inputs: Names, outputs: Mapping[str, str], *,
         frame: Literal["pandas", "arrow", "cudf"] = "pandas", timeout: str = "", args: KernelArguments | None = None,
-        nulls: Literal["pass", "propagate", "forbid"] = "pass", by: Names = (), order_by: Names = (),
+        nulls: Literal["pass", "propagate", "forbid"] = "pass", by: Names = (), order_by: OrderBy = (),
         reference: str = "",
     ) -> Table:  # fmt: skip
         """Add the columns that a Python function (file.py:function) gives for frames of the inputs.
@@ -84,7 +84,7 @@ class TableKernels:
 
     def triton_kernel(
         self, triton: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
-        args: KernelArguments | None = None, nulls: Nulls = "propagate", by: Names = (), order_by: Names = (),
+        args: KernelArguments | None = None, nulls: Nulls = "propagate", by: Names = (), order_by: OrderBy = (),
         block: int = 256, warps: int = 4, flops_per_row: int = 0,
     ) -> Table:  # fmt: skip
         """Add columns computed by a Triton kernel (file.py:function), or its NumPy twin `reference`.
@@ -111,7 +111,7 @@ class TableKernels:
 
     def scan_kernel(
         self, inputs: Names, outputs: Mapping[str, str], reference: str, *, combine: str, identity: str,
-        order_by: Names, by: Names = (), map: str = "", post: str = "", state: Mapping[str, str] | None = None,  # noqa: A002
+        order_by: OrderBy, by: Names = (), map: str = "", post: str = "", state: Mapping[str, str] | None = None,  # noqa: A002
         args: KernelArguments | None = None, nulls: Nulls = "propagate",
     ) -> Table:  # fmt: skip
         """Add columns from what the rows of a group up to each one `combine` to, states `a` and `b` to one, in order.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, Never, ParamSpec, T
 from gpuetl.column_arguments import (
     IntoColumn,
     IntoKeys,
-    IntoOrder,
     calls,
     flat,
     formula,
@@ -25,10 +24,10 @@ from gpuetl.column_arguments import (
 )
 from gpuetl.errors import InvalidPipeline, UnknownMethod
 from gpuetl.expressions.expression import Expression, NamedExpression, apply
-from gpuetl.expressions.operands import IntoExpression, Names, Scalar
+from gpuetl.expressions.operands import IntoExpression, Names, OrderBy, Scalar
 from gpuetl.expressions.selector import Selector
 from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, StageName
-from gpuetl.join_arguments import JoinKeys, join_pairs
+from gpuetl.join_arguments import JoinKeys, asof_keys, join_pairs
 from gpuetl.messages import coded
 from gpuetl.over_columns import lift_overs
 from gpuetl.records import dataclass
@@ -145,7 +144,7 @@ class TableSteps:
     @overload
     def join(
         self, other: Table, on: JoinKeys | Mapping[str, str] | None = None, how: Literal["inner", "left"] = "inner", *,
-        asof: str | AsofKeys, left_on: JoinKeys | None = None, right_on: JoinKeys | None = None,
+        asof: str | Expression | AsofKeys, left_on: JoinKeys | None = None, right_on: JoinKeys | None = None,
         validate: Literal["many_to_one", "many_to_many"] = "many_to_many", suffix: str = "", nulls_equal: bool = False,
     ) -> Table: ...  # fmt: skip
 
@@ -156,7 +155,7 @@ class TableSteps:
         self, other: Table, on: JoinKeys | Mapping[str, str] | None = None, how: KeyedJoin | Literal["cross"] = "inner",
         *, left_on: JoinKeys | None = None, right_on: JoinKeys | None = None, validate: Validate = "many_to_many",
         suffix: str = "", nulls_equal: bool = False, condition: Expression | None = None,
-        asof: str | AsofKeys | None = None,
+        asof: str | Expression | AsofKeys | None = None,
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
 
@@ -168,7 +167,7 @@ class TableSteps:
         that is not after it: `asof={"left": "ts", "right": "at", "tolerance": "5 seconds"}` has options.
         """
         pairs = join_pairs(on, left_on, right_on)
-        nearest = None if asof is None else read_plain(ASOF, asof, "join: asof")
+        nearest = None if asof is None else read_plain(ASOF, asof_keys(asof), "join: asof")
         more = None if condition is None else formula(condition)
         other_name = self._beside("join", other)
         return self.step(verbs.Join(other_name, pairs, how, validate, suffix, nulls_equal, nearest, more))
@@ -206,7 +205,7 @@ class TableSteps:
         return self.step(verbs.Unnest(read_plain(NAME, column, "unnest: column"), prefix))
 
     def aggregate(
-        self, by: IntoKeys = (), order_by: IntoOrder = (), *, having: Expression | None = None,
+        self, by: IntoKeys = (), order_by: OrderBy = (), *, having: Expression | None = None,
         group_sets: IntoGroupSets = None, **columns: Expression,
     ) -> Table:  # fmt: skip
         """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`.
@@ -224,7 +223,7 @@ class TableSteps:
         return GroupBy(self._table, group_keys_of("group_by", *by))
 
     def window(
-        self, by: IntoOrder = (), order_by: IntoOrder = (), *, state: Literal["none", "keep"] | Expression = "none",
+        self, by: OrderBy = (), order_by: OrderBy = (), *, state: Literal["none", "keep"] | Expression = "none",
         late_rows: Literal["error", "drop"] | Expression = "error", forget: timedelta | Expression | None = None,
         **columns: Expression,
     ) -> Table:  # fmt: skip
@@ -264,7 +263,7 @@ class TableSteps:
 
     def pivot(
         self, names: str, values: Expression | Mapping[str, Expression], columns: Sequence[Scalar] | Expression, *,
-        by: IntoKeys = (), order_by: IntoOrder = (), others: Literal["error", "ignore"] = "error",
+        by: IntoKeys = (), order_by: OrderBy = (), others: Literal["error", "ignore"] = "error",
     ) -> Table:  # fmt: skip
         """Make a column of each of the values `columns` of the column `names`: the aggregate `values` of its rows.
 
@@ -289,7 +288,7 @@ class TableSteps:
         values_column = read_plain(NAME, values_to, "unpivot: values_to")
         return self.step(verbs.Unpivot(names, names_column, values_column, nulls))
 
-    def sort(self, *by: IntoOrder, **unknown: Never) -> Table:
+    def sort(self, *by: OrderBy, **unknown: Never) -> Table:
         """Sort rows by columns or expressions, each with `desc` or `nulls first` after its text where wanted.
 
         `sort("region", "abs(amount) desc")` and `sort(col("x").abs())` are examples.
@@ -299,7 +298,7 @@ class TableSteps:
             raise InvalidPipeline.because(message, "Write sort('a desc'), or sort('a desc nulls first').", "sort")
         return self.step(verbs.Sort(order_of("sort", *by)))
 
-    def distinct(self, *on: Names, keep: Literal["any", "first"] = "any", order_by: IntoOrder = ()) -> Table:
+    def distinct(self, *on: Names, keep: Literal["any", "first"] = "any", order_by: OrderBy = ()) -> Table:
         """Keep one row for each value of the columns, of all where none is given."""
         names = read_plain(SOME_NAMES, flat(on), "distinct: on") if on else None
         return self.step(verbs.Distinct(names, keep, order_of("distinct", order_by)))
@@ -385,7 +384,7 @@ class GroupBy:
     by: GroupKeys
 
     def agg(
-        self, *columns: IntoColumn | Iterable[IntoColumn], order_by: IntoOrder = (), having: Expression | None = None,
+        self, *columns: IntoColumn | Iterable[IntoColumn], order_by: OrderBy = (), having: Expression | None = None,
         group_sets: IntoGroupSets = None, **more: Expression,
     ) -> Table:  # fmt: skip
         """Return one row a group, the keys and `columns`; `order_by` is the order of the rows for `first` and `last`.

@@ -87,9 +87,14 @@ def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | N
         return None
     ours, theirs = draws.one_of(times)
     dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right) if draws.chance(80) else None
+    order = sorted(right.facts.unique)
+    if order and draws.chance(30):  # an expression before what tells the rows apart
+        order.insert(0, f'"{draws.one_of(order)}" IS NULL desc')
     asof: AsofKeys = {
-        "left": ours, "right": theirs, "direction": draws.one_of(("backward", "forward", "nearest")),
-        "strict": draws.chance(30), "order_by": sorted(right.facts.unique),
+        "left": f'coalesce("{ours}", "{ours}")' if draws.chance(20) else ours,
+        "right": f'coalesce("{theirs}", "{theirs}")' if draws.chance(20) else theirs,
+        "direction": draws.one_of(("backward", "forward", "nearest")),
+        "strict": draws.chance(30), "order_by": order,
     }  # fmt: skip
     if draws.chance(40) and not is_decimal(dtype) and not is_decimal(schema[theirs]):
         asof["tolerance"] = (f"{draws.below(4)} days" if is_temporal(dtype) else

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from gpuetl import InvalidPipeline, col
+from gpuetl import InvalidPipeline, col, expr, loads
 from gpuetl.types.data_types import parse_type
 from tables import INF, NAN, table, write_source
 
@@ -105,6 +105,35 @@ def test_rows_that_tie_stand_in_the_order_of_order_by(sides, check):
         asof = {"on": "t", "direction": direction, "order_by": "b"}
         expected = [(*row, b) for row, b in zip(rows, found, strict=True)]
         check(left.join(right, "k", asof=asof), table(BOTH, *expected))
+
+
+def test_what_is_compared_and_ordered_may_be_expressions(source, pipeline, check):
+    """Columns that they read stay on both sides."""
+    left = source(table(LEFT, *((k, t, a) for k, t, a in TRADES if k)), "left")
+    right = source(table({"k": "string", "t": "int64", "b": "int64"}, *QUOTES, ("x", 4, -12), ("x", 4, 5)), "right")
+    both = {**LEFT, "t_q": "int64", "b": "int64"}
+    expected = table(
+        both, ("x", 5, 1, 4, 12), ("x", 10, 2, 13, 16), ("y", 7, 3, 9, 11), ("x", None, 5, None, None),
+        ("z", 1, 6, None, None), ("x", 1, 7, 4, 12), ("x", 99, 8, 13, 16),
+    )  # fmt: skip
+    asof = {"left": "t + 2", "right": "t - 1", "order_by": ["abs(b)", "b"]}
+    check(left.join(right, "k", "left", asof=asof, suffix="_q"), expected)
+    asof = {"left": col("t") + 2, "right": expr("t - 1"), "order_by": [col("b").abs(), "b"]}
+    joined = left.join(right, "k", "left", asof=asof, suffix="_q").stage("joined")
+    check(joined, expected)
+    again = loads(pipeline.to_yaml(), pipeline.root)
+    assert again.plan().fingerprint == pipeline.plan().fingerprint
+
+
+def test_one_expression_for_both_sides(source, check):
+    left = source(table({"t": "int64", "a": "int64"}, (-5, 1), (2, 2), (None, 3)), "left")
+    right = source(table({"t": "int64", "b": "int64"}, (4, 10), (-1, 20), (None, 30)), "right")
+    expected = table(
+        {"t": "int64", "a": "int64", "t_q": "int64", "b": "int64"},
+        (-5, 1, 4, 10), (2, 2, -1, 20), (None, 3, None, None),
+    )  # fmt: skip
+    for asof in ("abs(t)", col("t").abs()):
+        check(left.join(right, how="left", asof=asof, suffix="_q"), expected)
 
 
 ORDERED = {
@@ -236,6 +265,9 @@ def unique_times(rows):
         ({"asof": {"left": "t", "right": "q"}}, "unknown column 'q' in 'right'"),
         ({"asof": "q"}, "unknown column 'q'"),
         ({"asof": {"on": "t", "order_by": "q"}}, "unknown column 'q'"),
+        ({"asof": {"left": "t", "right": "abs(q)"}}, "unknown column 'q'"),
+        ({"suffix": "_q", "asof": {"left": "lower(k)", "right": "t"}}, "asof: 'lower(k)' is string"),
+        ({"asof": {"on": "t", "order_by": "1"}}, "a key reads a column, and 1 reads none"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(sides, problem, options, text):

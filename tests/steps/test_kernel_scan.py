@@ -149,6 +149,18 @@ def test_many_rows_of_one_group_and_descending_order(source, check):
     check(steps, table({"t": "int64", "product": "int64"}, *((i, (-1) ** (300 - i)) for i in range(300))))
 
 
+@pytest.mark.parametrize("order", ["0 - t", -col("t")], ids=["text", "python"])
+def test_the_order_may_be_an_expression(source, check, order):
+    t = source(
+        table({"k": "string", "t": "int64", "n": "int64"}, ("a", 1, 2), ("b", 1, 3), ("a", 2, 5), ("a", 3, None))
+    )
+    expected = table(
+        {"k": "string", "t": "int64", "n": "int64", "product": "int64"},
+        ("a", 3, None, None), ("a", 2, 5, 5), ("a", 1, 2, 10), ("b", 1, 3, 3),
+    )  # fmt: skip
+    check(product(t, order_by=order), expected)
+
+
 def test_an_output_may_take_a_column_s_place(source, check):
     """Also that of the input."""
     t = source(table({"t": "int64", "n": "int64"}, (1, 3), (2, 5)))

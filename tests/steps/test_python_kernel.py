@@ -85,6 +85,17 @@ def test_the_rows_of_a_group_are_in_order(source, check, keys):
     check(t, expected)
 
 
+def test_the_order_may_be_an_expression(source, check):
+    t = source(table(GROUPED, *GROUPED_ROWS))
+    t = t.python_kernel("frames.py:running", "x", {"total": "float64"}, by="k", order_by=["t % 2", "t desc"])
+    expected = table(
+        {**GROUPED, "total": "float64"},
+        ("a", 2, 1.0, 1.0), ("a", 3, 5.0, 6.0), ("a", 1, 2.0, 8.0), ("b", 2, None, 0.0), ("b", 1, 6.0, 6.0),
+        (None, 1, 7.0, 7.0),
+    )  # fmt: skip
+    check(t, expected)
+
+
 def test_an_order_alone_makes_one_group_whose_whole_rows_are_seen(source, check):
     t = source(table(GROUPED, ("b", 3, 6.0), ("a", 2, 1.0), ("c", 4, None), ("a", 1, 2.0)))
     t = t.python_kernel("frames.py:running", "x", {"total": "float64"}, order_by="t", nulls="propagate")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuetl import Pipeline, col, row_number
+from gpuetl import InvalidPipeline, Pipeline, col, loads, row_number
 from gpuetl.testing import assert_same
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
@@ -199,6 +199,21 @@ def test_the_first_rows_in_the_order_of_an_expression(source, check):
 def test_the_first_row_of_a_key_in_the_order_of_an_expression(source, check):
     rows = source(table({"k": "int64", "x": "int64"}, (1, -5), (1, 3), (2, 0), (1, None)))
     check(rows.distinct("k", keep="first", order_by="abs(x)"), table({"k": "int64", "x": "int64"}, (1, 3), (2, 0)))
+
+
+def test_the_rows_of_a_sink_s_file_are_in_the_order_of_expressions(source, pipeline, engine, layout, tmp_path):
+    source(EXPRESSIONS).write_csv("out", "out.csv", sort_by=["abs(x) desc", col("s").lower()], mode="overwrite")
+    pipeline.run(engine=engine, options=layout)
+    rows = (tmp_path / "out.csv").read_text().replace('"', "")
+    assert rows == "x,s,a-b\n3,a,0\n-3,b,1\n2,A,3\n,c,2\n"
+    again = loads(pipeline.to_yaml(), tmp_path)
+    assert again.plan().fingerprint == pipeline.plan().fingerprint
+
+
+def test_an_upsert_sorts_by_columns_only(source, pipeline):
+    source(EXPRESSIONS).write_parquet("out", "out", sort_by="abs(x)", mode="upsert", on="x")
+    with pytest.raises(InvalidPipeline, match=r"mode upsert sorts by columns, and abs\(x\) is an expression"):
+        pipeline.plan()
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ Scalar: TypeAlias = bool | int | float | str | bytes | Decimal | date | time | t
 IntoExpression: TypeAlias = "Expression | Scalar | list[Expression | Scalar | None] | None"
 """An expression, or a constant; None is NULL, and a list is a list of these."""
 Names: TypeAlias = str | Iterable[str]
-OrderBy: TypeAlias = "str | Expression | Iterable[str | Expression]"
 """One name, or several."""
+OrderBy: TypeAlias = "str | Expression | Iterable[str | Expression]"
+"""Columns or SQL expressions as text, each with `desc` or `nulls first` where wanted; and expressions, ascending."""
 
 DateUnit = Literal[
     "millennium", "century", "decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second",

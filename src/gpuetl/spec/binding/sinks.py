@@ -24,16 +24,10 @@ from gpuetl.spec.binding.relations import Relations
 from gpuetl.spec.binding.reporter import Reporter
 from gpuetl.spec.model import PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.steps import Context
-from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.order import order_of, with_computed, without_computed
 from gpuetl.spec.upsert import upsert_keys
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import (
-    TIME,
-    TIMESTAMP_NS,
-    UNKNOWN,
-    is_binary,
-    type_name,
-)
+from gpuetl.types.data_types import TIME, TIMESTAMP_NS, UNKNOWN, is_binary, type_name
 
 MOST_CONFLICTS = 3
 """The sinks that an error names, of those with which a sink's path is in conflict."""
@@ -84,9 +78,14 @@ class SinkBinder:
         if spec.mode == "append" and target.is_file:
             message = coded("GE1503", "mode append needs a folder, and this path is one file")
             context.problem(message, "Leave out the suffix.", spec.path)
-        order = sort_keys(context, spec.sort_by, source.schema) if spec.sort_by else ()
+        order, computed = order_of(context, spec.sort_by, source.schema)
+        if computed and spec.mode == "upsert":  # what is in the files is sorted again, and they lack the column
+            message = coded("GE1008", f"mode upsert sorts by columns, and {spec.sort_by[0].column} is an expression")
+            context.problem(message, "Compute it in a column of the stage, and sort by that.", spec.sort_by[0])
+            order = ()
         if order and spec.mode != "upsert":  # there the rows that stay are sorted, too
-            source = Sort(source=source, by=order, origin=origin)
+            rows = Sort(source=with_computed(context, source, computed), by=order, origin=origin)
+            source = without_computed(context, rows, computed)
         target = self.marked(context, target, spec, source)
         return Write(source=source, target=target, order=order if spec.mode == "upsert" else (), origin=origin)
 

@@ -54,6 +54,8 @@ RULES = """\
   distance counts.
 - `direction: backward` takes the last right row before, `forward` the first one after, and `nearest` the one at the least
   distance. Of two rows at the same distance, `nearest` takes the later one. Equal values match, unless `strict: true`.
+- The compared columns and the keys of `order_by` may be expressions, each over the columns of its side: `asof: {left:
+  at, right: quoted + interval '1 second'}`. Columns that an expression reads stay in the result.
 - Right rows with equal keys and equal times tie. They stand in the order of `order_by`, for example `order_by: id`.
   Without it, they stand in the order of the input, and the report notes that rows tie. `backward` and `nearest` take the
   last one, `forward` the first one.

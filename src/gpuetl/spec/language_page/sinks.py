@@ -56,7 +56,8 @@ daily: {from: clean, parquet: out/daily, mode: overwrite, keep_foreign: true}
 ### Partitions and order
 
 `partition_by: [month]` puts rows into folders such as `month=3`. The files do not have these columns; a source
-declares them as `partitions`. `sort_by` sorts the rows before they are written.
+declares them as `partitions`. `sort_by` sorts the rows before they are written, by columns or expressions: `sort_by:
+abs(amount) desc`. With `mode: upsert` it takes columns only, since the rows of the files are sorted again.
 
 ### Sinks without rows
 

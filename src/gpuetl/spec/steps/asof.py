@@ -7,39 +7,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
-from typing import Any, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import pyarrow as pa
 
 from gpuetl.errors import Problems
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.interval_text import UnknownUnit, interval_of
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.operands import OrderBy
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes.asof_join import AsofHow, Direction
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key, keys_of, read_keys, write_keys
 from gpuetl.spec.forms import BOOLEAN, NAME, ORDER, choice, read_formula, read_name
-from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.order import order_of
 from gpuetl.spec.steps.step import Context
-from gpuetl.spec.values import BadValue, BadValues, KeyPlace, Order
-from gpuetl.types.data_types import (
-    DATE,
-    UNKNOWN,
-    DataType,
-    common_type,
-    is_floating,
-    is_integer,
-    type_name,
-)
+from gpuetl.spec.values import BadValue, BadValues, KeyPlace, Order, node_of
+from gpuetl.types.data_types import DATE, UNKNOWN, DataType, common_type, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
+from gpuetl.types.schema import Schema
 
 Tolerance = timedelta | int | Decimal
 DIRECTIONS = ("backward", "forward", "nearest")
@@ -51,13 +48,13 @@ MOST_DISTANCE: int = 2 * 10**MAX_DIGITS
 class AsofKeys(TypedDict, total=False):
     """`asof` of a join, in Python."""
 
-    on: str
-    left: str
-    right: str
+    on: str | Expression
+    left: str | Expression
+    right: str | Expression
     direction: Direction
     tolerance: timedelta | int | float | Decimal | str
     strict: bool
-    order_by: str | list[str]
+    order_by: OrderBy
 
 
 # How the key is read and written.
@@ -112,8 +109,8 @@ TOLERANCE: Field[Tolerance | None] = Field(
 class AsofSpec:
     """Which right row is the nearest one to a left row."""
 
-    left: str = key(NAME, doc="the column of the left side that is compared: a time, a date or a number")
-    right: str = key(NAME, doc="the column of the right side")
+    left: str = key(NAME, doc="the column or expression of the left side that is compared: a time, a date or a number")
+    right: str = key(NAME, doc="the column or expression of the right side")
     direction: Direction = key(
         choice(*DIRECTIONS), "backward", doc="take the last right row before, the first one after, or the nearest"
     )
@@ -178,6 +175,39 @@ ASOF: Field[AsofSpec | None] = Field(
 # How the step is bound.
 
 
+class AsofColumns(NamedTuple):
+    """The columns that an as-of join compares and orders rows by, of which some hold the values of expressions.
+
+    `left` and `right` are None where the key is wrong.
+    """
+
+    left: str | None
+    right: str | None
+    order_by: tuple[SortKey, ...]
+    left_computed: Mapping[str, Expr]
+    right_computed: Mapping[str, Expr]
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """The columns that hold the values of expressions."""
+        return frozenset((*self.left_computed, *self.right_computed))
+
+
+def asof_columns(context: Context, asof: AsofSpec, left: Schema, right: Schema, of: str) -> AsofColumns:
+    """Return the columns of an as-of join of two sides; the right one is called `of`."""
+    ours, left_computed = order_of(context, [key_of(asof.left)], left, taken=right)
+    taken = {*left, *left_computed}
+    theirs, right_computed = order_of(context, [key_of(asof.right)], right, of, taken)
+    order, more = order_of(context, asof.order_by, right, taken=taken | right_computed.keys())
+    left_asof, right_asof = (keys[0].column if keys else None for keys in (ours, theirs))
+    return AsofColumns(left_asof, right_asof, order, left_computed, {**right_computed, **more})
+
+
+def key_of(name: str) -> Order:
+    """Return a column, or an expression, as a key of an order."""
+    return Order(str(name), node=node_of(name))
+
+
 @dataclass(frozen=True)
 class AsofSides:
     """The sides of an as-of join, with the names that their columns have there.
@@ -209,15 +239,16 @@ def check_kind(context: Context, asof: AsofSpec, how: str, validate: str) -> boo
 
 
 def asof_join(
-    context: Context, asof: AsofSpec, sides: AsofSides, how: str, validate: str, nulls_equal: bool
+    context: Context, asof: AsofSpec, columns: AsofColumns, sides: AsofSides, how: str, validate: str, nulls_equal: bool
 ) -> Node | None:
     """Return the node; None, with the problems reported, where a column is wrong."""
-    right_asof = sides.renamed.get(asof.right, str(asof.right))
-    left_schema, right_schema = sides.left.schema, sides.right.schema
-    known = (asof.left in left_schema, right_asof in right_schema)
-    if not all(known):
+    if columns.left is None or columns.right is None:
         return None
-    left_type, right_type = left_schema[asof.left], right_schema[right_asof]
+    left_asof, right_asof = columns.left, sides.renamed.get(columns.right, columns.right)
+    left_schema, right_schema = sides.left.schema, sides.right.schema
+    if left_asof not in left_schema or right_asof not in right_schema:
+        return None
+    left_type, right_type = left_schema[left_asof], right_schema[right_asof]
     if not check_types(context, asof, left_type, right_type):
         return None
     tolerance = None
@@ -228,12 +259,11 @@ def asof_join(
         if tolerance is None:
             report_tolerance(context, asof, left_type)
             return None
-    order = tuple(Order(sides.renamed.get(one.column, one.column), one.descending, one.nulls_first, one.node)
-                  for one in asof.order_by)  # fmt: skip
+    order = tuple(replace(one, column=sides.renamed.get(one.column, one.column)) for one in columns.order_by)
     return nodes.AsofJoin(
         left=sides.left, right=sides.right, left_on=sides.left_on, right_on=sides.right_on,
-        left_asof=str(asof.left), right_asof=right_asof, how=cast("AsofHow", how), direction=asof.direction,
-        strict=asof.strict, tolerance=tolerance, order_by=sort_keys(context, order, right_schema),
+        left_asof=left_asof, right_asof=right_asof, how=cast("AsofHow", how), direction=asof.direction,
+        strict=asof.strict, tolerance=tolerance, order_by=order,
         unique_right=validate == "many_to_one", nulls_equal=nulls_equal, origin=context.origin,
     )  # fmt: skip
 

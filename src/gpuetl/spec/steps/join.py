@@ -17,9 +17,10 @@ from gpuetl.plan.nodes.join import MIRRORED, How, Validate
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, EXPRESSION, NAME, choice, some
-from gpuetl.spec.steps.asof import ASOF, AsofSides, AsofSpec, asof_join, check_kind
+from gpuetl.spec.steps.asof import ASOF, AsofSides, AsofSpec, asof_columns, asof_join, check_kind
 from gpuetl.spec.steps.join_condition import Sides, join_condition, with_names
 from gpuetl.spec.steps.join_keys import KeyText, meeting_type, read_pairs, with_computed_keys, write_pairs
+from gpuetl.spec.steps.order import with_computed, without_computed
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula
 from gpuetl.telemetry.origin import Origin
@@ -158,16 +159,17 @@ class Join(Step):
         """Join with the nearest right row; the right column that is compared stays if it has a name of its own."""
         fine = check_kind(context, asof, self.how, self.validate)
         pairs = self.key_pairs(context, source, right)
-        context.keys([asof.left], source.schema)
-        context.keys([asof.right], right.schema, of=str(self.with_))
-        matched = {asof.right} if asof.right == asof.left else set()
+        columns = asof_columns(context, asof, source.schema, right.schema, of=str(self.with_))
+        source = with_computed(context, source, columns.left_computed)
+        right = with_computed(context, right, columns.right_computed)
+        matched = {columns.right} if columns.right and columns.right == columns.left else set()
         renamed = self.renamed(context, source, right, matched)
         suffixed = {old: new for old, new in self.suffixed(source, right, matched).items() if new in renamed.schema}
         sides = AsofSides(
             source, renamed, tuple(pair.left for pair in pairs), tuple(pair.right for pair in pairs), suffixed
         )
-        joined = asof_join(context, asof, sides, self.how, self.validate, self.nulls_equal) if fine else None
-        return joined or Unknown(source=source, columns={})
+        joined = asof_join(context, asof, columns, sides, self.how, self.validate, self.nulls_equal) if fine else None
+        return without_computed(context, joined, columns.computed) if joined else Unknown(source=source, columns={})
 
     def mirrored(
         self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair], condition: Expr | None

@@ -16,9 +16,9 @@ from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.files.based import one_file_path
 from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice, read_code, read_name
+from gpuetl.spec.steps.order import order_of, with_computed, without_computed
 from gpuetl.spec.steps.python_file import TWIN, function_in_file, kernel_path
 from gpuetl.spec.steps.python_kernel import TIME_LIMIT, build_python_kernel
-from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.steps.table_kernel import check_table, unit_of
 from gpuetl.spec.steps.triton_file import check_triton_keys, triton_contract
@@ -227,7 +227,7 @@ class Kernel(Step):
         doc="what happens with rows whose inputs have nulls; by default `propagate`, of a Python function `pass`",
     )  # fmt: skip
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups")
-    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group")
+    order_by: tuple[Order, ...] = key(ORDER, (), doc="the order of rows in a group: columns or expressions")
     block: int = key(COUNT, 256, doc="threads in a block; of a Triton kernel, the rows of a block")
     warps: int = key(COUNT, 4, doc="warps of 32 threads in a block of a Triton kernel")
     shared_bytes: str = key(SIZE, "", doc="shared memory of a block, such as `8 * block`")
@@ -280,11 +280,12 @@ class Kernel(Step):
         common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": bound_arguments,
                        "nulls": self.nulls or "propagate", "by": by, "origin": context.origin}  # fmt: skip
         if self.form == "table":
-            return self.table_node(context, schema, cast("KernelContract", contract), common)
+            return self.table_node(context, cast("KernelContract", contract), common)
         if self.form == "reduction":
             return nodes.KernelReduction(contract=cast("KernelCode", contract), **common)
-        order_by = sort_keys(context, self.order_by, schema)
-        return nodes.Kernel(
+        order_by, computed = order_of(context, self.order_by, schema)
+        common["source"] = with_computed(context, source, computed)
+        node = nodes.Kernel(
             contract=contract,
             kind=cast("Any", self.form) if self.form != "triton" else ("groups" if self.grouped else "rows"),
             block=self.block,
@@ -292,13 +293,16 @@ class Kernel(Step):
             order_by=order_by,
             **common,
         )
+        return without_computed(context, node, computed)
 
-    def table_node(self, context: Context, schema: Schema, contract: KernelContract, common: Mapping[str, Any]) -> Node:
+    def table_node(self, context: Context, contract: KernelContract, common: Mapping[str, Any]) -> Node:
         """Return the node of a kernel that makes rows."""
+        source: Node = common["source"]
+        order_by, computed = order_of(context, self.order_by, source.schema)
         return nodes.KernelTable(
-            contract=contract, per=cast("Any", unit_of(self)), rows=self.rows, keep=context.known(self.keep, schema),
-            order_by=sort_keys(context, self.order_by, schema), block=self.block, shared_bytes=self.shared_bytes,
-            **common,
+            contract=contract, per=cast("Any", unit_of(self)), rows=self.rows,
+            keep=context.known(self.keep, source.schema), order_by=order_by, block=self.block,
+            shared_bytes=self.shared_bytes, **{**common, "source": with_computed(context, source, computed)},
         )  # fmt: skip
 
     def check_kind(self, context: Context) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.ir import Expr, columns_of
@@ -17,10 +17,13 @@ from gpuetl.types.data_types import UNKNOWN, can_be_key, type_name, value_kinds
 from gpuetl.types.schema import Schema, free_name
 
 
-def order_of(context: Context, order: Sequence[Order], schema: Schema) -> tuple[tuple[SortKey, ...], dict[str, Expr]]:
+def order_of(
+    context: Context, order: Sequence[Order], schema: Schema, of: str = "", taken: Container[str] = ()
+) -> tuple[tuple[SortKey, ...], dict[str, Expr]]:
     """Return the plan's sort keys, and the expressions among them by the columns that are to hold their values.
 
-    A key that is a column by its whole text is that column.  Unknown columns, constants and lists are problems.
+    A key that is a column by its whole text is that column.  Unknown columns, constants and lists are problems; those
+    of another side of a join are told with its name, `of`.  New columns get names that are not in `taken`.
     """
     keys: list[SortKey] = []
     computed: dict[str, Expr] = {}
@@ -35,11 +38,11 @@ def order_of(context: Context, order: Sequence[Order], schema: Schema) -> tuple[
         if syntax is None and item.column not in schema and bare in schema:
             context.problem(coded("GE1003", f"unknown column '{item.column}'"), f"Write '{bare} desc'.", item)
         elif syntax is None or isinstance(syntax, Name):
-            if context.keys([Text(name, item.node)], schema):
+            if context.keys([Text(name, item.node)], schema, of):
                 keys.append(SortKey(name, item.descending, item.nulls_first))
         elif (expr := _typed(context, syntax, item, schema)) is not None:
             name = next((own for own, there in computed.items() if there == expr), None) or free_name(
-                f"{item.column}:key", schema, computed
+                f"{item.column}:key", schema, computed, taken
             )
             computed[name] = expr
             keys.append(SortKey(name, item.descending, item.nulls_first))
@@ -84,12 +87,24 @@ def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema) -> Exp
     return expr
 
 
+def with_computed(context: Context, source: Node, computed: Mapping[str, Expr]) -> Node:
+    """Return rows with the columns that hold the values of expressions."""
+    if not computed:
+        return source
+    columns = {**nodes.passing(source.schema), **computed}
+    return nodes.Project(source=source, columns=columns, origin=context.origin)
+
+
+def without_computed(context: Context, source: Node, computed: Collection[str]) -> Node:
+    """Return rows without the columns that held the values of expressions."""
+    if not computed:
+        return source
+    kept = source.schema.select(name for name in source.schema if name not in computed)
+    return nodes.Project(source=source, columns=nodes.passing(kept), origin=context.origin)
+
+
 def sorted_by(context: Context, order: Sequence[Order], source: Node) -> Node:
     """Sort rows; columns that hold the values of expressions are dropped again."""
     keys, computed = order_of(context, order, source.schema)
-    if not computed:
-        return nodes.Sort(source=source, by=keys, origin=context.origin)
-    kept = nodes.passing(source.schema)
-    node: Node = nodes.Project(source=source, columns={**kept, **computed}, origin=context.origin)
-    node = nodes.Sort(source=node, by=keys, origin=context.origin)
-    return nodes.Project(source=node, columns=kept, origin=context.origin)
+    rows = with_computed(context, source, computed)
+    return without_computed(context, nodes.Sort(source=rows, by=keys, origin=context.origin), computed)

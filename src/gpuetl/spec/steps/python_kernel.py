@@ -13,8 +13,8 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field
+from gpuetl.spec.steps.order import order_of, with_computed, without_computed
 from gpuetl.spec.steps.python_file import Wording, function_in_file
-from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Unknown
 from gpuetl.spec.values import BadValue, Text
 from gpuetl.types.data_types import TIME, TIMESTAMP_NS, UNKNOWN, DataType, can_be_key, is_binary, type_name
@@ -55,7 +55,7 @@ def build_python_kernel(step: Kernel, context: Context, source: Node) -> Node:
     """Check the function's declaration against the columns and add the node."""
     schema = source.schema
     inputs, by = context.known(step.inputs, schema), context.keys(step.by, schema)
-    order_by = sort_keys(context, step.order_by, schema)
+    order_by, computed = order_of(context, step.order_by, schema)
     if not check_keys(step, context):
         return Unknown(source=source, columns={}, origin=context.origin)
     arguments = {str(name): argument(step, context, name) for name in step.args}
@@ -70,11 +70,13 @@ def build_python_kernel(step: Kernel, context: Context, source: Node) -> Node:
                     name,
                 )
     grouped = bool(by or order_by)
-    return nodes.PythonKernel(
-        source=source, contract=contract, kind="groups" if grouped else "rows", reads=inputs,
+    rows = with_computed(context, source, computed)
+    node = nodes.PythonKernel(
+        source=rows, contract=contract, kind="groups" if grouped else "rows", reads=inputs,
         outputs=dict(step.outputs), arguments=arguments, nulls=cast("Any", step.nulls or "pass"), by=by,
         order_by=order_by, origin=context.origin,
     )  # fmt: skip
+    return without_computed(context, node, computed)
 
 
 def is_in_cudf(dtype: DataType) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from gpuetl.expressions.fold import keeps_no_row
@@ -12,13 +11,13 @@ from gpuetl.expressions.syntax import Constant, operands_of
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
-from gpuetl.spec.steps.order import order_of, sorted_by
+from gpuetl.spec.steps.order import order_of, sorted_by, with_computed, without_computed
 from gpuetl.spec.steps.step import Context, Step
-from gpuetl.spec.values import Formula, Order, PartPlace, Text
+from gpuetl.spec.values import Formula, Order, PartPlace
 from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, type_name
 from gpuetl.types.schema import Schema
 
@@ -61,18 +60,6 @@ def warn_of_no_rows(context: Context, written: Formula, predicate: Expr, schema:
             shown = "it" if isinstance(expr, Literal) else shown_sql(expr)
             message = coded("GE1702", f"this filter keeps no row: {shown} is {what} for every row")
             context.warning(message, hint, PartPlace(written.node, part.span) if written.node else None)
-
-
-def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:
-    """Return the plan's sort keys; unknown columns and lists are problems."""
-    keys = []
-    for item in order:
-        bare = item.column.removeprefix("-")
-        if item.column not in schema and bare in schema:
-            context.problem(coded("GE1003", f"unknown column '{item.column}'"), f"Write '{bare} desc'.", item)
-        elif context.keys([Text(item.column, item.node)], schema):
-            keys.append(SortKey(item.column, item.descending, item.nulls_first))
-    return tuple(keys)
 
 
 @dataclass(frozen=True)
@@ -142,9 +129,6 @@ class Distinct(Step):
             context.problem(message, "Add on: the columns that identify a row.", self.order_by[0])
         on = context.keys(source.schema if self.on is None else self.on, source.schema)
         order, computed = order_of(context, self.order_by, source.schema)
-        if not computed:
-            return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)
-        kept = nodes.passing(source.schema)
-        ordered = nodes.Project(source=source, columns={**kept, **computed}, origin=context.origin)
-        distinct = nodes.Distinct(source=ordered, on=on, order_by=order, origin=context.origin)
-        return nodes.Project(source=distinct, columns=kept, origin=context.origin)
+        rows = with_computed(context, source, computed)
+        distinct = nodes.Distinct(source=rows, on=on, order_by=order, origin=context.origin)
+        return without_computed(context, distinct, computed)
