@@ -222,7 +222,8 @@ class Moments:
         with np.errstate(under="ignore"):
             states = rows.segments.scan(merge_weighted, left, weight, pairs, np.where(finite, values, 0.0), squares)
         infinite = integer_frame_sums(~finite, rows.segments.first_row) > 0
-        return cls(valid, *states[1:], infinite)
+        _, total, total_pairs, mean, total_squares = states
+        return cls(valid, total, total_pairs, mean, total_squares, infinite)
 
     def variance(self, bias: bool) -> Masked:
         """Return the variance; unless there is `bias`, null where a row has all of the weight."""
