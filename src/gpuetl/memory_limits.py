@@ -53,11 +53,12 @@ def group_memory(folder: Path) -> HostMemory | None:
     if not (folder / names[0]).exists():
         names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
     try:
-        limit, used = ((folder / name).read_text().strip() for name in names[:2])
+        limit = (folder / names[0]).read_text().strip()
+        if limit == "max" or int(limit) >= NONE_GIVEN:
+            return None
+        used = (folder / names[1]).read_text()
         dropped = re.search(rf"^{names[2]} (\d+)", (folder / "memory.stat").read_text(), re.MULTILINE)
     except OSError:
-        return None
-    if limit == "max" or int(limit) >= NONE_GIVEN:
         return None
     return HostMemory(int(limit) - int(used) + int(dropped[1] if dropped else 0), int(limit))
 

@@ -4,6 +4,7 @@ import shutil
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,7 @@ DURATIONS = tuple(
 )  # fmt: skip
 
 
+@cache
 def pool(dtype: DataType, wild: bool) -> list[Any]:
     """Return the values of a type, the simplest first; `wild` ones leave what sums can hold."""
     if dtype == pa.bool_():

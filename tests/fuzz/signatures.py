@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from itertools import compress, product
+from itertools import compress, groupby, product
+from operator import itemgetter
 from typing import Any
 
 from fuzz.data import TYPES
@@ -77,10 +78,29 @@ def constants(function: Function, slot: Argument) -> tuple[Any, ...]:
 
 @cache
 def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
-    """Return the ways to call a function with the types of TYPES."""
+    """Return the ways to call a function with the types of TYPES.
+
+    Types of columns that a call without options refuses, one with options refuses, too: trying all takes minutes.
+    """
     function = FUNCTIONS[kind, name]
-    found = (_signature(function, slots, types) for slots, types in _combinations(function))
-    return tuple(signature for signature in found if signature)
+    found: list[Signature] = []
+    accepted: dict[tuple[Argument, ...], set[tuple[DataType | None, ...]]] = {}
+    for slots, combinations in groupby(_combinations(function), key=itemgetter(0)):
+        receivers = tuple(slot for slot in slots if slot.is_receiver)
+        known, new = accepted.get(receivers), list[Signature]()
+        for _, types in combinations:
+            if known is None or columns_of(slots, types) in known:
+                signature = _signature(function, slots, types)
+                new += [signature] if signature else []
+        found += new
+        if known is None and new:
+            accepted[receivers] = {columns_of(slots, one.takes) for one in new}
+    return tuple(found)
+
+
+def columns_of(slots: tuple[Argument, ...], types: tuple[DataType | None, ...]) -> tuple[DataType | None, ...]:
+    """Return the types of the parameters that always are columns."""
+    return tuple(dtype for slot, dtype in zip(slots, types, strict=True) if slot.is_receiver)
 
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:

@@ -83,13 +83,7 @@ def tolerance_of(expr: Expr) -> Tolerance:
 
 def assert_same(expr: Expr, table: pa.Table) -> None:
     """Raise `AssertionError` unless both engines have the same values, and refuse the same row first."""
-    kept, wanted = [], []
-    for row in range(table.num_rows):
-        try:
-            wanted.append(evaluate_column(expr, table.slice(row, 1)))
-            kept.append(row)
-        except NoResult:
-            continue
+    kept, wanted = rows_with_results(expr, table)
     expected = pa.chunked_array([chunk for part in wanted for chunk in chunks(part)], expr.dtype)
     got = computed(expr, table.take(kept))
     same = equal_values(pa.chunked_array([got]), expected, tolerance_of(expr))
@@ -99,6 +93,25 @@ def assert_same(expr: Expr, table: pa.Table) -> None:
         raise AssertionError(f"{to_sql(expr)} of {values}: {got[row]!r}, expected {expected[row]!r}")
     if len(kept) < table.num_rows:
         assert_refused(expr, table)
+
+
+def rows_with_results(expr: Expr, table: pa.Table) -> tuple[list[int], list[Any]]:
+    """Return the rows in which an expression has a result on the pandas engine, and their values in parts."""
+    kept: list[int] = []
+    values: list[Any] = []
+    start = 0
+    while start < table.num_rows:
+        stop = table.num_rows
+        while start < stop:
+            try:
+                values.append(evaluate_column(expr, table.slice(start, stop - start)))
+            except NoResult as refused:
+                stop = start + (refused.row or 0)
+            else:
+                kept += range(start, stop)
+                break
+        start = stop + 1  # the row at `stop` has none
+    return kept, values
 
 
 def chunks(column: Any) -> list[pa.Array]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,8 @@ from gpuetl.state.files import StateFiles
 
 FOLDER = "runs"
 SUFFIX, STARTED = ".json", ".started.json"
+HALF_ESCAPED = re.compile(r"\\ud[89a-f]")
+"""An escaped surrogate: half of a character, or a part of a text that is no Unicode."""
 MOST_MANIFESTS = 1000
 """Of a pipeline; the oldest go."""
 THREADS = 16
@@ -46,7 +49,12 @@ def started_name(run_id: str) -> str:
 
 def manifest_text(data: Mapping[str, Any]) -> str:
     """Return a report as JSON with a line for each of its fields."""
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole(data).items())
+    text = _lines(data)
+    return text if HALF_ESCAPED.search(text) is None else _lines(whole(data))
+
+
+def _lines(data: Mapping[str, Any]) -> str:
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

@@ -52,6 +52,7 @@ NAMED: dict[str, DataType] = {
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
     "timestamp_ns": TIMESTAMP_NS, "time": TIME, "binary": BINARY, "uuid": UUID,
 }  # fmt: skip
+_NAMES = {NAMED[name]: name for name in reversed(NAMED)}
 _INTEGERS = frozenset(NAMED[f"{sign}int{bits}"].id for sign in ("", "u") for bits in (8, 16, 32, 64))
 _PLAIN = frozenset(dtype.id for dtype in NAMED.values())
 _FLOATS = frozenset(made.id for made in (pa.float16(), pa.float32(), FLOAT64))
@@ -141,8 +142,7 @@ def type_name(dtype: DataType) -> str:
         return f"{'list' if is_list(dtype) else 'map'}<{', '.join(map(type_name, children_of(dtype)))}>"
     if pa.types.is_fixed_size_binary(dtype) and dtype != UUID:
         return f"binary({dtype.byte_width})"
-    names = {NAMED[name]: name for name in reversed(NAMED)}
-    return names.get(dtype, str(dtype))
+    return _NAMES.get(dtype) or str(dtype)
 
 
 @cache
