@@ -3547,16 +3547,16 @@ class Methods:
         """
         return self._call("lead", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
-    def nth_value(self, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+    def nth_value(self, n: int | Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
         """x of the group's row with number n, from 1, null where there is none.
 
-        Nulls are kept unless `ignore_nulls`.
+        Nulls and `only` as in first.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").nth_value(2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("nth_value", (self, n), ignore_nulls=ignore_nulls)
+        return self._call("nth_value", (self, n), ignore_nulls=ignore_nulls, only=only)
 
     def ffill(self) -> Expression:
         """The last x up to here that is not null.
@@ -3813,13 +3813,24 @@ class Methods:
         """
         return self._call("rolling_last", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
-    def ewm_mean(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
-        """y = (1 - a)·y' + a·x; the first y is x.
+    def rolling_nth_value(self, n: int | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+        """x of the frame's row with number n, from 1, null where there is none.
 
-        With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a
-        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) a row.
-        `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told
-        otherwise; with it, `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
+        Nulls and `only` as in rolling_first.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_nth_value(2, rows=(-1, 1))` is `[2, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_nth_value", (self, n), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+
+    def ewm_mean(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+        """The exponentially weighted mean: y = (1 - a)·y' + a·x, and the first y is x.
+
+        Give one of four: `alpha` is a, `span` sets a = 2 / (span + 1), `com` sets a = 1 / (com + 1), and `half_life`
+        sets a = 1 - 2^(-d / half_life). d is the distance from the last value, in seconds if order_by is a timestamp,
+        else in rows. `adjust` divides the decayed sum of the values by the sum of their weights, as pandas and Polars
+        do by default. With `adjust`, `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
 
         A window function: for `window`, and `over` of groups in order.
 

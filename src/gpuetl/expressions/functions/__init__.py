@@ -13,6 +13,7 @@ from gpuetl.expressions.functions import (
     calendar,
     characters,
     collecting,
+    decays,
     distributions,
     formats,
     hashing,
@@ -179,6 +180,7 @@ INSTEAD = {
 ENTRIES.update(FUNCTIONS)
 INTERNAL = {
     **aggregates.INTERNAL,
+    **decays.INTERNAL,
     **moments.INTERNAL,
     **sketches.INTERNAL,
     **json.INTERNAL,

@@ -349,6 +349,10 @@ def rolling_last(xs: Column, times: Times, starts: Sequence[int]) -> Column:
     return xs
 
 
+def rolling_nth_value(xs: Column, times: Times, starts: Sequence[int]) -> Column:
+    return [xs[start + 1] if start < row else None for row, start in enumerate(starts)]
+
+
 def frame_starts_by_rows(n_rows: int, rows: int) -> list[int]:
     return [max(0, i - rows + 1) for i in range(n_rows)]
 
