@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from operations import best_ms, exprs, planned
 from suites.results import gpu, installed
 
+from gpuetl import Table
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
@@ -86,11 +87,6 @@ def rows(count: int, group_rows: int) -> pa.Table:
     return pa.table({"k": place // group_rows, "i": place, "x": draws.normal(size=count)})
 
 
-def window_step(text: str, table: Table) -> Table:
-    """Return a window step with one function."""
-    return table.window("k", "i", **exprs({"y": text}))
-
-
 def rolling_by_cudf(device: Any, method: Callable[[Any], Any]) -> Any:
     """Return what a method of cuDF's rolling windows gives, with the sorting into groups that they begin with."""
     return method(device.groupby("k")["x"].rolling(SIZE, min_periods=1))
@@ -102,10 +98,12 @@ def times(table: pa.Table, goes_on: Callable[[], bool]) -> Iterator[tuple[str, s
     frame = Frame({name: from_arrow(table[name], backend.machine) for name in table.column_names}, table.num_rows)
     expected: dict[str, Values] = {}
     for text in CASES:
-        node = planned(frame, partial(window_step, text))
+        columns = exprs({"y": text})
+        node = planned(frame, partial(Table.window, by="k", order_by="i", **columns))
         expected[text] = values(to_arrow(backend.run(node, frame).columns["y"], backend.machine))
         yield text, "gpuetl", best_ms(partial(backend.run, node, frame), 3)
     eager = pl.from_arrow(table)
+    assert isinstance(eager, pl.DataFrame)
     device = cudf.DataFrame({name: cupy.asarray(table[name].to_numpy()) for name in ("k", "x")})
     database = duckdb.connect()
     database.register("arrow", table)
