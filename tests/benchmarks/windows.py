@@ -33,7 +33,6 @@ from gpuetl import Table
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
-from gpuetl.table import Table
 
 HERE = Path(__file__).parent
 SIZE = 100
