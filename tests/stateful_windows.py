@@ -28,6 +28,8 @@ CALLS = {
     "spread": "rolling_std(f, 4)", "hour": "rolling_mean(f, interval '1 hour')", "now": "rolling_max(x, interval '0 s')",
     "recent": "ewm_mean(f, half_life => interval '1 hour')", "decayed": "decayed_sum(f, half_life => 600.0)",
     "pairs": "rolling_covar_samp(x, f, 3)", "middle": "rolling_median(x, interval '1 hour')", "kinds": "rolling_count_distinct(s, 3)", "latest": "rolling_first(s, 3) FILTER (WHERE x > 0)",
+    "second": "rolling_nth_value(s, 2, 3)", "volatility": "ewm_std(f, half_life => interval '1 hour', adjust => true)",
+    "drift": "ewm_var(x, half_life => interval '1 hour', adjust => true, min_periods => 3)",
     "running": "cum_sum(x, 'carry')", "number": "cum_count(s, 'carry')", "average": "cum_mean(d, 'carry')", "longest": "cum_max(s, 'carry')",
     "sessions": "session_id(gap => interval '20 minutes')",
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Results in batches: PyTorch's datasets and XGBoost's matrices; JAX's arrays."""
 
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -9,51 +9,17 @@ import pytest
 
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline
 from gpuetl.errors import EvaluationError
+from torch_stand_in import torch_for_tests
 
 ROWS = pa.table(
     {"i": pa.array(range(10), pa.int32()), "x": np.arange(10) / 4, "y": np.arange(10) % 2 == 0}
 )  # fmt: skip
 
 
-class TorchStandIn(ModuleType):
-    """What is used of torch, on NumPy."""
-
-    from_dlpack, as_tensor = staticmethod(np.from_dlpack), staticmethod(np.asarray)
-    float32 = np.float32
-
-    class Generator:
-        """Random numbers from a seed."""
-
-        def __init__(self, device):
-            assert device == "cpu"
-
-        def manual_seed(self, seed):
-            """Begin with a seed."""
-            self.random = np.random.default_rng(seed)
-            return self
-
-    @staticmethod
-    def stack(arrays, dim):
-        """Put columns beside each other."""
-        return np.stack(arrays, axis=dim)
-
-    @staticmethod
-    def randperm(rows, generator, device):
-        """Shuffle."""
-        return generator.random.permutation(rows)
-
-
 @pytest.fixture(params=["stand-in", "torch"])
 def torch(request, monkeypatch):
     """PyTorch where it is installed, and a stand-in for what is used of it."""
-    if request.param == "torch":
-        return pytest.importorskip("torch")
-    data = SimpleNamespace(IterableDataset=object, get_worker_info=lambda: None)
-    made = TorchStandIn("torch")
-    monkeypatch.setitem(sys.modules, "torch", made)
-    monkeypatch.setitem(sys.modules, "torch.utils", ModuleType("torch.utils"))
-    monkeypatch.setitem(sys.modules, "torch.utils.data", data)
-    return made
+    return torch_for_tests(request.param, monkeypatch)
 
 
 def result(rows=ROWS, engine="pandas"):

@@ -6,7 +6,6 @@ python tools/generate_formats.py --check    fail if they are not what would be w
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 from textwrap import fill
@@ -140,7 +139,7 @@ class Key(NamedTuple):
 
 def keys_in(entry: Entry, name: str) -> list[Key]:
     """Return the keys of sources or sinks of a format."""
-    own: dict[str, dataclasses.Field[Any]] = keys_of(options_of(entry, name))
+    own = keys_of(options_of(entry, name))
     found = []
     for key, field in {**keys_of(entry), **own}.items():
         form = form_of(field)

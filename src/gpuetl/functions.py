@@ -53,16 +53,16 @@ __all__ = [
     "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
     "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
     "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
-    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min", "rolling_quantile",
-    "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
-    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
-    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
-    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
-    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
-    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
-    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex", "unicode", "upper",
-    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
-    "weighted_avg", "width_bucket", "year", "yearweek",
+    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
+    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad",
+    "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit",
+    "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
+    "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
+    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
+    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
+    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex",
+    "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week",
+    "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -4044,16 +4044,16 @@ def lead(x: Expression, offset: int | Expression | None = None, *, default: Into
     return function_call("lead", (x,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
 
-def nth_value(x: Expression, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+def nth_value(x: Expression, n: int | Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
     """x of the group's row with number n, from 1, null where there is none.
 
-    Nulls are kept unless `ignore_nulls`.
+    Nulls and `only` as in first.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `nth_value(col("x"), 2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("nth_value", (x, n), ignore_nulls=ignore_nulls)
+    return function_call("nth_value", (x, n), ignore_nulls=ignore_nulls, only=only)
 
 
 def ffill(x: Expression) -> Expression:
@@ -4335,6 +4335,18 @@ def rolling_last(x: Expression, frame: int | timedelta | Expression | None = Non
     Example: `rolling_last(col("x"), 2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("rolling_last", (x,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+
+
+def rolling_nth_value(x: Expression, n: int | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+    """x of the frame's row with number n, from 1, null where there is none.
+
+    Nulls and `only` as in rolling_first.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `rolling_nth_value(col("x"), 2, rows=(-1, 1))` is `[2, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("rolling_nth_value", (x, n), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
 def ewm_mean(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -248,6 +249,53 @@ class Pipeline(PipelineDeclarations):
         with shown_progress(progress, f"run of {self.spec.name}") as shown:
             return run_pipeline(self, params or {}, choice, request, options, shown)
 
+    def torch_dataset(
+        self, stage: str, params: Mapping[str, Any] | None = None, *, engine: str = "auto", batch_rows: int = 65_536,
+        features: Sequence[str] | None = None, label: str | None = None, matrix: bool = False, shuffle: bool = False,
+        seed: int = 0, in_flight: int = 2, options: RunOptions | None = None,
+    ) -> Any:  # fmt: skip
+        """Return a PyTorch `IterableDataset` of the rows of a stage, which a run computes while they are used.
+
+        Each pass over it runs the pipeline up to the stage, on a thread, and writes no sink.  A partition is handed
+        over by DLPack when it is computed, and its memory is free when its rows were used: the stage may be larger than
+        the memory of the GPU.  An error of the run is raised where the next batch is asked for.  Breaking off ends it.
+
+        Parameters
+        ----------
+        stage
+            The stage or source.  Columns that are no features are not computed.
+        params, engine, options
+            As for `run`.  Engines of clusters are refused.
+        batch_rows
+            Each batch has exactly so many rows, but for the last one.
+        features, label, matrix
+            A batch is a dictionary of tensors by column; with `matrix` it is one tensor of float32, a column each.
+            With `label` it is a pair: the features, and the tensor of that column.  `features` are the columns in
+            order, by default all others.
+        shuffle, seed
+            Puts the rows of each partition in another order in each pass.
+        in_flight
+            As many partitions are in memory at most, with the one in use, while the run computes the next one.
+
+        Raises
+        ------
+        InvalidPipeline
+            For an unknown stage or column, a cluster's engine, and a `batch_rows` or `in_flight` below 1.
+        EvaluationError
+            For a column that is not of numbers or booleans.
+        PackageMissing
+            Without the package torch.
+        """
+        from gpuetl.engines.registry import choose_engine
+        from gpuetl.options import RunOptions
+        from gpuetl.run.stage_stream import StageStream
+        from gpuetl.run.streamed_batches import streamed_dataset
+
+        choice = choose_engine(self.engine_for(engine))
+        own = self.options_for(options, choice.name) or RunOptions()
+        stream = StageStream(self, stage, dict(params or {}), choice, own, in_flight)
+        return streamed_dataset(stream, batch_rows, features, label, matrix, shuffle, seed)
+
     def verify(
         self,
         params: Mapping[str, Any] | None = None,
@@ -348,8 +396,22 @@ def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: s
     spec = read_pipeline(file, problems, str(path))
     if spec is None:
         problems.check()
-    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=PurePath(file.name).stem)
+    stem = PurePath(file.name).stem
+    spec = replace(spec or PipelineSpec(""), environment=environment_of(file.parent), stem=stem, twin=twin_of(file))
     return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
+
+
+def twin_of(file: FilePath) -> str:
+    """Return the name of another pipeline's file on this machine that differs in `.yaml` and `.yml` alone, if any."""
+    other = {".yaml": ".yml", ".yml": ".yaml"}.get(PurePath(file.name).suffix)
+    if other is None or not isinstance(file, Path):
+        return ""
+    twin = file.with_suffix(other)
+    try:
+        is_pipeline = twin.is_file() and re.search(r"^gpuetl:", twin.read_text(encoding="utf-8"), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return twin.name if is_pipeline else ""
 
 
 def loads(

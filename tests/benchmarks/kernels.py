@@ -1,9 +1,11 @@
 """The kernels of examples/kernels, timed as `gpuetl kernel bench` does: naive, optimised and fused ones.
 
-    python tests/benchmarks/kernels.py [--rows 1e4,1e6,1e8] [--seconds 0.3] [--cpu-seconds 1] [--limit 40] [--results FILE]
+    python tests/benchmarks/kernels.py [--rows 1e4,1e6,1e8] [--seconds 0.3] [--cpu-seconds 1] [--limit 40] [--only stencil]
+                                       [--results FILE]
 
 Each kernel equals its twin: `gpuetl kernel check`.  After --limit seconds the largest size is left out, and after twice
 as long no further kernel is begun.  A size whose twin would take more than --cpu-seconds is not computed on the CPU.
+--only measures some examples again, in a FILE of the same day and device, whose other results stay.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +38,37 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--cpu-seconds", type=float)
     parser.add_argument("--limit", type=float, default=float("inf"))
+    parser.add_argument("--only", type=lambda text: text.split(","), default=NAMES)
     parser.add_argument("--results", type=Path)
     given = parser.parse_args()
     result = {
         "benchmark": "kernel-examples",
         **described(["gpuetl", "cupy-cuda12x", "cupy-cuda13x", "numpy"]),
-        **measured(given.rows, given.seconds, given.cpu_seconds, given.limit),
+        **measured(given.only, given.rows, given.seconds, given.cpu_seconds, given.limit),
     }
     result["hardware"] |= gpu()
     path = given.results or HERE / "results" / f"kernel-examples-{result['date']}.json"
+    if given.only is not NAMES and path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if differing := [key for key in ("date", "hardware", "seconds", "versions") if result[key] != before[key]]:
+            path = path.with_suffix(".part.json")
+            print(f"{', '.join(differing)} differ from those before, so the results stay apart")
+        else:
+            result = with_others(result, before)
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {path}")
 
 
+def with_others(result: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Return the result with those of examples that were not measured again."""
+    merged = {**before["examples"], **result["examples"]}
+    left_out = [text for text in before["left_out"] if text.partition(",")[0] not in result["examples"]]
+    examples = {name: merged[name] for name in NAMES if name in merged}
+    return {**result, "device": before["device"], "examples": examples, "left_out": [*left_out, *result["left_out"]]}
+
+
 def measured(
-    sizes: tuple[int, ...], seconds: float, cpu_seconds: float | None, limit_s: float
+    names: Sequence[str], sizes: tuple[int, ...], seconds: float, cpu_seconds: float | None, limit_s: float
 ) -> dict[str, Any]:  # fmt: skip
     """Return the times of all examples, those that were begun within the limits."""
     start, machine = time.perf_counter(), the_machine("kernel bench")
@@ -60,7 +79,7 @@ def measured(
     device = device_limits(machine, memory_rate(machine))
     print(f"device: {passed_s():.1f} s", flush=True)
     examples, left_out = dict[str, list[Any]](), list[str]()
-    for name in NAMES:
+    for name in names:
         plan = load(EXAMPLES / f"{name}.yaml").plan({})
         for kernel in chosen_kernels(plan, None):
             title, begun = f"{name}, {kernel.origin.name}", passed_s()

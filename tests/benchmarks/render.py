@@ -17,6 +17,7 @@ from render_gpu import (
     kernel_section,
     large_section,
     operations_section,
+    windows_section,
 )
 from render_host import (
     checkpoints_section,
@@ -87,8 +88,9 @@ def page() -> str:
     gpu, first_runs = results["gpu"], results["first-runs"]
     asof = [one for rows in ("100m", "10m") for one in measured(f"asof-{rows}")]
     criteo = [*measured("criteo-10m")]
+    windows = [*measured("windows")]
     states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
-    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof, *criteo)]
+    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof, *criteo, *windows)]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -104,6 +106,7 @@ def page() -> str:
         *process_start_section(results["process-start"]),
         *large_section(results["large"]),
         *operations_section(results["operations"]),
+        *windows_section(windows),
         *kernel_section(results["kernels"]),
         "## Memory", "",
         *memory_section(results["memory-cudf"]),

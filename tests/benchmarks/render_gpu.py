@@ -185,6 +185,28 @@ def operations_section(result: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
+def windows_section(results: Collection[dict[str, Any]]) -> list[str]:
+    """Render window functions beside other libraries; nothing where they were not measured."""
+    if not results:
+        return []
+    result = next(iter(results))
+    libraries = list(dict.fromkeys(name for each in result["windows"] for name in each["ms"]))
+    return [
+        "### Window functions", "",
+        f"`tests/benchmarks/windows.py`: {result['rows']:,} rows in the memory of each library, in groups of {result['group_rows']} rows that lie",
+        "in order; gpuetl sorts them all the same. Milliseconds; the results are equal. DuckDB ran once. An empty cell: the library",
+        f"does not have the function, or was not measured. {conditions(result)}.", "",
+        *lines_of_table(("window", *libraries), [window_row(each, libraries) for each in result["windows"]]),
+        *remarks(result),
+    ]  # fmt: skip
+
+
+def window_row(found: dict[str, Any], libraries: Collection[str]) -> str:
+    """Return one window function's line."""
+    cells = [f"{found['ms'][name]:,.1f}" if name in found["ms"] else "" for name in libraries]
+    return f"| `{found['window']}` | {' | '.join(cells)} |"
+
+
 def operation_row(found: dict[str, Any], copy_gb_a_s: float) -> str:
     """Return one operation's line."""
     share = found["bytes"] / found["ms"] / 1e6 / copy_gb_a_s

@@ -25,10 +25,10 @@ Many rows become one.
 - *Fused*: the square is part of the kernel, in `map`. No column of squares is written and read again."""),
     "stencil": ("Stencil over ordered rows", """\
 Each row needs its neighbours in the order of its group. The step sorts the rows, which takes longer than the kernel: `step` has
-the sort, `kernel` has not.
+the sort, `kernel` has not. A block computes a group. These are 35 groups, too few for the 132 multiprocessors of an H200.
 
-- *Naive*: each thread reads its 17 values from global memory. Most come from the cache.
-- *Optimised*: the threads of a block read a tile into shared memory, then read their 17 values from there.
+- *Naive*: each of 256 threads reads its 17 values from global memory. Most come from the cache.
+- *Optimised*: 1,024 threads read a tile into shared memory, then their 17 values from there.
 - *Fused*: the cast and the difference to the mean are part of the kernel."""),
     "monte_carlo": ("Monte Carlo", """\
 Much arithmetic for each byte: 64 random numbers for a row. Here a GPU pays most. The numbers come from a hash of the row, so the
@@ -48,13 +48,15 @@ bin, and `aggregate` adds the partitions up.
 HEAD = """# Kernels by example
 
 One complete example for each kind of kernel. Each has a naive, an optimised and a fused version, which give the same rows. They
-are the files of `examples/kernels`, and run on the flights of this repository:
+are the files of `examples/kernels`, and run on the flights of this repository. Start in its root:
 
 ```console
 $ gpuetl run examples/kernels/stencil.yaml           # not run here
 $ gpuetl kernel check examples/kernels/stencil.yaml  # not run here
 $ gpuetl kernel bench examples/kernels/stencil.yaml  # not run here
 ```
+
+Without a GPU, `run` computes the twins on the CPU, and the rows are the same. `check` and `bench` need a GPU.
 
 [When a kernel pays](kernels.md#when-a-kernel-pays) says what the columns of the tables mean. `python tests/benchmarks/kernels.py`
 measures all examples on the GPU of a machine, and `python tests/benchmarks/render.py` writes this page from the result.

@@ -140,8 +140,8 @@ def extreme_by(order: str) -> Text:
 def by_frequency(call: Call, x: str) -> str:
     """The distinct values; DuckDB's own list of them is an estimate."""
     counted = f"map_entries(histogram({canonical(x, call.args[0].dtype)}))"
-    rows = f"list_transform({counted}, lambda e: struct_pack(n := -CAST(e.value AS BIGINT), v := e.key))"
-    return f"list_transform(list_sort({rows}), lambda e: e.v)"
+    rows = f"list_transform({counted}, lambda entry: struct_pack(n := -CAST(entry.value AS BIGINT), v := entry.key))"
+    return f"list_transform(list_sort({rows}), lambda entry: entry.v)"
 
 
 def mode(call: Call, x: str) -> str:

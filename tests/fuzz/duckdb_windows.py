@@ -123,15 +123,16 @@ def paired(of_pairs: str, least: int) -> Callable[..., str]:
     return text
 
 
-def frame_edge(place: int) -> Callable[..., str]:
-    """The value of the frame's first or last row, or of those that are considered."""
+def frame_edge(place: int | None) -> Callable[..., str]:
+    """The value of the frame's row at a place, or of those that are considered; None: it is the argument after x."""
+    others = 6 if place is None else 5
 
     def text(call: Call, x: str, *options: str) -> str:
-        own = "TRUE" if len(options) < 7 else f"coalesce({options[6]}, FALSE)"
-        if given(call, 6):
+        own = "TRUE" if len(options) <= others + 1 else f"coalesce({options[others + 1]}, FALSE)"
+        if given(call, others + 1):
             own = f"({own} AND {x} IS NOT NULL)"
         frame = f"coalesce({frame_list(call, f'struct_pack(a := {x}, o := {own})')}, [])"
-        return f"(list_filter({frame}, lambda v: v.o)[{place}].a)"
+        return f"(list_filter({frame}, lambda v: v.o)[{place or options[0]}].a)"
 
     return text
 
@@ -169,7 +170,10 @@ def bound(at: int | None, side: str) -> str:
 
 def nth_value(call: Call, x: str, n: str, *options: str) -> str:
     """The value of a row by its number."""
-    return f"nth_value({x}, {n}{' IGNORE NULLS' * bool(given(call, 2))}) {WHOLE}"
+    if len(options) < 2:
+        return f"nth_value({x}, {n}{' IGNORE NULLS' * bool(given(call, 2))}) {WHOLE}"
+    skips = f" AND {x} IS NOT NULL" * bool(given(call, 2))
+    return f"(list({x}) FILTER (WHERE {options[1]}{skips}) {WHOLE})[{n}]"
 
 
 def interpolate(call: Call, x: str, by: str = "") -> str:
@@ -239,5 +243,6 @@ WINDOWS: dict[str, Text] = {
     "rolling_corr": paired("correlation_of({0})", least=2),
     "rolling_first": frame_edge(1),
     "rolling_last": frame_edge(-1),
+    "rolling_nth_value": frame_edge(None),
     "rolling_var": framed(spread("list_var_samp"), least=2),
 }

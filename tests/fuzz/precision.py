@@ -26,14 +26,14 @@ class Precision(enum.IntEnum):
 EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
-    "rolling_min", "rolling_max", "rolling_first", "rolling_last", "round", "epoch", "diff", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "bfill", "percent_rank", "cume_dist",
+    "rolling_min", "rolling_max", "rolling_first", "rolling_last", "rolling_nth_value", "nth_value", "round", "epoch", "diff", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
     "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mean", "list_mode",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "rolling_first", "rolling_last", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "clip",
+    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "rolling_first", "rolling_last", "rolling_nth_value", "nth_value", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "clip",
     "list_get", "list_extract", "list_first", "list_last", "list_min", "list_max", "list_any_value", "list_mode",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
@@ -49,6 +49,8 @@ VALUE_ONLY = frozenset(
         "last",
         "rolling_first",
         "rolling_last",
+        "rolling_nth_value",
+        "nth_value",
         "ffill",
         "bfill",
     )

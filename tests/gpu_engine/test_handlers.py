@@ -17,13 +17,15 @@ from gpuetl.engines.cudf.relational.aggregate_states import RESULT_OF
 from gpuetl.engines.cudf.relational.window_functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import FUNCTIONS, INTERNAL
 from gpuetl.expressions.syntax import SORT_KEY
-from gpuetl.plan.nodes import NODES, Write
+from gpuetl.plan.nodes import NODES, TOGETHER, Write
 
 BRANCHES = {"case", "coalesce"}  # of the kernel, and no calls
 EXPANDED = {function.name for function in FUNCTIONS.values() if function.expansion}  # they are computed by others
 
 
-@pytest.mark.parametrize("node", [node for node in NODES if node is not Write], ids=lambda node: node.__name__)
+@pytest.mark.parametrize(
+    "node", [node for node in (*NODES, *TOGETHER) if node is not Write], ids=lambda node: node.__name__
+)
 def test_every_operation_has_a_handler_of_its_own(node):
     assert node in run_operation.registry
 

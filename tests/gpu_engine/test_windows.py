@@ -43,6 +43,7 @@ MANY = (
     "rolling_sum(f, rows => [-2, 2])", "rolling_min(s, rows => [NULL, -1])", "rank('max')", "nth_value(s, 2, true)",
     "rolling_mean(q, range => [INTERVAL '-1 hour', INTERVAL '2 hours'])", "rolling_count(x, rows => [1, NULL])",
     "rolling_median(f, 3)", "rolling_quantile(f, 0.25, interval '1 hour')", "rolling_count_distinct(s, rows => [NULL, 2])",
+    "rolling_nth_value(s, 2, 40)", "rolling_nth_value(x, 30, rows => [NULL, 5], ignore_nulls => true)", "nth_value(f, 9) FILTER (WHERE x > 0)",
     "last(s) FILTER (WHERE x > 2)", "cum_min(f)", "diff(x)", "rolling_max(s, 5)", "rolling_mean(x, interval '1 hour')",
 )  # fmt: skip
 
@@ -73,7 +74,7 @@ def many(rows, seed):
 
 
 def test_every_window_function_is_there():
-    assert set(WINDOW_FUNCTIONS) == set(NAMES)
+    assert set(WINDOW_FUNCTIONS) == {*NAMES, "ewm_moment"}
 
 
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])

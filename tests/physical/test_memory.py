@@ -14,7 +14,7 @@ from gpuetl.physical.nodes import Scan
 from gpuetl.physical.size_estimates import column_widths, estimated_rows
 from gpuetl.physical.working_sets import HOST_WORK, SORTING, SPLIT, WORK
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import NODES, Filter, Join, NewRows, Read, Sort, Window, Write
+from gpuetl.plan.nodes import NODES, TOGETHER, Filter, Join, NewRows, Read, Sort, Window, Write
 from plans import kept_plan, lowered
 from tables import table, write_source
 
@@ -58,7 +58,7 @@ def needs(plan, options=AT_ONCE):
 
 def test_every_operation_says_what_it_works_with():
     """A node that is new needs an entry."""
-    assert WORK.keys() == HOST_WORK.keys() == {*NODES, NewRows} - {Read, Write}
+    assert WORK.keys() == HOST_WORK.keys() == {*NODES, *TOGETHER, NewRows} - {Read, Write}
 
 
 def test_reading_needs_the_file_as_it_is_and_decompressed_and_its_rows(pipeline, plan):

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from command import gpuetl
 from gpu_engine.host_machine import ON_CPU
 from gpuetl import ContractBroken, Pipeline, RunFailed, RunOptions, col, load, loads
 from gpuetl.executors import checkpointing
@@ -245,6 +246,20 @@ def change_manifest(folder: Path, **fields: object) -> None:
     path = path_of_manifest(folder)
     read = json.loads(path.read_text()) | fields
     path.write_text(json.dumps({name: value for name, value in read.items() if value is not None}))
+
+
+def test_plan_shows_what_a_resumed_run_reads(folder: Path) -> None:
+    (folder / "daily.yaml").write_text(FIXED)
+    plan = ("plan", str(folder / "daily.yaml"), "--engine", "pandas", "--resume")
+    done = gpuetl(*plan)
+    assert done.exit_code == 0, done.stderr
+    why = "is valid for these files, parameters and steps, so everything is computed"
+    assert done.stdout.startswith(f"no checkpoint of 'clean' {why}\n")
+    assert "sales" in done.stdout
+    run = daily(folder).run(engine="pandas").report.run_id
+    done = gpuetl(*plan)
+    assert done.stdout.startswith(f"stage 'clean' is read from the checkpoint of run {run}: 7 rows, ")
+    assert "sales" not in done.stdout
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

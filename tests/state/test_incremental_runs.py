@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import gpuetl
-from gpuetl import InvalidPipeline, RunFailed, loads
+from gpuetl import InvalidPipeline, RunFailed, load, loads
 from gpuetl.run.incremental import source_run
 from state.every_day import PIPELINE, SCHEMA, EveryDay, ids_in, rows, ts
 
@@ -46,6 +46,18 @@ def test_a_full_refresh_reads_everything_and_replaces_the_state(daily: EveryDay)
     assert daily.run().nothing_new
 
 
+def test_a_full_refresh_replaces_a_state_that_is_damaged(daily: EveryDay) -> None:
+    """Other runs and `plan` say so."""
+    daily.store.files.write("state.json", b'{"schema_version": 1, "sour')
+    with pytest.raises(RunFailed, match=r"state\.json: it is damaged.*begin anew.*gpuetl run --full-refresh"):
+        daily.run()
+    (daily.folder / "out/all").rename(daily.folder / "before")
+    report = daily.run(full_refresh=True)
+    assert any("is damaged: this run replaces it" in note for note in report.notes)
+    assert (daily.ids, daily.state.version) == ([1], 1)
+    assert daily.run().nothing_new
+
+
 def test_the_command_begins_anew(daily: EveryDay) -> None:
     path = daily.folder / "every_day.yaml"
     path.write_text(PIPELINE.format(format="parquet", keys="", incremental="{new_files: true}"))
@@ -55,6 +67,22 @@ def test_the_command_begins_anew(daily: EveryDay) -> None:
     done = gpuetl("run", str(path), "--engine", "pandas", "--no-report", "--full-refresh")
     assert done.exit_code == 1
     assert "Remove the folder first, or write to another one. To replace all rows, set mode: overwrite." in done.stderr
+
+
+def test_files_whose_names_differ_in_their_suffix_alone_do_not_share_a_state(daily: EveryDay) -> None:
+    text = PIPELINE.format(format="parquet", keys="", incremental="{new_files: true}")
+    files = [daily.folder / f"every_day.{suffix}" for suffix in ("yaml", "yml")]
+    files[0].write_text(text)
+    files[1].write_text("services: {}\n")  # no pipeline
+    assert load(files[0]).run(engine="pandas").report.nothing_new
+    files[1].write_text(text)
+    message = r"this pipeline and every_day.yml have one state folder, \.gpuetl/every_day.*\n(.*\n)*.*state: \.gpuetl/every_day"
+    with pytest.raises(InvalidPipeline, match=message):
+        load(files[0]).run(engine="pandas")
+    files[0].write_text(f"state: .gpuetl/every_day\n{text}")
+    assert load(files[0]).run(engine="pandas").report.nothing_new
+    files[0].write_text(text.replace("incremental: {new_files: true}", ""))
+    assert load(files[0]).plan().incremental == {}
 
 
 # A source that is another one now.

@@ -120,8 +120,25 @@ def test_files_that_the_state_does_not_name_are_removed(state_path: FilePath) ->
 @pytest.mark.parametrize("text", [b"", b"{}", b"[1]", b'{"schema_version": 1}', b"\xff"])
 def test_a_damaged_state_is_an_error(state_path: FilePath, text: bytes) -> None:
     state_files(state_path).write("state.json", text)
-    with pytest.raises(RunFailed, match=r"cannot use .*state\.json: it is damaged.*the next run begins anew"):
+    with pytest.raises(
+        RunFailed, match=r"cannot use .*state\.json: it is damaged.*begin anew.*gpuetl run --full-refresh"
+    ):
         RunStore.at(state_path).read()
+
+
+def test_a_run_that_begins_anew_replaces_a_damaged_state_unless_another_run_has_done_so(state_path: FilePath) -> None:
+    store = RunStore.at(state_path)
+    store.files.write("state.json", b"{}")
+    old = store.read_for("daily", begins_anew=True)
+    assert (old.version, old.damaged != "") == (0, True)
+    committed(store, old, old.after(FIRST, "2026-01-01T02:00:01+00:00", pipeline="daily"))
+    assert (store.read_for("daily").run_id, store.read().damaged) == (FIRST, "")
+    with pytest.raises(RunFailed, match="has changed the state"):
+        committed(store, old, old.after(SECOND, "2026-01-02T02:00:01+00:00", pipeline="daily"))
+    newer = PipelineState().to_json().replace(b'"schema_version": 1', b'"schema_version": 2')
+    store.files.write("state.json", newer)
+    with pytest.raises(RunFailed, match="Use the gpuetl that wrote it"):
+        store.read(begins_anew=True)
 
 
 def test_a_state_of_a_newer_gpuetl_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -150,6 +151,24 @@ def test_on_the_command_line(shop: Pipeline, tmp_path: Path) -> None:
     done = gpuetl("run", file, "--select", "claen")
     assert done.exit_code == 2
     assert "Did you mean 'clean'?" in done.stderr
+
+
+def test_plan_shows_a_part(shop: Pipeline, tmp_path: Path) -> None:
+    """As a run of the part would be; nothing is written."""
+    file = str(tmp_path / "shop.yaml")
+    done = gpuetl("plan", file, "--engine", "pandas", "--select", "other")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("a part of the pipeline: sinks other_out; stages none shown\n")
+    assert "Write other_out" in done.stdout
+    assert not any(name in done.stdout for name in ("totals_out", "clean_out", "sales"))
+    done = gpuetl("plan", file, "--engine", "pandas", "--until", "named", "--rung", "end")
+    assert "named" in done.stdout
+    assert "totals" not in done.stdout
+    done = gpuetl("plan", file, "--engine", "pandas", "--limit", "2", "--write-to", str(tmp_path / "trial"), "--json")
+    (note,) = json.loads(done.stdout)["notes"]
+    assert note.startswith("a trial run on the first 2 rows of each source: sinks are written to ")
+    assert gpuetl("plan", file, "--select", "claen").exit_code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sales.parquet", "shop.yaml", "shops.parquet"]
 
 
 INCREMENTAL = """\

@@ -27,6 +27,8 @@ MORE = {
     "paired": "rolling_corr(x, f, 4)", "pairs_in_time": "rolling_covar_pop(x, f, interval '2 hours')",
     "newest": "rolling_last(s, 3, ignore_nulls => true)", "quarter": "rolling_quantile(x, 0.25, 5)",
     "so_far": "x - cum_min(x)", "lowest": "rolling_min(d, 4)", "text": "cum_max(s)",
+    "moved": "ewm_var(f, span => 4, bias => true)", "fading": "ewm_var(x, alpha => 0.25, adjust => true, ignore_nulls => false)",
+    "deviation": "ewm_std(x, half_life => interval '1 day')",
 }  # fmt: skip
 ALL_CALLS = {**CALLS, **MORE}
 TWO_ROWS = RunOptions(partition_rows=2)

@@ -186,6 +186,22 @@ def test_what_is_saved_is_applied_later(pipeline, train, other, engine, tmp_path
     assert_tables_equal(kept["scored"].to_arrow(), kept["at_once_rows"].to_arrow())
 
 
+def test_several_columns_are_numbered_and_saved_at_once(pipeline, train, other, engine, tmp_path):
+    train.fit(transforms.categorify(["c", "x", "y"], min_count=2), save="model").stage("features")
+    other.apply(pipeline.table("features")).stage("scored")
+    run = pipeline.run(engine=engine, keep=["features", "scored"])
+    found = run["features"].to_arrow().sort_by("id").select(["c", "x", "y"]).to_pydict()
+    assert found == {"c": [2, 3, 2, 0, 1, 2, 3, 1], "x": [1, 1, 0, 1, 1, 1, 1, 1], "y": [3, 2, 3, 2, 3, 2, 3, 2]}
+    scored = run["scored"].to_arrow().sort_by("id").select(["c", "x", "y"]).to_pydict()
+    assert scored == {"c": [2, 1, 0, 1], "x": [0, 1, 1, 1], "y": [2, 2, 2, 2]}
+    saved = [pq.read_table(path).to_pydict() for path in sorted((tmp_path / "model").glob("*.parquet"))]
+    assert sorted(saved, key=repr) == [
+        {"value": ["a", "b"], "count": [3, 2], "id": [2, 3]},
+        {"value": [0, 1], "count": [4, 4], "id": [2, 3]},
+        {"value": [], "count": [], "id": []},
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -60,6 +60,12 @@ BY_ROWS = {
     "rolling_last(x, 3, ignore_nulls => true)": [1.0, 1.0, 4.0, 8.0, 16.0, NAN, 2.0],
     "rolling_first(x, rows => [-1, 1]) FILTER (WHERE id > 2)": [None, 4.0, 4.0, 4.0, 8.0, NAN, NAN],
     "rolling_last(x, rows => [0, 1], min_periods => 2)": [None, None, 8.0, 16.0, None, 2.0, None],
+    "rolling_nth_value(x, 2, 3)": [None, None, None, 4.0, 8.0, None, 2.0],
+    "rolling_nth_value(x, 2, rows => [-1, 2], ignore_nulls => true)": [4.0, 4.0, 8.0, 8.0, 16.0, 2.0, 2.0],
+    "rolling_nth_value(x, 1, rows => [-1, 1]) FILTER (WHERE id > 2)": [None, 4.0, 4.0, 4.0, 8.0, NAN, NAN],
+    "rolling_nth_value(x, 2, 3, min_periods => 3)": [None, None, None, None, 8.0, None, None],
+    "nth_value(x, 2) FILTER (WHERE id > 2)": [8.0] * 5 + [2.0] * 2,
+    "nth_value(x, 1, ignore_nulls => true) FILTER (WHERE id in (2, 4))": [8.0] * 5 + [None] * 2,
     "nth_value(x, 3)": [4.0] * 5 + [None] * 2,
     "nth_value(x, 2, ignore_nulls => true)": [4.0] * 5 + [2.0] * 2,
     "first_value(x)": [1.0] * 5 + [NAN] * 2,
@@ -107,6 +113,7 @@ BY_VALUE = {
     "rolling_median(id, range => [{-1}, {0}])": [1.0, 2.0, 2.0, 4.0, 5.0, 6.0, 7.0],
     "rolling_count_distinct(h, range => [{-2}, NULL])": [3, 3, 3, 2, 0, 2, 1],
     "rolling_first(id, range => [{0}, {0}])": [1, 2, 2, 4, 5, 6, 7],
+    "rolling_nth_value(id, 2, range => [{-2}, {0}])": [None, 2, 2, 3, None, None, None],
     "rolling_last(id, range => [{-2}, {-1}])": [None, 1, 1, 3, 5, None, None],
     "rolling_max(x, range => [{2}, NULL])": [16.0, 16.0, 16.0, 16.0, 16.0, 2.0, None],
 }
@@ -121,7 +128,7 @@ def test_frames_of_values_take_rows_that_tie(t, check, key):
 
     calls = {f"y{place}": written(call) for place, call in enumerate(BY_VALUE)}
     dtypes = {
-        name: "int64" if isinstance(values[-3], int) else "float64"
+        name: "int64" if any(isinstance(value, int) for value in values) else "float64"
         for name, values in zip(calls, BY_VALUE.values(), strict=False)
     }
     expected = table({"id": "int64", **dtypes}, *zip(range(1, 8), *BY_VALUE.values(), strict=False))

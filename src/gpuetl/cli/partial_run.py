@@ -1,4 +1,4 @@
-"""The arguments of `gpuetl run` for a part of a pipeline, a trial on the first rows, and a run that resumes."""
+"""The arguments of `run` and `plan` for a part of a pipeline, a trial on the first rows, and a run that resumes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from gpuetl.run.selection import Selection
 
 
-def add_parts(command: ArgumentParser) -> None:
-    """Add the arguments."""
+def add_parts(command: ArgumentParser, runs: bool = True) -> None:
+    """Add the arguments, and those for what a command leaves that `runs` the pipeline."""
     group = command.add_argument_group("parts of a pipeline, and resuming")
     text = "read stages from their checkpoints where these are valid, and compute the rest"
     group.add_argument("--resume", action="store_true", help=text)
-    text = "most room of all checkpoints of the pipeline, such as 20GB; the oldest go after a run; default: 50GB"
-    group.add_argument("--checkpoint-limit", metavar="SIZE", type=memory_size, help=text)
+    if runs:
+        text = "most room of all checkpoints of the pipeline, such as 20GB; the oldest go after a run; default: 50GB"
+        group.add_argument("--checkpoint-limit", metavar="SIZE", type=memory_size, help=text)
     text = "write only the sinks of this stage; STAGE+ with all that reads it, +STAGE with all that it reads"
     group.add_argument("--select", metavar="STAGE", action="append", default=[], help=f"{text}; may be repeated")
     text = "compute up to this stage, and show its first rows; write no sink of a later stage"

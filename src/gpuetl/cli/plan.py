@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options, show_warnings
 from gpuetl.cli.json_output import document, print_document
+from gpuetl.cli.partial_run import add_parts, selection_of
 from gpuetl.exit_codes import ExitCode
 from gpuetl.messages import redacted
 
@@ -28,6 +29,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--json", action="store_true", help="print the plan as JSON only")
     add_options(command)
     add_memory(command)
+    add_parts(command, runs=False)
 
 
 def plan(
@@ -41,6 +43,11 @@ def plan(
     engine: str = "auto",
     memory: int | None = None,
     json: bool = False,
+    resume: bool = False,
+    select: Sequence[str] = (),
+    until: str = "",
+    limit: int | None = None,
+    write_to: FilePath | None = None,
 ) -> None:
     """Show what a run would do: filters pushed, columns and row groups read, rows expected, exchanges, memory."""
     from gpuetl.cli.scan_progress import scan_progress
@@ -57,12 +64,19 @@ def plan(
         bound = pipeline.plan(dict(params))
     if not json:
         show_warnings(bound)
-    wanted = bound.with_results()
+    part = selection_of(select, until, limit, write_to)
+    wanted = part.of(bound, pipeline.spec, None, write=True) if part.is_partial else bound.with_results()
+    notes = [note for note in wanted.notes if note not in bound.notes]
     with wanted.pointing(), scan_progress():
         if wanted.incremental:
             from gpuetl.run.incremental.sources import next_run
 
             wanted = next_run(wanted, pipeline.root)
+        if resume and limit is None:
+            from gpuetl.run.checkpoints import resumed
+
+            wanted, checkpoints = resumed(wanted, pipeline.spec)
+            notes += checkpoints
         if rung is not None:
             logical, engine = optimize(wanted, options.skip_passes, check_rung(rung)).plan, ""
             text, data = explain_plan(logical), partial(logical_data, logical)
@@ -70,7 +84,8 @@ def plan(
             fit, engine = plan_to_show(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
             text, data = "\n".join([explain_physical(fit.plan), *memory_lines(fit)]), partial(fitted_data, fit)
         found = data() if json else {}
-    next_run_lines = [redacted(f"next run, {selection.note}") for selection in wanted.selections.values()]
+    notes += (f"next run, {selection.note}" for selection in wanted.selections.values())
+    next_run_lines = [*map(redacted, notes)]
     if not json:
         print("\n".join([*next_run_lines, redacted(text)]))
         return

@@ -8,13 +8,13 @@ PAGES = (
         code="GE1573",
         title="the state of a pipeline cannot be used",
         cause="gpuetl cannot read or write the state folder, or `state.json` in it is damaged, of a newer gpuetl, "
-        "or of another pipeline.",
-        fix="Check the folder and the rights to it.  If the state is lost, restore it from a copy.  To begin "
-        "anew, remove `state.json`, and the rows of sinks that append: the next run reads everything.",
+        "or of another pipeline.  `daily.yaml` and `daily.yml` in one folder have one state folder, too.",
+        fix="Check the folder and the rights to it.  If the state is damaged, restore it from a copy, or begin anew with "
+        "`gpuetl run --full-refresh`, which reads everything again: remove the rows of sinks that append first.",
         kind="command",
         example="gpuetl run daily.yaml",
         message="state '.gpuetl/daily': cannot use .gpuetl/daily/state.json: it is damaged, or was not written by gpuetl.  "
-        "Use the gpuetl that wrote it, or restore it from a copy.  Without it, the next run begins anew  [GE1573]",
+        "Restore it from a copy, or begin anew, which reads everything again: gpuetl run --full-refresh  [GE1573]",
         untested="it takes state that is damaged",
     ),
     ErrorPage(

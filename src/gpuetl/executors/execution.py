@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import capabilities_of, computing_engine, is_clustered
 from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.deferred import DeferredSinks
+from gpuetl.executors.handover import Handover
 from gpuetl.executors.outputs import Accepts, Outputs, StageState, execute
 from gpuetl.executors.run_memory import run_until_fit
 from gpuetl.options import Cluster, RunOptions
@@ -62,6 +64,7 @@ class Execution:
     `workers` are the addresses of those on a cluster.  `accepts` looks at what was counted, before sinks change.
     `stage_state` stages what the pipeline remembers, which changes with the sinks.
     `deferred` takes over what was written where a later plan of the run commits it.
+    `stream` gets the partitions of kept stages, of a plan that streams.
     """
 
     engine: str
@@ -76,6 +79,7 @@ class Execution:
     stage_state: StageState = no_state
     checkpointing: Checkpointing | None = None
     deferred: DeferredSinks | None = None
+    stream: Handover[Any] | None = None
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""
@@ -90,7 +94,8 @@ class Execution:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         self.recorder.begin_plan(partial(planned_work, physical))
         if not is_clustered(self.engine):
-            return execute(physical, self, ahead)
+            step = partial(execute, physical, self, ahead)
+            return step() if self.stream is None else self.stream.execute(step)
         from gpuetl.executors.dask.cluster_run import Workers, execute_on_cluster
 
         return execute_on_cluster(physical, self, Workers(self.workers, ahead > 0))

@@ -107,6 +107,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
                 name: SinkOutput(runner, source, write, writers[name], head_rows)
                 for name, (write, source) in physical.sinks.items()
             }
+            stream = partial(run.stream.take, backend) if run.stream else None
             checkpoints = checkpoint_outputs(physical, runner, writers, run.checkpointing)
             kept, counted = dict[str, Frame](), dict[str, Frame]()
             counts = run.checkpointing.counts if run.checkpointing else {}
@@ -114,7 +115,7 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
                 *((name in counts, partial(counted.__setitem__, name)) for name in physical.first),
                 *((True, checkpoint.take) for checkpoint in checkpoints),
                 *((False, sink.take) for sink in sinks.values()),
-                *((False, partial(kept.__setitem__, name)) for name in physical.kept),
+                *((False, stream or partial(kept.__setitem__, name)) for name in physical.kept),
                 *((name in counts, partial(counted.__setitem__, name)) for name in physical.along),
             ]
 

@@ -3547,16 +3547,16 @@ class Methods:
         """
         return self._call("lead", (self,), (offset,), default=default, ignore_nulls=ignore_nulls)
 
-    def nth_value(self, n: int | Expression, *, ignore_nulls: bool | Expression | None = None) -> Expression:
+    def nth_value(self, n: int | Expression, *, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
         """x of the group's row with number n, from 1, null where there is none.
 
-        Nulls are kept unless `ignore_nulls`.
+        Nulls and `only` as in first.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").nth_value(2)` is `[2, 2, 2, 2]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("nth_value", (self, n), ignore_nulls=ignore_nulls)
+        return self._call("nth_value", (self, n), ignore_nulls=ignore_nulls, only=only)
 
     def ffill(self) -> Expression:
         """The last x up to here that is not null.
@@ -3812,6 +3812,17 @@ class Methods:
         Example: `col("x").rolling_last(2, ignore_nulls=True)` is `[1, 2, 2, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("rolling_last", (self,), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
+
+    def rolling_nth_value(self, n: int | Expression, frame: int | timedelta | Expression | None = None, *, rows: Rows | Expression | None = None, range: Range | Expression | None = None, centered: bool | Expression | None = None, min_periods: int | Expression | None = None, ignore_nulls: bool | Expression | None = None, only: Expression | None = None) -> Expression:
+        """x of the frame's row with number n, from 1, null where there is none.
+
+        Nulls and `only` as in rolling_first.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").rolling_nth_value(2, rows=(-1, 1))` is `[2, 2, None, 4]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("rolling_nth_value", (self, n), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
     def ewm_mean(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """y = (1 - a)·y' + a·x; the first y is x.

@@ -14,6 +14,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.resolve import formula
+from gpuetl.physical.decayed_moments import moments_so_far
 from gpuetl.physical.window_state import HANDLERS, is_absent
 from gpuetl.physical.window_state_steps import TRUE, WindowSteps, if_true
 from gpuetl.types.data_types import BOOL, DURATION, INT64, is_floating, is_integer, is_temporal
@@ -135,5 +136,5 @@ def _in_own_rows(steps: WindowSteps, result: Expr, call: Call) -> Expr:
 
 KEPT_HANDLERS: dict[str, Handler] = {
     **HANDLERS, "rank": _ranked, "ewm_mean": _decayed, "decayed_sum": _decayed, "rolling_sum": _summed,
-    "diff": _differed,
+    "diff": _differed, "ewm_var": moments_so_far, "ewm_std": moments_so_far,
 }  # fmt: skip

@@ -16,6 +16,7 @@ CHOICES = {
     "keys_apart": "Rows are not exchanged where file metadata shows that equal keys are in one partition.",
     "aligned_reads": "An as-of join reads the right rows near each partition, where file metadata shows them.",
     "gather_groups": "Few expected groups are combined in one partition, without an exchange by key.",
+    "batch_vocabularies": "A GPU numbers the values of several columns together, and looks them up together.",
     "fetch_pieces": "Workers fetch the pieces of large exchanges from each other, without a task for each piece.",
 }
 """A sentence for each choice."""
@@ -38,7 +39,8 @@ class Layout:
     compute partitions `side_by_side`, what all of them carry, up to that share of one, is combined.
     With `keys_apart` footers are asked whether equal keys are in one partition already.  If it `gathers_groups`, few
     groups, no more than a side of a join that goes whole, meet in one partition.  With `aligned_reads` as-of joins read
-    right rows that are near a left partition, by footers.
+    right rows that are near a left partition, by footers.  If it `batches_vocabularies`, those of the same rows in one
+    partition are one operation.
     """
 
     partition_rows: int
@@ -51,6 +53,7 @@ class Layout:
     keys_apart: bool = False
     gathers_groups: bool = False
     aligned_reads: bool = False
+    batches_vocabularies: bool = False
 
 
 def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:

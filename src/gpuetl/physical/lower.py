@@ -16,6 +16,7 @@ from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, RangeExchange
 from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
 from gpuetl.physical.size_estimates import Estimates
 from gpuetl.physical.stateful_window import StatefulWindow, stateful_window
+from gpuetl.physical.vocabulary_batches import VocabularyBatches
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import (
@@ -51,6 +52,8 @@ class PhysicalPlan:
 
     What is counted `first` comes from rows that are one partition all the way: it is computed before the others, so
     that a stage's rows need not stay in memory for it.  What comes of several goes along with them: see `passes.py`.
+
+    Where it `streams`, partitions of kept stages are handed over, and so many of them are in use at once.
     """
 
     sinks: Mapping[str, tuple[Write, Physical]]
@@ -58,6 +61,7 @@ class PhysicalPlan:
     first: Mapping[str, Physical] = field(default_factory=dict)
     along: Mapping[str, Physical] = field(default_factory=dict)
     checkpoints: Mapping[str, tuple[Write, Physical]] = field(default_factory=dict)
+    streams: int = 0
 
     @property
     def written(self) -> dict[str, tuple[Write, Physical]]:
@@ -84,16 +88,21 @@ def checkpoint_name(stage: str) -> str:
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     """Lower every node once; what two stages need is computed once."""
     lowering = _Lowering(layout)
+    batches = VocabularyBatches.of(plan.nodes, plan.roots) if layout.batches_vocabularies else VocabularyBatches()
     done: dict[int, Physical] = {}
     for node in plan.nodes:
-        done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
+        inputs = [done[id(child)] for child in node.inputs]
+        done[id(node)] = batches.lowered(node, inputs) or lowering.node(node, *inputs)
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     saved = {name: (node, done[id(node)]) for name, node in plan.checkpoints.items() if isinstance(node, Write)}
-    kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
+    kept = {name: done[id(node)] for name, node in plan.kept.items()}
+    if not plan.streams:
+        kept = {name: gathered(source, plan.kept[name].origin) for name, source in kept.items()}
     checks = {name: gathered(done[id(node)], node.origin) for name, node in plan.checks.items()}
     single = in_one_partition(checks.values())
     first = {name: root for name, root in checks.items() if id(root) in single}
-    return PhysicalPlan(sinks, kept, first, {name: root for name, root in checks.items() if name not in first}, saved)
+    along = {name: root for name, root in checks.items() if name not in first}
+    return PhysicalPlan(sinks, kept, first, along, saved, plan.streams)
 
 
 def in_one_partition(roots: Iterable[Physical]) -> set[int]:

@@ -184,7 +184,12 @@ class _Model:
                 self.visited.add(node)
                 if exchange := self.exchanges.pop(id(node), None):
                     yield self.phase(exchange.source, exchange)
-            yield from self.needs_of_sink(root, sinks[place]) if place in sinks else self.needs_of_result(root)
+            if place in sinks:
+                yield from self.needs_of_sink(root, sinks[place])
+            elif plan.streams and root in plan.kept.values():
+                yield from self.needs_of_stream(root, plan.streams)
+            else:
+                yield from self.needs_of_result(root)
 
     def pieces_beside(self, nodes: Sequence[Physical], root: Physical, into: Exchange | None) -> float:
         """Return what waits beside a phase; pieces that it reads wait no more when it ends, those it makes do.
@@ -226,6 +231,13 @@ class _Model:
             self.resident_columns.update(self.columns(root))
         else:
             self.beside += table * TABLES_IN_FLIGHT
+        yield Need(self.beside + self.resident_columns.bytes, root)
+
+    def needs_of_stream(self, root: Physical, in_use: int) -> Iterator[Need]:
+        """Compute partitions that are handed over: while one is computed, those before are in use elsewhere."""
+        table = self.result(root)
+        yield self.phase(root, beside=table * min(in_use, root.partitions - 1))
+        self.beside += table * min(in_use, root.partitions)
         yield Need(self.beside + self.resident_columns.bytes, root)
 
     def needs_of_result(self, root: Physical) -> Iterator[Need]:

@@ -26,7 +26,9 @@ from gpuetl.plan.nodes import (
     Read,
     Sort,
     Union,
+    Vocabularies,
     Vocabulary,
+    VocabularyPart,
 )
 from gpuetl.telemetry.origin import Origin
 
@@ -114,7 +116,7 @@ def least_rows(operation: Node, inputs: Sequence[int]) -> int:
         return inputs[0] if operation.how == "left" else 0
     if isinstance(operation, Union):
         return sum(inputs)
-    if isinstance(operation, Filter | KernelTable | Vocabulary) or (
+    if isinstance(operation, Filter | KernelTable | Vocabularies | Vocabulary | VocabularyPart) or (
         isinstance(operation, Explode) and not operation.keep_empty
     ):
         return 0

@@ -34,6 +34,7 @@ from gpuetl.plan.nodes import (
     Project,
     Sort,
     Union,
+    Vocabularies,
     Vocabulary,
 )
 from gpuetl.records import dataclass
@@ -103,6 +104,9 @@ def _output_widths(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     operation = node.operation
     if isinstance(operation, Project):
         return {name: _computed(operation.columns[name], inputs[0]) for name in node.schema}
+    if isinstance(operation, Vocabularies):
+        count = len(operation.parts)
+        return {name: Width(dtype, type_bytes(dtype.value_type) / count) for name, dtype in node.schema.items()}
     written, new = frozenset(operation.touched[1]), new_columns(operation)
     computed: dict[str, Width] = {}
     for name, dtype in node.schema.items():
@@ -366,6 +370,8 @@ def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
         return operation.expected_rows(inputs[0], partitions)
     if isinstance(operation, Vocabulary):
         return max(1, inputs[0] // operation.min_count)
+    if isinstance(operation, Vocabularies):  # the values of all, as though each were a row
+        return sum(max(1, inputs[0] // part.min_count) for part in operation.parts)
     if isinstance(operation, InsertRows):
         return inputs[0] * GAP_ROWS
     if isinstance(operation, Union):

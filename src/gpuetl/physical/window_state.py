@@ -22,6 +22,7 @@ from gpuetl.expressions.functions.frames import frame_of
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.resolve import formula
+from gpuetl.physical.decayed_moments import is_adjusted, moments_so_far
 from gpuetl.physical.window_state_steps import TRUE, ExactSum, StatefulSteps, WindowSteps, if_true
 from gpuetl.plan.nodes import Window
 from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating, is_temporal
@@ -166,6 +167,13 @@ def _decays_by_time(steps: WindowSteps, call: Call) -> bool:
     return steps.node.source.schema[steps.node.order_by[0].column] == TIMESTAMP and not is_absent(call.args[1])
 
 
+def _variance(steps: WindowSteps, name: str, call: Call) -> Expr | None:
+    """As decays by time.  Where carries are combined, how much the first value of one weighs is not known."""
+    if not _decays_by_time(steps, call) or (steps.combined and not is_adjusted(call)):
+        return None
+    return moments_so_far(steps, name, call)
+
+
 def _mean_from_two(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """The group's first value, whose weight another one before it changes, and at the last one what gives the mean.
 
@@ -234,10 +242,12 @@ HANDLERS: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
     "lag": _rows_before, "diff": _differed, "pct_change": _rows_before,
     "cum_sum": _totalled, "cum_prod": _multiplied, "cum_min": _running, "cum_max": _running, "ffill": _running,
     "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _mean_from_two, "decayed_sum": _decayed, "first": _first,
+    "ewm_var": _variance, "ewm_std": _variance,
     "rolling_sum": _summed,
     **dict.fromkeys(
         ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var",
          "rolling_covar_samp", "rolling_covar_pop", "rolling_corr", "rolling_first", "rolling_last",
+         "rolling_nth_value",
          "rolling_median", "rolling_quantile", "rolling_count_distinct"), _framed
     ),
 }  # fmt: skip

@@ -20,7 +20,7 @@ from gpuetl.types.schema import free_name
 SLACK = 1.0
 """Seconds by which more rows of an interval are carried: times are compared as floats, which do not overflow."""
 TRUE = Literal(True, BOOL)
-BY_TIME = {"ewm_mean", "decayed_sum", "session_id"}
+BY_TIME = {"ewm_mean", "ewm_moment", "decayed_sum", "session_id"}
 """And what has an interval as its frame."""
 
 

@@ -30,7 +30,10 @@ from gpuetl.plan.nodes import (
     ScalarJoin,
     Sort,
     Union,
+    Vocabularies,
     Vocabulary,
+    VocabularyLookups,
+    VocabularyPart,
     Window,
 )
 from gpuetl.records import dataclass
@@ -74,6 +77,9 @@ WORK: dict[type[Node], Work] = {
         64, 16
     ),  # as Join, then sorting the right; bounds of slots (8 to 32), times in order (8), matches (4)
     Vocabulary: Work(64, 24),  # a table by hash, of 16 bytes for each of 2 to 4 slots a row
+    Vocabularies: Work(64, 24),  # small tables of all columns take no more than the largest one of one column
+    VocabularyPart: Work(0, 0),
+    VocabularyLookups: Work(0, 64),  # a table by hash of the values of all
     InsertRows: Work(16, 24),  # rows that each gives and their sums; rows, own rows and places of the output
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
@@ -96,6 +102,9 @@ HOST_WORK: dict[type[Node], Work] = {
     Join: Work(0, 34),
     AsofJoin: Work(0, 120),
     Vocabulary: Work(0, 90),
+    Vocabularies: Work(0, 90),
+    VocabularyPart: Work(0, 0),
+    VocabularyLookups: Work(0, 64),
     InsertRows: Work(0, 48, 0.3),
     Explode: Work(0, 38, 0.3),
 }

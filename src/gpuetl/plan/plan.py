@@ -83,6 +83,8 @@ class Plan:
     what that held when the plan was made, None where the plan has nothing to remember.  `moves_state` is whether a
     run changes it: that of a part reads the same rows, and leaves the state as it is.
     `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
+    `streams` is how many partitions of kept stages are in use at once where these are handed over one by one; 0 keeps
+    them whole.
     `incremental` are the sources of which a run reads only what is new, and `selections` what that is, once it was
     chosen.
     """
@@ -103,6 +105,7 @@ class Plan:
     remembered: PipelineState | None = None
     moves_state: bool = True
     place_of: Callable[[object, str], Place | None] = lambda origin, output: None
+    streams: int = 0
     incremental: Mapping[str, Incremental] = field(default_factory=dict)
     selections: Mapping[str, Selection] = field(default_factory=dict)
 
@@ -325,7 +328,7 @@ def value_of(plan: Plan) -> Hashable:
         numbers[id(node)] = len(nodes)
         nodes.append((type(node).__name__, tuple(numbers[id(child)] for child in node.inputs), *own_fields(node)))
     names = tuple((name, numbers[id(node)]) for name, node in named)
-    return tuple(nodes), names, *map(len, roots)
+    return tuple(nodes), names, plan.streams, *map(len, roots)
 
 
 def own_fields(node: Node) -> Iterator[Hashable]:

@@ -28,7 +28,7 @@ from gpuetl.state.files import StateFiles
 FOLDER = "runs"
 SUFFIX, STARTED = ".json", ".started.json"
 HALF_ESCAPED = re.compile(r"\\ud[89a-f]")
-"""Of a character, alone or beside the other half."""
+"""An escaped surrogate: half of a character, or a part of a text that is no Unicode."""
 MOST_MANIFESTS = 1000
 """Of a pipeline; the oldest go."""
 THREADS = 16

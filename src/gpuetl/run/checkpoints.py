@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from typing import Literal
 
 from gpuetl.errors import RunFailed, system_reason
 from gpuetl.executors.checkpointing import Checkpointing, CheckpointReport
@@ -32,7 +33,7 @@ from gpuetl.state.checkpoint_files import KIND, CheckpointTarget
 from gpuetl.state.checkpoints import FOLDER, Checkpoint, CheckpointStore, Damaged, folder_of
 from gpuetl.state.files import state_files
 from gpuetl.telemetry.origin import Origin
-from gpuetl.telemetry.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder, silent
 from gpuetl.types.schema import Schema
 from gpuetl.units import size
 
@@ -212,6 +213,17 @@ def with_checkpoints(checkpoints: Checkpoints, resume: bool, write: bool) -> tup
     return replace(plan, checkpoints=writes).replacing(found), made
 
 
+def resumed(plan: Plan, spec: PipelineSpec) -> tuple[Plan, list[str]]:
+    """Return the plan of a run that resumes, and what is to be said of its checkpoints; nothing is written."""
+    if plan.state is None:
+        return plan, ["there is no state folder, so there is nothing to resume from"]
+    checkpoints = Checkpoints(plan, spec, plan.state, Recorder(silent), "plan", "")
+    found = checkpoints.reused()
+    reports = checkpoints.checkpointing.reports.values()
+    lines = [reused_line(report, "is") for report in reports] or [nothing_reused(checkpoints, "is")]
+    return plan.replacing(found), [*checkpoints.recorder.shown_warnings, *lines]
+
+
 def computed(plan: Plan, reused: Mapping[int, Node]) -> set[int]:
     """Return the nodes, by identity, that a run computes or reads where some are reused."""
     found: set[int] = set()
@@ -254,18 +266,20 @@ def check_writable(store: CheckpointStore, origin: Origin, run_id: str) -> None:
         raise RunFailed.at(origin, message, hint) from error
 
 
-def reused_line(report: CheckpointReport) -> str:
+def reused_line(report: CheckpointReport, verb: Literal["was", "is"] = "was") -> str:
     """Say which checkpoint a stage was read from."""
     rows = f"{report.rows:,} row{'s' * (report.rows != 1)}"
-    return f"stage '{report.stage}' was read from the checkpoint of run {report.run_id}: {rows}, {size(report.bytes)}"
+    return (
+        f"stage '{report.stage}' {verb} read from the checkpoint of run {report.run_id}: {rows}, {size(report.bytes)}"
+    )
 
 
-def nothing_reused(checkpoints: Checkpoints) -> str:
+def nothing_reused(checkpoints: Checkpoints, verb: Literal["was", "is"] = "was") -> str:
     """Say why a run that should resume computes everything."""
     if not checkpoints.stages:
-        return "no stage has checkpoint: true, so there was nothing to resume from"
+        return f"no stage has checkpoint: true, so there {verb} nothing to resume from"
     names = ", ".join(f"'{name}'" for name in checkpoints.stages)
-    return f"no checkpoint of {names} is valid for these files, parameters and steps, so everything was computed"
+    return f"no checkpoint of {names} is valid for these files, parameters and steps, so everything {verb} computed"
 
 
 def remove_oldest(checkpointing: Checkpointing | None, limit: int | None) -> list[str]:

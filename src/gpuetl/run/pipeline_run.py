@@ -22,6 +22,7 @@ from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem,
 from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, accept_all, no_state, on_workers
+from gpuetl.executors.handover import Handover
 from gpuetl.executors.outputs import Outputs
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
@@ -31,6 +32,8 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.places.publishing import RunIdentity
 from gpuetl.places.watching import watching
 from gpuetl.plan.incremental import Reader
+from gpuetl.plan.nodes import Project
+from gpuetl.plan.nodes.project import passing
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport, check_reports, failure, problem_of, with_sample
@@ -48,7 +51,7 @@ from gpuetl.run.planning import check_sinks, lowered_again, planned, unread_data
 from gpuetl.run.results import Result
 from gpuetl.run.run_record import RunRecord, new_run_id, record_failure
 from gpuetl.run.run_state import RunState
-from gpuetl.run.selection import Selection
+from gpuetl.run.selection import Names, Selection, with_rules_of
 from gpuetl.run.upsert import MergeRun, Upserts, merge_and_commit
 from gpuetl.run.window_run import WindowRun, going_on
 from gpuetl.signals import left_behind, noted
@@ -88,9 +91,9 @@ def with_samples(plan: Plan, outputs: Outputs, execution: Execution, capacity: C
     }
     if not shown:
         return checks
-    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=(), checkpoints={})
+    plan = replace(plan, sinks={}, kept=shown, checks={}, rules=(), checkpoints={}, streams=0)
     execution = replace(
-        execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None, deferred=None
+        execution, seconds={}, accepts=accept_all, stage_state=no_state, checkpointing=None, deferred=None, stream=None
     )
     try:
         with recording(execution.recorder):  # its remarks are of steps that the user has not written
@@ -136,6 +139,22 @@ class Run:
         return self.results[name]
 
 
+class StageOutput(NamedTuple):
+    """Where partitions of the kept stages go, of some of their columns, in place of being kept."""
+
+    handover: Handover[Any]
+    columns: tuple[str, ...]
+
+    def of(self, plan: Plan, spec: PipelineSpec) -> Plan:
+        """Return a plan that computes these columns, partition by partition, and the rules above."""
+        plan = with_rules_of(plan, Names(spec).above(plan.kept))
+        kept = {
+            name: Project(source=node, columns=passing(node.schema.select(self.columns)), origin=node.origin)
+            for name, node in plan.kept.items()
+        }
+        return replace(plan, kept=kept, streams=self.handover.in_flight)
+
+
 class RunRequest(NamedTuple):
     """The stages and sources that a run keeps (None: the last stages), and whether it writes sinks.
 
@@ -144,6 +163,7 @@ class RunRequest(NamedTuple):
     `has_manifest` leaves a manifest in the pipeline's state folder.  `has_alerts` tells those whom the pipeline names.
     `observed` is for runs that operations watch: not those of tests, nor of a table's first rows.
     `part` restricts the run to a part of the pipeline, and `resume` has it read checkpoints.
+    `streamed` gets the rows of the kept stages, partition by partition.
     """
 
     keep: Iterable[str] | None = None
@@ -155,6 +175,7 @@ class RunRequest(NamedTuple):
     resume: bool = False
     has_manifest: bool = False
     has_alerts: bool = False
+    streamed: StageOutput | None = None
 
     def record(self, pipeline: PipelineDefinition, params: Mapping[str, Any], run_id: str) -> RunRecord:
         """Return what the run leaves in the pipeline's state folder, and whom it tells how it ended."""
@@ -179,7 +200,11 @@ class RunRequest(NamedTuple):
         if self.write:
             return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
         results = plan.last_stages() or tuple(plan.sources)
-        return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
+        plan = replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
+        if self.streamed is None:
+            return plan
+        assert spec is not None
+        return self.streamed.of(plan, spec)
 
 
 def run_pipeline(
@@ -291,6 +316,7 @@ def traced_run(
             state.stage,
             account.checkpointing,
             upserts.deferred(),
+            request.streamed.handover if request.streamed else None,
         )
         with (
             execution.deferred or nullcontext(),
@@ -346,11 +372,12 @@ def nothing_new(account: Account, sources: SourceRun) -> Run:
 def plan_of(params: Mapping[str, Any], request: RunRequest, account: Account) -> Plan:
     """Return the plan of a run, after dead runs are recovered, with statistics if they are asked for."""
     pipeline, recorder, run_id = account.pipeline, account.recorder, account.run_id
-    plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+    bound = partial(pipeline.plan, params, run_id=run_id, begins_anew=account.options.full_refresh)
+    plan = request.of(bound(), pipeline.spec)
     with plan.pointing():
         has_changed = recovered(plan, recorder)
     if has_changed:  # so may have the files of its sources
-        plan = request.of(pipeline.plan(params, run_id=run_id), pipeline.spec)
+        plan = request.of(bound(), pipeline.spec)
     return with_column_statistics(plan, recorder) if account.options.column_stats else plan
 
 

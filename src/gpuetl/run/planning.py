@@ -190,6 +190,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         keys_apart=options.lowers_by("keys_apart"),
         gathers_groups=options.lowers_by("gather_groups"),
         aligned_reads=options.lowers_by("aligned_reads"),
+        batches_vocabularies=capabilities_of(engine).device == "GPU" and options.lowers_by("batch_vocabularies"),
     )
 
 

@@ -188,9 +188,11 @@ class QueryPipeline(TableDefinition):
         run_id: str = "plan",
         unbound: bool = False,
         files: bool = True,
+        begins_anew: bool = False,
     ) -> Plan:
         """Return the plan of the table's rows."""
-        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files).keeping([self.name])
+        plan = super().plan(params, run_id=run_id, unbound=unbound, files=files, begins_anew=begins_anew)
+        plan = plan.keeping([self.name])
         coming = plan if unbound or not files or not plan.incremental else next_run(plan, self.root)
         is_known = all(one.is_known for one in coming.selections.values())
         plan = coming if is_known else plan  # else the run asks the engine

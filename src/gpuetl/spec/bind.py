@@ -41,10 +41,12 @@ def bind(
     run_id: str,
     problems: Problems,
     files: bool = True,
+    begins_anew: bool = False,
 ) -> Plan:
     """Build the plan of a pipeline whose relative paths start at `folder`.
 
-    Without `files`, the columns of sources that do not state them are open.
+    Without `files`, the columns of sources that do not state them are open.  The plan of a run that `begins_anew` does
+    without a state that is damaged.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def bind(
         With all problems: those found here and those kept before.
     """
     noted = parameters if isinstance(parameters, NotedParameters) else NotedParameters(parameters)
-    plan = _Binder(spec, noted, folder, run_id, problems, files).plan()
+    plan = _Binder(spec, noted, folder, run_id, problems, files, begins_anew).plan()
     problems.check()
     return plan
 
@@ -77,6 +79,7 @@ class _Binder:
     run_id: str
     problems: Problems
     looks_at_files: bool = True
+    begins_anew: bool = False
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
 
@@ -116,7 +119,10 @@ class _Binder:
         self.relations.report_unknown()
         self.report_unread_quarantines()
         unread = unused(self.spec, self.parameters.used)
-        remembered = self.remembered() if self.looks_at_files and remembers(incremental, stages) else None
+        remembered = None
+        if remembers(incremental, stages):
+            self.report_twin()
+            remembered = self.remembered() if self.looks_at_files else None
         warn_of_repeated_rows(self.reporter, stages)
         return Plan(
             name=str(self.spec.name),
@@ -135,10 +141,25 @@ class _Binder:
             incremental=with_sinks(incremental, sinks),
         )
 
+    def report_twin(self) -> None:
+        """Report another file by whose name the state folder is the same: runs would replace each other's state."""
+        if not self.spec.twin or self.spec.state is not None or self.paths.state is None:
+            return
+        folder = f".gpuetl/{self.spec.stem}"
+        message = coded("GE1573", f"this pipeline and {self.spec.twin} have one state folder, {folder}")
+        hint = f"Rename one of the files.  Or name a folder in each: state: {folder} keeps the state that is there."
+        place = next((self.spec.places.get(("source", name)) for name in self.sources.incremental), None)
+        self.problems.add(message, hint, place)
+
     def remembered(self) -> PipelineState:
         """Return what the last successful run left; an empty state where there can be none."""
         path = self.paths.state
-        return PipelineState() if path is None else RunStore.at(path).read_for(str(self.spec.name))
+        if path is None:
+            return PipelineState()
+        found = RunStore.at(path).read_for(str(self.spec.name), self.begins_anew)
+        if found.damaged:
+            self.sources.notes.append(f"the state in {path} is damaged: this run replaces it")
+        return found
 
     def stage(self, name: str) -> Node:
         spec = self.spec.stages[name]

@@ -54,6 +54,7 @@ class PipelineDefinition:
         run_id: str = "plan",
         unbound: bool = False,
         files: bool = True,
+        begins_anew: bool = False,
     ) -> Plan:
         """Return the logical plan, as it is written; reads no more than footers.
 
@@ -67,6 +68,8 @@ class PipelineDefinition:
             Leave required parameters without a value open: enough to check a pipeline, not to run it.
         files
             Whether to look at files for the columns that a source does not state; they are open where not.
+        begins_anew
+            Do without the state of earlier runs where it is damaged: the run replaces it.
 
         Raises
         ------
@@ -79,7 +82,7 @@ class PipelineDefinition:
         problems = Problems(list(self._problems.found))
         noted = NotedParameters(parameters)
         spec = self.completed(with_values(self.spec, noted, problems))
-        return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files))
+        return planned_in_memory(lambda: bind(spec, noted, self.root, run_id, problems, files, begins_anew))
 
     def state_folder(self, params: Mapping[str, Any] | None = None, run_id: str = "plan") -> FilePath | None:
         """Return the folder of what the pipeline remembers, also of one that cannot run; None where there is none."""

@@ -175,7 +175,8 @@ class PipelineSpec:
     `on_failure` and `on_success` say who is told how a run ended.
     `profile_name` is the profile's name.  `files` are the texts of the file that was read and those that it includes.
     `state` is the folder of what the pipeline remembers between its runs.  By default it is a hidden one next to the
-    pipeline's file, named as the file is (its `stem`), or as the pipeline.
+    pipeline's file, named as the file is (its `stem`), or as the pipeline.  `twin` is another pipeline's file with the
+    same stem, such as `daily.yml` next to `daily.yaml`.
     `places` says where names stand in the file, by kind (`parameter`, `storage`, `source`, `stage`, `sink`) and name.
     """
 
@@ -200,3 +201,4 @@ class PipelineSpec:
     files: tuple[FileText, ...] = field(default=(), compare=False, repr=False)
     state: StateSpec | None = None
     stem: str = field(default="", compare=False)
+    twin: str = field(default="", compare=False)

@@ -26,7 +26,6 @@ from gpuetl.spec.read import VERSION
 from gpuetl.spec.state import write_state
 from gpuetl.spec.storage import parameters_in, write_storage_options
 from gpuetl.spec.tests import Plain, write_test
-from gpuetl.spec.yaml_emitter import emitted
 from gpuetl.types.data_types import type_name
 
 
@@ -48,11 +47,6 @@ def write_pipeline(spec: PipelineSpec) -> str:
 
 def yaml_text(data: Any) -> str:
     """Return plain data as YAML text."""
-    return emitted(data) or emitted_by_ruamel(data)
-
-
-def emitted_by_ruamel(data: Any) -> str:
-    """Return plain data, also such as only ruamel.yaml knows, as YAML text."""
     yaml = YAML()
     yaml.Representer = Representer
     yaml.width = 1 << 20  # an expression stays on its line

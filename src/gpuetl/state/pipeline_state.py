@@ -22,6 +22,10 @@ class UnreadableState(Exception):
     """A `state.json` that this version of gpuetl cannot use; worded for the user."""
 
 
+class DamagedState(UnreadableState):
+    """A `state.json` that no version of gpuetl can use."""
+
+
 @dataclass(frozen=True)
 class PipelineState:
     """What the last successful run left.
@@ -34,6 +38,8 @@ class PipelineState:
         The run that wrote it, and when, as an ISO timestamp with its zone.
     pipeline
         The name of the pipeline that it is of.
+    damaged
+        The digest of a damaged `state.json` in whose place this state begins anew; never written.
     sources, windows
         What incremental sources have read, by name, and the entries of stateful windows, by stage and step.
     """
@@ -44,6 +50,7 @@ class PipelineState:
     sources: Mapping[str, Entry] = field(default_factory=dict)
     windows: Mapping[str, Entry] = field(default_factory=dict)
     pipeline: str = ""
+    damaged: str = ""
 
     def after(
         self,
@@ -93,8 +100,10 @@ class PipelineState:
 
         Raises
         ------
+        DamagedState
+            For other text.
         UnreadableState
-            For other text, and for that of a newer gpuetl.
+            For the state of a newer gpuetl.
         """
         try:
             content = json.loads(text)
@@ -105,5 +114,5 @@ class PipelineState:
                     dict(content["sources"]), dict(content["windows"]), str(content.get("pipeline", "")),
                 )  # fmt: skip
         except (ValueError, TypeError, KeyError) as error:
-            raise UnreadableState("it is damaged, or was not written by gpuetl") from error
+            raise DamagedState("it is damaged, or was not written by gpuetl") from error
         raise UnreadableState(f"it has schema version {stated}, and this gpuetl reads version {SCHEMA_VERSION}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 
 from gpuetl.errors import RunFailed, system_reason
@@ -13,7 +14,7 @@ from gpuetl.places.registry import publisher_of
 from gpuetl.places.target import Target
 from gpuetl.records import dataclass
 from gpuetl.state.files import StateFiles, state_files
-from gpuetl.state.pipeline_state import PipelineState, UnreadableState
+from gpuetl.state.pipeline_state import DamagedState, PipelineState, UnreadableState
 from gpuetl.telemetry.origin import Origin
 
 STATE = "state.json"
@@ -46,8 +47,8 @@ class RunStore:
         """Word a failure of the state folder."""
         return RunFailed.at(Origin("state", str(self.path)), why)
 
-    def read_for(self, pipeline: str) -> PipelineState:
-        """Return what the last successful run of a pipeline left.
+    def read_for(self, pipeline: str, begins_anew: bool = False) -> PipelineState:
+        """Return what the last successful run of a pipeline left; for a run that `begins_anew`, see `read`.
 
         Two pipelines with one folder would take each other's files for read: so another one's state is an error.
 
@@ -56,7 +57,7 @@ class RunStore:
         RunFailed
             As `read`, and for the state of another pipeline.
         """
-        found = self.read()
+        found = self.read(begins_anew)
         if found.pipeline not in ("", pipeline):
             why = f"{self.files.at(STATE)} is the state of pipeline '{found.pipeline}', and this one is '{pipeline}'"
             fix = (
@@ -65,8 +66,10 @@ class RunStore:
             raise self.failed(coded("GE1573", f"{why}.  {fix}"))
         return found
 
-    def read(self) -> PipelineState:
+    def read(self, begins_anew: bool = False) -> PipelineState:
         """Return what the last successful run left; an empty state before the first one.
+
+        A run that `begins_anew` replaces a damaged `state.json`, so it gets an empty state for one.
 
         Raises
         ------
@@ -80,8 +83,13 @@ class RunStore:
             why = f"cannot read {self.files.at(STATE)}: {system_reason(error)}"
             raise self.failed(coded("GE1573", why)) from error
         except UnreadableState as error:
+            is_damaged = isinstance(error, DamagedState)
+            if begins_anew and is_damaged and text is not None:
+                return PipelineState(damaged=sha256(text).hexdigest())
             why = f"cannot use {self.files.at(STATE)}: {error}"
-            fix = "Use the gpuetl that wrote it, or restore it from a copy.  Without it, the next run begins anew"
+            fix = "Restore it from a copy, or begin anew, which reads everything again: gpuetl run --full-refresh"
+            if not is_damaged:
+                fix = "Use the gpuetl that wrote it, or restore it from a copy.  Without it, the next run begins anew"
             raise self.failed(coded("GE1573", f"{why}.  {fix}")) from None
 
     def new_file(self, folder: str, label: str, run_id: str) -> str:
@@ -100,8 +108,8 @@ class RunStore:
         staged = publisher_of(self.path).stage(self.target, run)
 
         def still_ours() -> None:
-            found = self.read()
-            if (found.version, found.run_id) != (old.version, old.run_id):
+            found = self.read(begins_anew=bool(old.damaged))
+            if (found.version, found.run_id, found.damaged) != (old.version, old.run_id, old.damaged):
                 what = f"run {found.run_id} has changed the state in {self.path} since this run began"
                 raise self.failed(coded("GE1574", f"{what}.  No sink has changed.  Run again"))
             if lost := [name for name in sorted(new.files) if self.files.size(name) is None]:

@@ -13,6 +13,7 @@ from gpuetl.expressions.functions import (
     calendar,
     characters,
     collecting,
+    decays,
     distributions,
     formats,
     hashing,
@@ -176,7 +177,14 @@ INSTEAD = {
 
 
 ENTRIES.update(FUNCTIONS)
-INTERNAL = {**aggregates.INTERNAL, **moments.INTERNAL, **sketches.INTERNAL, **json.INTERNAL, **text_formats.INTERNAL}
+INTERNAL = {
+    **aggregates.INTERNAL,
+    **decays.INTERNAL,
+    **moments.INTERNAL,
+    **sketches.INTERNAL,
+    **json.INTERNAL,
+    **text_formats.INTERNAL,
+}
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
 

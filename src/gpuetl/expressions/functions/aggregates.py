@@ -170,6 +170,8 @@ FILTERED = {
     "last": "only",
     "rolling_first": "only",
     "rolling_last": "only",
+    "nth_value": "only",
+    "rolling_nth_value": "only",
     **dict.fromkeys(("min_by", "max_by", "arg_min_null", "arg_max_null", "min_by_n", "max_by_n"), "y"),
 }
 """The argument by which FILTER leaves rows out, where it is not x: null there has a row skipped, false as `only`."""

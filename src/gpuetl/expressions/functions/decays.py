@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuetl.expressions.functions.aggregates import in_float64
 from gpuetl.expressions.functions.frames import is_given, without_last_absent
-from gpuetl.expressions.functions.function import TypeMismatch, Typing, fixed, table_entry
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed, table_entry
 from gpuetl.expressions.ir import ABSENT, Call, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, is_floating, is_integer, is_number, type_name
@@ -82,6 +82,24 @@ def ewm_moment_type(args: Sequence[Expr]) -> Typing:
     """What a mean takes, and a boolean."""
     fixed(BOOL, returns=BOOL)(args[8:])
     return [*ewm_type(args[:8])[0], BOOL][: len(args)], FLOAT64
+
+
+EWM_MOMENT = Function(
+    "ewm_moment",
+    "x weight pairs squares part! half_life?! span?! alpha?! adjust?! ignore_nulls?! bias?!",
+    fixed(returns=FLOAT64),
+    "As ewm_var, or what it is calculated from; where `weight` is not null, a row stands for earlier ones.",
+    "",
+    None,
+    kind="window",
+    nulls="own",
+)
+"""Not for users: a decaying variance over rows of which some are window state.
+
+`part` is `variance`, `deviation`, or one of the four that a row of state has: `mean`, as its x, `weight`, `pairs` and
+`squares`.
+"""
+INTERNAL = {"ewm_moment": EWM_MOMENT}
 
 
 def _is_positive(value: Any) -> bool:

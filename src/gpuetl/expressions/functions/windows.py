@@ -147,12 +147,12 @@ def interpolated_type(args: Sequence[Expr]) -> Typing:
 
 
 def place_type(args: Sequence[Expr]) -> Typing:
-    """Any type, kept; a whole number from 1; a boolean."""
+    """Any type, kept; a whole number from 1; two booleans."""
     if not is_integer(args[1].dtype) or (isinstance(args[1], Literal) and args[1].value < 1):
         got = repr(args[1].value) if isinstance(args[1], Literal) else type_name(args[1].dtype)
         raise TypeMismatch(coded("GE1106", f"takes a row's place from 1, got {got}"))
-    fixed(BOOL, returns=BOOL)(args[2:])
-    return [args[0].dtype, INT64, BOOL][: len(args)], args[0].dtype
+    fixed(BOOL, BOOL, returns=BOOL)(args[2:])
+    return [args[0].dtype, INT64, BOOL, BOOL][: len(args)], args[0].dtype
 
 
 def multiplied(args: Sequence[Expr]) -> Typing:
@@ -213,8 +213,8 @@ FUNCTIONS = (
            "first(x)", [1, 1, 1, 1]),
     Window("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
            "last(x) FILTER (WHERE x < 4)", [2, 2, 2, 2]),
-    Window("nth_value", "x n! ignore_nulls?!", place_type,
-           "x of the group's row with number n, from 1, null where there is none; nulls are kept unless `ignore_nulls`.",
+    Window("nth_value", "x n! ignore_nulls?! only?", place_type,
+           "x of the group's row with number n, from 1, null where there is none; nulls and `only` as in first.",
            "nth_value(x, 2)", [2, 2, 2, 2]),
     Window("ffill", "x", argument_type, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
     Window("bfill", "x", argument_type, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
@@ -263,6 +263,9 @@ FUNCTIONS = (
             "rolling_first(x, 2)", [1, 1, 2, None]),
     Rolling("rolling_last", f"x {PARAMETERS} ignore_nulls?! only?", framed(selected_type),
             "x of the frame's last row, as in rolling_first.", "rolling_last(x, 2, ignore_nulls => true)", [1, 2, 2, 4]),
+    Rolling("rolling_nth_value", f"x n! {PARAMETERS} ignore_nulls?! only?", framed(place_type, 2),
+            "x of the frame's row with number n, from 1, null where there is none; nulls and `only` as in rolling_first.",
+            "rolling_nth_value(x, 2, rows => [-1, 1])", [2, 2, None, 4]),
     Window("ewm_mean", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?!", ewm_type,
            "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
            "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) "
@@ -287,7 +290,7 @@ SKIPPING = frozenset(
     f.name
     for f in FUNCTIONS
     if f.name.startswith(("cum_", "rolling_"))
-    or f.name in ("ewm_mean", "ewm_var", "ewm_std", "decayed_sum", "first", "last")
+    or f.name in ("ewm_mean", "ewm_var", "ewm_std", "decayed_sum", "first", "last", "nth_value")
 )
 """Those that take FILTER: they skip nulls, or rows that are not `only`."""
 

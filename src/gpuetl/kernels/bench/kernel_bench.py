@@ -148,6 +148,7 @@ def bench_kernel(
     runner = PartRunner(part, sampled_rows(plan, part), CudfBackend(own), clock, budget_s, cpu_budget_s)
     operation, work = part.kernel, work_of(part.kernel)
     types = [*(operation.source.schema[name] for name in operation.reads), *operation.outputs.values()]
+    types += [value.dtype for value in operation.expressions]
     float_type, peak = device.arithmetic_per_s(types)
     contract = operation.contract
     file = contract.cuda if isinstance(contract, KernelContract) else contract.reference

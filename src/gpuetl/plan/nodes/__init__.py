@@ -15,6 +15,7 @@ from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import StateUnion, Union
+from gpuetl.plan.nodes.vocabularies import Vocabularies, VocabularyLookups, VocabularyPart
 from gpuetl.plan.nodes.vocabulary import Vocabulary, VocabularyLookup
 from gpuetl.plan.nodes.window import STATE, Grouped, GroupWindow, KeptWindow, LateRows, Window
 from gpuetl.plan.nodes.write import Write
@@ -24,10 +25,13 @@ NODES = (
     PythonKernel, Sort,
     Limit, Distinct, Union, Explode, InsertRows, Vocabulary, Write,
 )  # fmt: skip
+TOGETHER = (Vocabularies, VocabularyPart, VocabularyLookups)
+"""What lowering makes of several nodes for engines on GPUs, which alone have handlers for it."""
 
 __all__ = [
     "NODES",
     "STATE",
+    "TOGETHER",
     "Aggregate",
     "AsofJoin",
     "ConditionJoin",
@@ -52,8 +56,11 @@ __all__ = [
     "Sort",
     "StateUnion",
     "Union",
+    "Vocabularies",
     "Vocabulary",
     "VocabularyLookup",
+    "VocabularyLookups",
+    "VocabularyPart",
     "Window",
     "Write",
     "passing",

@@ -240,12 +240,13 @@ def ewm_var(
     weights: list[float] = []
     counted_at = 0
     for row, x in enumerate(xs):
-        timed = half_life is not None and times is not None
-        now = times[row] if timed else row
+        own_times = times if half_life is not None else None
+        timed = own_times is not None
+        now = row if own_times is None else own_times[row]
         if x is None or now is None:
             result.append(None)
             if adjust and not ignore_nulls and not timed:
-                left = 1 - (alpha or 2 / (span + 1)) if half_life is None else 2.0 ** (-1 / half_life)
+                left = 1 - (alpha or 2 / ((span or 1) + 1)) if half_life is None else 2.0 ** (-1 / half_life)
                 weights = [weight * left for weight in weights]
             weights.append(0.0)
             continue
@@ -253,7 +254,7 @@ def ewm_var(
         if half_life is not None:
             share = -expm1(-((now - counted_at) / 1e6 if timed else 1.0) / half_life * log(2))
         left = 1 - share
-        begins = not any(xs[at] is not None and (not timed or times[at] is not None) for at in range(row))
+        begins = not any(xs[at] is not None and (own_times is None or own_times[at] is not None) for at in range(row))
         counted_at = now
         weights = [*(weight * left for weight in weights), 1.0 if adjust or begins else share]
         result.append(_weighted_variance([x if x is not None else 0.0 for x in xs[: row + 1]], weights, bias))
@@ -346,6 +347,10 @@ def rolling_first(xs: Column, times: Times, starts: Sequence[int]) -> Column:
 
 def rolling_last(xs: Column, times: Times, starts: Sequence[int]) -> Column:
     return xs
+
+
+def rolling_nth_value(xs: Column, times: Times, starts: Sequence[int]) -> Column:
+    return [xs[start + 1] if start < row else None for row, start in enumerate(starts)]
 
 
 def frame_starts_by_rows(n_rows: int, rows: int) -> list[int]:

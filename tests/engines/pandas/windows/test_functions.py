@@ -63,6 +63,7 @@ def window(name, rows, *arguments):
 
 RANKS = {"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
 PAIRS = {"rolling_covar_samp", "rolling_covar_pop", "rolling_corr"}
+OF_STATE = {"ewm_moment"}
 WITHOUT_COLUMN = {"row_number", "session_id", *RANKS}
 THREE_AND_TWO = [1.0, None, 3.0, None, nan]
 
@@ -125,6 +126,7 @@ def test_a_function_skips_nulls_and_stays_in_its_segment(name, arguments, expect
         ("rolling_count_distinct", [1, 1, 1, 0, 1]),
         ("rolling_first", [1.0, 1.0, None, None, None]),
         ("rolling_last", [1.0, None, 3.0, None, nan]),
+        ("rolling_nth_value", [None, None, 3.0, None, nan]),
     ],
 )
 def test_a_rolling_function_gives_the_frames_value_also_where_x_is_null(name, expected):
@@ -369,7 +371,7 @@ def test_a_rolling_sum_fits_although_its_partial_sums_do_not():
         window("rolling_sum", rows, x, rows.segments.frame_starts_by_rows(2))
 
 
-@pytest.mark.parametrize("name", sorted(WINDOW_FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(WINDOW_FUNCTIONS.keys() - OF_STATE))
 def test_no_rows_give_no_rows(name):
     rows = segmented([], times=[])
     parameters = {
@@ -504,7 +506,9 @@ def assert_like_its_twin(name, rows, xs, times, dtype, engine_arguments, twin_ar
         assert_lists(got, expected, tolerances(xs, name, expected) if dtype is float else None)
 
 
-FRAMELESS = sorted(name for name in WINDOW_FUNCTIONS if not name.startswith("rolling") and name not in RANKS)
+FRAMELESS = sorted(
+    name for name in WINDOW_FUNCTIONS if not name.startswith("rolling") and name not in {*RANKS, *OF_STATE}
+)
 ROLLING = sorted(name for name in WINDOW_FUNCTIONS if name.startswith("rolling") and name not in PAIRS)
 ROUNDED = {
     "rolling_median",

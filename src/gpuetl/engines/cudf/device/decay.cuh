@@ -113,6 +113,7 @@ struct Timed {
     TIME time;
 
     DEVICE bool counts(int64_t row) const { return x.valid(row) && time.valid(row); }
+    template <class STATE> DEVICE void carry(int64_t, STATE&) const {}
     DEVICE int64_t at(int64_t row) const { return time.at(row); }
 
     // The last row that counts before one, in whatever group; -1 if there is none.  Rows that do not count are passed
@@ -140,6 +141,7 @@ struct Untimed {
     X x;
 
     DEVICE bool counts(int64_t row) const { return x.valid(row); }
+    template <class STATE> DEVICE void carry(int64_t, STATE&) const {}
 };
 
 template <class OF, class DECAY, template <class> class FADING>

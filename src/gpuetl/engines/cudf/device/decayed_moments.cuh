@@ -35,6 +35,7 @@ struct AdjustedMoments : DECAY::Left {
     DEVICE static AdjustedMoments of(First first, double x, bool counts, int32_t had) {
         return {first, 1, WeightedMoments::of(x, counts), had};
     }
+    DEVICE void carry(double weight, double pairs, double squares) { rows = {weight, pairs, rows.mean, squares}; }
     DEVICE WeightedMoments moments() const { return rows; }
 };
 template <class DECAY>
@@ -54,6 +55,8 @@ struct SharedMoments : DECAY::Share {
     int32_t had = 0;
 
     DEVICE static SharedMoments of(First first, double x, bool, int32_t had) { return {first, x, 1, {}, had}; }
+    // Of rows that are carried along, which have all of the weight.
+    DEVICE void carry(double, double pairs, double squares) { others = {0, pairs, 0, squares}; }
     DEVICE WeightedMoments moments() const { return merged(WeightedMoments::of(first, rest), others); }
 };
 template <class DECAY>
@@ -65,9 +68,24 @@ DEVICE SharedMoments<DECAY> combine(const SharedMoments<DECAY>& earlier, const S
             earlier.had | later.had};
 }
 
+// Rows of which some stand for others before them: where there is a weight, x is their mean.
+template <class OF, class WEIGHT, class PAIRS, class SQUARES>
+struct Carrying : OF {
+    WEIGHT weight;
+    PAIRS pairs;
+    SQUARES squares;
+
+    template <class STATE>
+    DEVICE void carry(int64_t row, STATE& state) const {
+        if (weight.valid(row)) state.carry(weight[row].value, pairs[row].value, squares[row].value);
+    }
+};
+
+enum MomentPart { VARIANCE, VARIANCE_BIASED, DEVIATION, DEVIATION_BIASED, MEAN, WEIGHT, PAIRS, SQUARES };
+
 // A row without a value counts for the decay by rows, if `NULLS_FADE`.
-template <class OF, class DECAY, template <class> class FADING, bool NULLS_FADE, bool BIASED, bool ROOT>
-struct DecayedVariance {
+template <class OF, class DECAY, template <class> class FADING, bool NULLS_FADE, MomentPart PART>
+struct DecayedMoment {
     typedef FADING<DECAY> State;
     Marks marks;
     OF of;
@@ -76,16 +94,24 @@ struct DecayedVariance {
         const bool counts = of.counts(row);
         if (!counts && !NULLS_FADE) return State{};
         const double x = counts ? of.x[row].value : 0.0;
-        return State::of(State::First::at(of, row), is_finite(x) ? x : 0.0, counts, had(x));
+        State state = State::of(State::First::at(of, row), is_finite(x) ? x : 0.0, counts, had(x));
+        if (counts) of.carry(row, state);
+        return state;
     }
     DEVICE Maybe<double> result(int64_t row, const State& state) const {
         if (!of.counts(row)) return none<double>();
         const WeightedMoments all = state.moments();
-        const double divisor = BIASED ? all.weight : all.pairs / (all.weight > 0 ? all.weight : 1.0);
-        if (!BIASED && !(divisor > 0x1p-900)) return none<double>();  // one row has all of the weight
         const double nan = double_of_bits(0x7ff8000000000000ULL);
-        const double variance = state.had & ~HAD_VALUE ? nan : all.squares / divisor;
-        return some(ROOT ? sqrt(variance) : variance);
+        const bool finite = !(state.had & ~HAD_VALUE);
+        if (PART == WEIGHT) return some(all.weight);
+        if (PART == PAIRS) return some(all.pairs);
+        if (PART == SQUARES) return some(all.squares);
+        if (PART == MEAN) return some(finite ? all.mean : nan);
+        const bool biased = PART == VARIANCE_BIASED || PART == DEVIATION_BIASED;
+        const double divisor = biased ? all.weight : all.pairs / (all.weight > 0 ? all.weight : 1.0);
+        if (!biased && !(divisor > 0x1p-900)) return none<double>();  // one row has all of the weight
+        const double variance = finite ? all.squares / divisor : nan;
+        return some(PART == DEVIATION || PART == DEVIATION_BIASED ? sqrt(variance) : variance);
     }
 };
 

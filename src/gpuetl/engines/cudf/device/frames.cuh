@@ -35,11 +35,40 @@ struct Blocks {
     DEVICE State over(int64_t from, int64_t end, int levels) const {
         State state{};
         for (int level = 0; from < end; from += int64_t(1) << level) {
-            for (int next = level ? level + 1 : LEAF; next <= levels && begins_block(from, next, end); ++next) level = next;
-            while (from + (int64_t(1) << level) > end) level = level > LEAF ? level - 1 : 0;
+            level = level_from(level, from, end, levels);
             state = combine(state, level ? made(level, from >> level) : fold.at(from));
         }
         return state;
+    }
+
+    // The row among those at which `count`, of a state, has come to `nth`; -1 if it does not.
+    template <class COUNT>
+    DEVICE int32_t nth(int64_t from, int64_t end, int levels, int64_t nth, COUNT count) const {
+        for (int level = 0; from < end; from += int64_t(1) << level) {
+            level = level_from(level, from, end, levels);
+            const int64_t found = count(level ? made(level, from >> level) : fold.at(from));
+            if (found >= nth) return in_block(level, from, nth, count);
+            nth -= found;
+        }
+        return -1;
+    }
+    template <class COUNT>
+    DEVICE int32_t in_block(int level, int64_t row, int64_t nth, COUNT count) const {
+        while (level > LEAF) {
+            const int64_t first = row >> --level, found = count(made(level, first));
+            if (found >= nth) continue;
+            nth -= found;
+            row += int64_t(1) << level;
+        }
+        for (int64_t found; (found = count(fold.at(row))) < nth; ++row) nth -= found;
+        return int32_t(row);
+    }
+
+    // The level of the block, 0 of a row, that comes next in a frame.
+    DEVICE static int level_from(int level, int64_t from, int64_t end, int levels) {
+        for (int next = level ? level + 1 : LEAF; next <= levels && begins_block(from, next, end); ++next) level = next;
+        while (from + (int64_t(1) << level) > end) level = level > LEAF ? level - 1 : 0;
+        return level;
     }
 
     DEVICE static bool begins_block(int64_t from, int level, int64_t end) {

@@ -1,63 +1,100 @@
-"""Vocabularies: the values of a column are counted in a table by hash, and only those that are kept are sorted.
+"""Vocabularies: the values of columns are counted in tables by hash, and only those that are kept are sorted.
 
 An aggregate sorts all rows, since its groups leave in order.  Here few values are left of many rows: those that are
-frequent enough.  Numbers are looked up as a join looks up rows, without the gather of a joined column.
+frequent enough.  A vocabulary of another type or dictionary than the rows is looked up as a join looks up rows, without
+the gather of a joined column.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.columns.arrays import canonical, filled, iota, shifted
 from gpuetl.engines.cudf.columns.frame import Frame
-from gpuetl.engines.cudf.columns.gather import first_rows, take
-from gpuetl.engines.cudf.columns.keys import Key, Keys, key_of, launch_components
+from gpuetl.engines.cudf.columns.keys import Key, key_of
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds
-from gpuetl.engines.cudf.columns.order import sorted_order
-from gpuetl.engines.cudf.columns.vector import Vector
+from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, programs, run_operation
-from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
+from gpuetl.engines.cudf.machine import KernelSource, Machine
 from gpuetl.engines.cudf.relational.join import check_unique
 from gpuetl.engines.cudf.relational.join_lookup import comparable_sources, join_keys, lookup_of
+from gpuetl.engines.cudf.relational.vocabularies import (
+    MOST_ROWS,
+    PROGRAM,
+    Counting,
+    Sought,
+    is_alike,
+    numbers_of,
+    vocabularies,
+)
 from gpuetl.plan.node import SortKey
-from gpuetl.plan.nodes import Vocabulary, VocabularyLookup
+from gpuetl.plan.nodes import Vocabularies, Vocabulary, VocabularyLookup, VocabularyLookups, VocabularyPart
+from gpuetl.plan.nodes.vocabularies import list_name
 from gpuetl.plan.nodes.vocabulary import COUNT, ID, INT32, VALUE
 from gpuetl.types.data_types import INT64
-
-PROGRAM = "vocabulary"
-MOST_ROWS = 1 << 29
-"""A table has twice as many slots at least, and places in it have 31 bits."""
-SMALL_TABLES = 1 << 17, 1 << 21
-"""Slots of 16 bytes: 2 MiB and 32 MiB."""
-MOST_PROBES = 64
-"""A small table in which a value needs more is given up."""
 
 
 @run_operation.register
 def number_by_frequency(operation: Vocabulary, machine: Machine, frame: Frame) -> Frame:
     """Count the values by hash, and sort those that are kept."""
     column = frame.columns[operation.column]
-    if not chosen("count_by_hash") or not is_counted(Kind.of(column.dtype)) or not 0 < frame.rows < MOST_ROWS:
+    if not is_counted(Kind.of(column.dtype), frame.rows):
         for step in operation.steps:
             frame = run_operation(step, machine, frame)
         return frame
+    (vocabulary,) = vocabularies([counting_of(operation, frame, machine)], frame.rows, machine)
+    return vocabulary
+
+
+@run_operation.register
+def number_together(operation: Vocabularies, machine: Machine, frame: Frame) -> Frame:
+    """Count the values of all columns together; each vocabulary is one list of values, counts and numbers."""
+    kinds = [Kind.of(frame.columns[part.column].dtype) for part in operation.parts]
+    together = [part for part, kind in zip(operation.parts, kinds, strict=True) if is_counted(kind, frame.rows)]
+    found: dict[int, Frame] = {}
+    if together:
+        columns = [counting_of(part, frame, machine) for part in together]
+        found = dict(zip(map(id, together), vocabularies(columns, frame.rows, machine), strict=True))
+    parts = [found[id(part)] if id(part) in found else run_operation(part, machine, frame) for part in operation.parts]
+    ends = machine.arrays.asarray(np.array([[0, part.rows] for part in parts], np.int32).reshape(-1))
+    columns_of = {
+        list_name(place, name): Vector(
+            pa.list_(values.dtype), 1, NO_DATA, offsets=ends[2 * place : 2 * place + 2], elements=values
+        )
+        for place, part in enumerate(parts)
+        for name, values in part.columns.items()
+    }
+    return Frame({name: columns_of[name] for name in operation.schema}, 1)
+
+
+@run_operation.register
+def take_part(operation: VocabularyPart, machine: Machine, frame: Frame) -> Frame:
+    """Return the rows of a vocabulary, which are the elements of its lists."""
+    return vocabulary_in(frame, operation.place)
+
+
+def vocabulary_in(frame: Frame, place: int) -> Frame:
+    """Return one of several vocabularies."""
+    columns = {name: frame.columns[list_name(place, name)].elements for name in (VALUE, COUNT, ID)}
+    known = {name: column for name, column in columns.items() if column is not None}
+    return Frame(known, known[ID].rows)
+
+
+def counting_of(operation: Vocabulary, frame: Frame, machine: Machine) -> Counting:
+    """Return what to count, and by which component."""
+    column = frame.columns[operation.column]
     key = Key(key_of(column, SortKey(operation.column), machine).column, flagged=False)
-    rows, counts = counted(Keys((key,), frame.rows), values_of(column), operation.min_count, machine)
-    (value,) = take({VALUE: column}, rows, machine, missing=False).values()
-    own = Vector(INT64, len(rows), counts)
-    by = Keys((Key(own, False, descending=True), Key(key_of(value, SortKey(VALUE), machine).column, False)), len(rows))
-    order = sorted_order(by, machine)
-    ordered = Frame(take({VALUE: value, COUNT: own}, order, machine, permuted=True, missing=False), len(rows))
-    if operation.most is not None:
-        ordered = first_rows(ordered, operation.most, machine)
-    return ordered.updated(
-        {VALUE: canonical(ordered.columns[VALUE], machine), ID: ids(operation, ordered.rows, machine)}
-    )
+    return Counting(column, key, values_of(column), operation.first, operation.min_count, operation.most)
 
 
-def is_counted(kind: Kind) -> bool:
-    """Return whether one component tells the values of a column apart: not of long decimals, or where all are null."""
+def is_counted(kind: Kind, rows: float = 1) -> bool:
+    """Return whether the values of a column are counted by hash: those that one component tells apart.
+
+    That is not so of long decimals, nor where all are null.
+    """
+    if not chosen("count_by_hash") or not 0 < rows < MOST_ROWS:
+        return False
     is_long = pa.types.is_decimal(kind.dtype) and kind.dtype.precision > 18
     return not (is_long or pa.types.is_null(kind.dtype))
 
@@ -67,40 +104,23 @@ def values_of(column: Vector) -> int:
     return column.rows if column.dictionary is None else min(column.rows, column.dictionary.rows)
 
 
-def counted(keys: Keys, values: int, least: int, machine: Machine) -> tuple[Array, Array]:
-    """Return a row (int32) of each value that `least` rows or more have, and how many have it (int64).
-
-    The host waits for how many values these are.  Tables that fit a GPU's cache are tried before one of twice as many
-    slots as there may be `values`: a full one shows after few rows.
-    """
-    last = 1 << max(6, (2 * values - 1).bit_length())
-    for size in (size for size in SMALL_TABLES if size < last):
-        rows, counts, is_full = counted_in(keys, size, MOST_PROBES, least, machine)
-        if not is_full:
-            return rows, counts
-    return counted_in(keys, last, last, least, machine)[:2]
-
-
-def counted_in(keys: Keys, size: int, probes: int, least: int, machine: Machine) -> tuple[Array, Array, bool]:
-    """Return the same by one table, and whether it is too small: a value needed more probes, and nothing is kept."""
-    arrays = machine.arrays
-    slots, state = filled(2 * (size + 1), -1, "int64", machine), arrays.zeros(2, "uint64")
-    struct = keys.struct(keys.described(machine), machine)
-    launch_components(PROGRAM, "count_values", 1, keys.rows, [size, probes, slots, state[1:]], struct, machine)
-    most = min(size + 1, keys.rows // least)
-    rows, counts = arrays.empty(most, "int32"), arrays.empty(most, "int64")
-    arguments = [size + 1, least, slots, rows, counts, state, state[1:]]
-    machine.launch(machine.closed(PROGRAM), "keep_values", size + 1, arguments)
-    count, full = state.tolist()
-    return rows[:count], counts[:count], bool(full)
-
-
-def ids(operation: Vocabulary, rows: int, machine: Machine) -> Vector:
-    """Return the numbers of the values."""
-    numbers = machine.arrays.empty(rows, "int32")
-    if rows:
-        shifted(iota(rows, machine), operation.first, numbers, machine)
-    return Vector(INT32, rows, numbers)
+@run_operation.register
+def look_up_together(operation: VocabularyLookups, machine: Machine, left: Frame, right: Frame) -> Frame:
+    """Look up values of several columns in their vocabularies; the rows stay where they are."""
+    columns, together, others = dict(left.columns), list[tuple[str, Sought]](), list[tuple[VocabularyLookup, Frame]]()
+    for lookup, place in zip(operation.lookups, operation.places, strict=True):
+        column, vocabulary = columns[lookup.left_on[0]], vocabulary_in(right, place)
+        if is_counted(Kind.of(column.dtype), left.rows) and is_alike(column, vocabulary.columns[VALUE]):
+            together.append((lookup.output, Sought(column, vocabulary, lookup.unknown)))
+        else:
+            others.append((lookup, vocabulary))
+    if together:
+        outputs = numbers_of([sought for _, sought in together], left.rows, machine)
+        columns |= {name: Vector(INT32, left.rows, output) for (name, _), output in zip(together, outputs, strict=True)}
+    for lookup, vocabulary in others:
+        numbered = run_operation(lookup, machine, Frame(columns, left.rows), vocabulary)
+        columns[lookup.output] = numbered.columns[lookup.output]
+    return Frame({name: columns[name] for name in operation.schema}, left.rows)
 
 
 @run_operation.register
@@ -129,7 +149,7 @@ def look_up(operation: VocabularyLookup, machine: Machine, left: Frame, right: F
 def vocabulary_programs(operation: Vocabulary, frame: Kinds) -> Needed:
     """List none where values are counted by hash; else those of the steps."""
     kind = frame.columns[operation.column]
-    if chosen("count_by_hash") and is_counted(kind):
+    if is_counted(kind):
         return Needed([], {VALUE: kind, COUNT: Kind(INT64), ID: Kind(INT32)})
     sources, needed = list[KernelSource](), Needed([], frame.columns)
     for step in operation.steps:
@@ -145,3 +165,36 @@ def lookup_programs(operation: VocabularyLookup, left: Kinds, right: Kinds) -> N
     every = {**left.columns, operation.output: Kind(INT32)}
     columns = {name: every[name] for name in operation.schema}
     return Needed(comparable_sources(left.columns[ours], right.columns[theirs]), columns)
+
+
+@programs.register
+def vocabularies_programs(operation: Vocabularies, frame: Kinds) -> Needed:
+    """List those of the columns that are not counted by hash."""
+    needed = [vocabulary_programs(part, frame) for part in operation.parts]
+    columns = {
+        list_name(place, name): Kind(pa.list_(kind.dtype), elements=kind)
+        for place, part in enumerate(needed)
+        for name, kind in part.columns.items()
+    }
+    return Needed(
+        [text for part in needed for text in part.sources], {name: columns[name] for name in operation.schema}
+    )
+
+
+@programs.register
+def part_programs(operation: VocabularyPart, frame: Kinds) -> Needed:
+    """List none."""
+    kinds = {name: frame.columns[list_name(operation.place, name)].elements for name in (VALUE, COUNT, ID)}
+    return Needed([], {name: kind for name, kind in kinds.items() if kind is not None})
+
+
+@programs.register
+def lookups_programs(operation: VocabularyLookups, left: Kinds, right: Kinds) -> Needed:
+    """List those of values that are cast to compare: of columns that are looked up one by one."""
+    columns, sources = {**left.columns}, list[KernelSource]()
+    for lookup, place in zip(operation.lookups, operation.places, strict=True):
+        theirs = right.columns[list_name(place, VALUE)].elements
+        assert theirs is not None
+        sources += comparable_sources(columns[lookup.left_on[0]], theirs)
+        columns[lookup.output] = Kind(INT32)
+    return Needed(sources, {name: columns[name] for name in operation.schema})

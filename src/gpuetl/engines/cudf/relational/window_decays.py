@@ -24,15 +24,21 @@ def decayed_sum(call: WindowCall) -> CallPlan:
     return weighted(call, mean=False)
 
 
-def ewm_variance(call: WindowCall, root: bool = False) -> CallPlan:
-    """Return the variance with weights that decay as in `ewm_mean`, or its root."""
+def ewm_moment(call: WindowCall, part: str = "") -> CallPlan:
+    """Return the variance with weights that decay as in `ewm_mean`, its root, or what it is calculated from."""
     time, decay = decay_of(call)
     of, columns = rows_of(call, time)
+    null_where = columns
+    if "weight" in {slot.name for slot in call.call.function.arguments}:
+        carried = [call.column(name).name for name in ("weight", "pairs", "squares")]
+        of = f"Carrying<{of}, {', '.join(f'{{{len(columns) + place}}}' for place in range(3))}>"
+        columns = (*columns, *carried)
     adjusted = bool(call.constant("adjust", False))
     fades = adjusted and time is None and not call.constant("ignore_nulls", True)
-    flags = ", ".join(str(bool(flag)).lower() for flag in (fades, call.constant("bias", False), root))
-    struct = f"DecayedVariance<{of}, {decay}, {'AdjustedMoments' if adjusted else 'SharedMoments'}, {flags}>"
-    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=64 if adjusted else 80)), null_where=columns)
+    part = (part or call.constant("part", "")).upper() + ("_BIASED" if call.constant("bias", False) else "")
+    moments = "AdjustedMoments" if adjusted else "SharedMoments"
+    struct = f"DecayedMoment<{of}, {decay}, {moments}, {str(fades).lower()}, {part}>"
+    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=64 if adjusted else 80)), null_where=null_where)
 
 
 def weighted(call: WindowCall, mean: bool) -> CallPlan:

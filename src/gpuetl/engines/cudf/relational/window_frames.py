@@ -239,11 +239,15 @@ def frame_source(outputs: Sequence[Output], rows: WindowRows) -> str:
     steps, columns = folded(outputs, rows)
     folds = [step.fold for step in steps]
     names = {name: f"c{place}" for place, name in enumerate(columns)}
+    has_end = steps[0].end is not None
+    frame = f"start[row], {'stop[row]' if has_end else 'row + 1'}, int(level)"
     step_values: dict[Step, str] = {
-        step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)
+        step: f"together.f{place}.result(row, own.s{place})"
+        if step.nth is None
+        else f"blocks.nth({frame}, {step.nth}, [](const Together::State& rows) {{ return rows.s{place}.rows; }})"
+        for place, step in enumerate(steps)
     }
     declared, values, words = store_statements(outputs, step_values, names, rows)
-    has_end = steps[0].end is not None
     parameters_code = [
         *("int64_t rows", "int64_t level", "void* memory"),
         *parameters(columns),
@@ -269,7 +273,7 @@ KERNEL fold_frames{begin}
         const bool in_range = row < rows;
         {declared}
         if (in_range) {{
-            const Together::State own = blocks.over(start[row], {"stop[row]" if has_end else "row + 1"}, int(level));
+            const Together::State own = blocks.over({frame});
             {values}
         }}
         {words}

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias
 
 from gpuetl.engines.cudf.columns.vector import has_bytes
-from gpuetl.engines.cudf.relational.window_decays import decayed_sum, ewm_mean, ewm_variance
+from gpuetl.engines.cudf.relational.window_decays import decayed_sum, ewm_mean, ewm_moment
 from gpuetl.engines.cudf.relational.window_steps import (
     FIRST_ROW,
     LAST_ROW,
@@ -171,10 +171,22 @@ def frame_edge(state: str) -> Callable[[WindowCall], CallPlan]:
     """Return the function that takes a value of the frame's first row that counts, or its last one."""
 
     def plan(call: WindowCall) -> CallPlan:
-        every = Fold(f"RowOf<{state}, Everywhere>", state_bytes=4)
-        return ShiftedValues(call.x.name, framed(counting_rows(state, call) or every, call))
+        where, columns = rows_that_count(call)
+        return ShiftedValues(call.x.name, framed(Fold(f"RowOf<{state}, {where}>", columns, state_bytes=4), call))
 
     return plan
+
+
+def frame_nth(call: WindowCall) -> CallPlan:
+    """Take a value of the frame's row of a number, of those that count."""
+    return nth_within(call, *frame_bounds(call))
+
+
+def nth_within(call: WindowCall, start: PerRow, longest: int, end: PerRow | None) -> CallPlan:
+    """Take a value of a row of a number within bounds, of those that count."""
+    counted = Fold(f"Count<{rows_that_count(call)[0]}>", rows_that_count(call)[1], INT64, state_bytes=4)
+    nth = min(int(call.constant("n", 1)), call.rows + 1)
+    return ShiftedValues(call.x.name, FrameFold(counted, start, longest, end, nth))
 
 
 def framed(fold: Fold, call: WindowCall) -> FrameFold:
@@ -299,7 +311,9 @@ def last(call: WindowCall) -> CallPlan:
 
 
 def nth_value(call: WindowCall) -> CallPlan:
-    """Take the row of a number in the group, or among those that have a value."""
+    """Take the row of a number in the group, or among those that have a value, or that FILTER leaves."""
+    if isinstance(call.argument("only"), Column):
+        return nth_within(call, FIRST, call.rows, AFTER_LAST)
     place = min(int(call.constant("n", 1)), call.rows + 1) - 1
     if call.constant("ignore_nulls", False):
         present = (PresentRows(call.x.name),)
@@ -342,12 +356,16 @@ def shift_plan(call: WindowCall, step: PerRow | Scan) -> CallPlan:
 
 def counting_rows(state: str, call: WindowCall) -> Fold | None:
     """Return the fold of the rows that `first` and `last` look at; None where these are all."""
+    where, columns = rows_that_count(call)
+    return Fold(f"RowOf<{state}, {where}>", columns, state_bytes=4) if columns else None
+
+
+def rows_that_count(call: WindowCall) -> tuple[str, tuple[str, ...]]:
+    """Return the C++ type of the rows that `first`, `last` and `nth_value` look at, and its columns."""
     only, skips = call.argument("only"), call.constant("ignore_nulls", False)
     if not isinstance(only, Column):
-        return present(call.x, state) if skips else None
-    if not skips:
-        return Fold(f"RowOf<{state}, Chosen<{{0}}>>", (only.name,), state_bytes=4)
-    return Fold(f"RowOf<{state}, ChosenPresent<{{0}}, {{1}}>>", (only.name, call.x.name), state_bytes=4)
+        return ("Present<{0}>", (call.x.name,)) if skips else ("Everywhere", ())
+    return ("ChosenPresent<{0}, {1}>", (only.name, call.x.name)) if skips else ("Chosen<{0}>", (only.name,))
 
 
 def present(x: Column, state: str) -> Fold:
@@ -417,9 +435,11 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "rolling_count_distinct": distinct_of,
     "rolling_first": frame_edge("FirstMet"),
     "rolling_last": frame_edge("LastMet"),
+    "rolling_nth_value": frame_nth,
     "ewm_mean": ewm_mean,
-    "ewm_var": ewm_variance,
-    "ewm_std": partial(ewm_variance, root=True),
+    "ewm_var": partial(ewm_moment, part="variance"),
+    "ewm_std": partial(ewm_moment, part="deviation"),
+    "ewm_moment": ewm_moment,
     "decayed_sum": decayed_sum,
     "session_id": session_id,
 }

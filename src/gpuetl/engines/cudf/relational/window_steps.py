@@ -99,12 +99,15 @@ class FrameFold:
     """For each row, what the rows of its frame fold into: those from `start` up to it, `longest` of them at most.
 
     With an `end`, those from `start` up to, and without, the row that it gives.
+
+    With `nth`, the fold counts rows, and what is given is the number of the row with that count.
     """
 
     fold: Fold
     start: PerRow
     longest: int
     end: PerRow | None = None
+    nth: int | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ Step: TypeAlias = Scan | PerRow | FrameFold | FrameOrder
 
 def result_source(step: Step) -> Fold | PerRow | FrameOrder:
     """Return the fold or function whose `result_type` is that of a step."""
+    if isinstance(step, FrameFold) and step.nth is not None:
+        return FIRST_ROW.fold
     return step if isinstance(step, PerRow | FrameOrder) else step.fold
 
 

@@ -42,7 +42,17 @@ from gpuetl.types.decimal_types import is_decimal
 MICROSECOND = timedelta(microseconds=1)
 FILLS = ("ffill", "bfill")
 COUNTS = ("cum_count", "rolling_count", "rolling_count_distinct")
-MOVES_VALUES = ("lag", "lead", "first", "last", "nth_value", "rolling_first", "rolling_last", *FILLS)
+MOVES_VALUES = (
+    "lag",
+    "lead",
+    "first",
+    "last",
+    "nth_value",
+    "rolling_first",
+    "rolling_last",
+    "rolling_nth_value",
+    *FILLS,
+)
 Frames = Mapping[Frame, FrameRows]
 
 

@@ -6,13 +6,14 @@ What `window_functions` says of all of them holds here.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import Masked
-from gpuetl.engines.pandas.relational.segmented_scans import Ints, States
+from gpuetl.engines.pandas.relational.segmented_scans import Ints, States, integer_frame_sums
 from gpuetl.engines.pandas.relational.window_frames import add
 from gpuetl.engines.pandas.relational.window_rows import WindowRows, continues, microseconds_since
 from gpuetl.records import dataclass
@@ -193,33 +194,70 @@ class Fading:
         return fading, _spread(rows, counted, 1.0 if self.adjust else share, 0.0)
 
 
-def decayed_variance(rows: WindowRows, x: Masked, *arguments: Any, **options: Any) -> Masked:
-    """Return the variance of the values so far, with the weights of `Fading`; NaN from the first inf or NaN on.
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The weighted moments of the values so far, where there is one; `infinite` from the first inf or NaN on."""
 
-    Unless there is `bias`, it is null where a row has all of the weight.
-    """
+    valid: NDArray[np.bool_]
+    weight: Floats
+    pairs: Floats
+    mean: Floats
+    squares: Floats
+    infinite: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: WindowRows, x: Masked, fading: Fading, carried: Sequence[Masked] = ()) -> Moments:
+        """Scan rows; those with a weight in `carried` (weight, pairs, squares) stand for others, whose mean is x."""
+        counted = fading.counted(rows, x)
+        left, weight = fading.weights(rows, counted)
+        values = _spread(rows, counted, x.values[counted].astype(np.float64), 0.0)
+        finite = np.isfinite(values)
+        pairs, squares = np.zeros_like(values), np.zeros_like(values)
+        valid = _spread(rows, counted, True, False)
+        if carried:
+            given = [np.where(column.valid, column.values, 0.0) for column in carried]
+            is_carried = carried[0].valid & valid
+            weight = np.where(is_carried, given[0], weight)
+            pairs, squares = (np.where(is_carried, column, 0.0) for column in given[1:])
+        with np.errstate(under="ignore"):
+            states = rows.segments.scan(merge_weighted, left, weight, pairs, np.where(finite, values, 0.0), squares)
+        infinite = integer_frame_sums(~finite, rows.segments.first_row) > 0
+        _, total, total_pairs, mean, total_squares = states
+        return cls(valid, total, total_pairs, mean, total_squares, infinite)
+
+    def variance(self, bias: bool) -> Masked:
+        """Return the variance; unless there is `bias`, null where a row has all of the weight."""
+        known = self.valid
+        divisor = np.where(self.weight > 0, self.weight, 1.0)
+        if not bias:
+            divisor = self.pairs / divisor
+            known = known & (divisor > LEAST_PAIR)
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = self.squares / np.where(known, divisor, 1)
+        return Masked(np.where(self.infinite, np.nan, result), known)
+
+
+def decayed_variance(rows: WindowRows, x: Masked, *arguments: Any, **options: Any) -> Masked:
+    """Return the variance of the values so far, with the weights of `Fading`; NaN from the first inf or NaN on."""
     fading = Fading(*arguments, **options)
-    counted = fading.counted(rows, x)
-    left, weight = fading.weights(rows, counted)
-    values = _spread(rows, counted, x.values[counted].astype(np.float64), 0.0)
-    finite = np.isfinite(values)
-    nothing = np.zeros_like(values)
-    with np.errstate(under="ignore"):
-        states = rows.segments.scan(merge_weighted, left, weight, nothing, np.where(finite, values, 0.0), nothing)
-    _, weights, pairs, _, squares = states
-    known = _spread(rows, counted, True, False)
-    divisor = np.where(known, weights, 1.0)
-    if not fading.bias:
-        divisor = pairs / divisor
-        known &= divisor > LEAST_PAIR
-    with np.errstate(over="ignore", invalid="ignore"):
-        result = squares / np.where(known, divisor, 1)
-    if not finite.all():
-        result = result + rows.segments.scan(add, np.where(finite, 0.0, np.nan))[0]
-    return Masked(result, known)
+    return Moments.of(rows, x, fading).variance(fading.bias)
 
 
 def decayed_deviation(rows: WindowRows, x: Masked, *arguments: Any, **options: Any) -> Masked:
     """Return the root of `decayed_variance`."""
-    variance = decayed_variance(rows, x, *arguments, **options)
+    return _root(decayed_variance(rows, x, *arguments, **options))
+
+
+def decayed_moment(rows: WindowRows, x: Masked, *carried: Masked, part: str, **options: Any) -> Masked:
+    """Return `decayed_variance` or its root, or a part of the state, over rows of which some stand for others."""
+    fading = Fading(**options)
+    moments = Moments.of(rows, x, fading, carried)
+    if part in ("variance", "deviation"):
+        variance = moments.variance(fading.bias)
+        return variance if part == "variance" else _root(variance)
+    values: Floats = getattr(moments, part)
+    return Masked(np.where(moments.infinite & (part == "mean"), np.nan, values), moments.valid)
+
+
+def _root(variance: Masked) -> Masked:
     return Masked(np.sqrt(variance.values), variance.valid)

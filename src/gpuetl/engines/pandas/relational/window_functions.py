@@ -21,6 +21,7 @@ from gpuetl.engines.pandas.relational.segmented_scans import integer_frame_sums
 from gpuetl.engines.pandas.relational.window_decays import (
     decayed_deviation,
     decayed_mean,
+    decayed_moment,
     decayed_sum,
     decayed_variance,
 )
@@ -60,6 +61,7 @@ from gpuetl.engines.pandas.relational.window_rows import (
     following_value,
     frame_first,
     frame_last,
+    frame_nth,
     interpolated,
     last_value,
     microseconds_since,
@@ -194,6 +196,7 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "ewm_mean": decayed_mean,
     "ewm_var": decayed_variance,
     "ewm_std": decayed_deviation,
+    "ewm_moment": decayed_moment,
     "decayed_sum": decayed_sum,
     "session_id": session_number,
     "rolling_count": frame_count,
@@ -211,6 +214,7 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_count_distinct": frame_count_distinct,
     "rolling_first": frame_first,
     "rolling_last": frame_last,
+    "rolling_nth_value": frame_nth,
 }
 
 DURATION_WINDOWS: dict[str, Callable[..., Masked]] = {

@@ -164,7 +164,7 @@ def frame_first(rows: WindowRows, x: Masked, frame_starts: Frames, ignore_nulls:
     """Return `x` of the first row of each frame, null where it has none; nulls as in `first_value`."""
     frames = FrameRows.of(frame_starts)
     if ignore_nulls:
-        return _Present(rows, x).within(frames, last=False)
+        return _Present(rows, x).within(frames, 0)
     return _frame_values(x, frames.first, frames.stops() > frames.first)
 
 
@@ -172,8 +172,16 @@ def frame_last(rows: WindowRows, x: Masked, frame_starts: Frames, ignore_nulls: 
     """Return `x` of the last row of each frame, as in `frame_first`."""
     frames = FrameRows.of(frame_starts)
     if ignore_nulls:
-        return _Present(rows, x).within(frames, last=True)
+        return _Present(rows, x).within(frames, -1)
     return _frame_values(x, frames.stops() - 1, frames.stops() > frames.first)
+
+
+def frame_nth(rows: WindowRows, x: Masked, frame_starts: Frames, n: int = 2, ignore_nulls: bool = False) -> Masked:
+    """Return `x` of the row with number `n`, from 1, of each frame, as in `frame_first`."""
+    frames, place = FrameRows.of(frame_starts), min(n, rows.segments.n_rows + 1) - 1
+    if ignore_nulls:
+        return _Present(rows, x).within(frames, place)
+    return _frame_values(x, frames.first + place, frames.stops() > frames.first + place)
 
 
 def _frame_values(x: Masked, places: Ints, found: NDArray[np.bool_]) -> Masked:
@@ -239,12 +247,13 @@ class _Present:
         counts: Ints = np.cumsum(self.x.valid, dtype=np.int64) - self.x.valid
         return counts
 
-    def within(self, frames: FrameRows, last: bool) -> Masked:
-        """Return for each row the value of the first or last of them in its frame; null where it has none."""
+    def within(self, frames: FrameRows, place: int) -> Masked:
+        """Return for each row the value of one of them in its frame, by place, -1 for the last; null without one."""
         before = np.append(self.before, np.count_nonzero(self.x.valid))
         low, high = before[frames.first], before[np.maximum(frames.stops(), frames.first)]
-        present = np.append(np.flatnonzero(self.x.valid), -1)
-        return _frame_values(self.x, present[np.where(high > low, high - 1 if last else low, -1)], high > low)
+        present, number = np.append(np.flatnonzero(self.x.valid), -1), high - 1 if place < 0 else low + place
+        found = (low <= number) & (number < high)
+        return _frame_values(self.x, present[np.where(found, number, -1)], found)
 
     def values(self, numbers: Ints) -> Masked:
         """Return for each row the value of one of them; null where it is not in the row's segment."""
