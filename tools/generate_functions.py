@@ -25,7 +25,7 @@ WIDTH = 120
 
 CONSTANTS = {
     **dict.fromkeys(("strptime.format", "try_strptime.format"), "str | Sequence[str]"),
-    "breaks": "Sequence[Scalar]", "labels": "Sequence[Scalar]", "left_closed": "bool",
+    "breaks": "Sequence[Scalar]", "quantiles": "int | Sequence[float]", "labels": "Sequence[Scalar]", "left_closed": "bool",
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float", "com": "float", "adjust": "bool", "bias": "bool",
@@ -195,6 +195,7 @@ def signature(function: Function, method: bool) -> tuple[str, str]:
             named.append(f"{name}: {dtype.removesuffix(' | None')} | None = None")
             keywords.append(f"{name}={name}")
         elif argument.optional:
+            assert not named, f"{function.name}: {name} would be passed in the place of an option before it"
             options.append(f"{name}: {dtype} | None = None")
             optional.append(name)
         else:

@@ -26,7 +26,7 @@ IntoKeys: TypeAlias = Names | IntoColumn | Mapping[str, IntoExpression] | Iterab
 
 def formula(value: IntoExpression) -> Formula:
     """Return an expression of a step."""
-    return Formula(as_syntax(value))
+    return Formula(as_syntax(value), string=value if isinstance(value, str) else None)
 
 
 def formulas(columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:

@@ -48,7 +48,7 @@ __all__ = [
     "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month",
     "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
     "parse_dirname", "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power",
-    "printf", "product", "product_distinct", "quantile", "quantile_disc", "quarter", "radians", "range", "rank",
+    "printf", "product", "product_distinct", "qcut", "quantile", "quantile_disc", "quarter", "radians", "range", "rank",
     "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like",
     "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
     "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
@@ -4349,7 +4349,7 @@ def rolling_nth_value(x: Expression, n: int | Expression, frame: int | timedelta
     return function_call("rolling_nth_value", (x, n), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
 
-def ewm_mean(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def ewm_mean(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
     """The exponentially weighted mean: y = (1 - a)·y' + a·x, and the first y is x.
 
     Give one of four: `alpha` is a, `span` sets a = 2 / (span + 1), `com` sets a = 1 / (com + 1), and `half_life` sets a
@@ -4361,10 +4361,10 @@ def ewm_mean(x: Expression, com: float | Expression | None = None, adjust: bool 
 
     Example: `ewm_mean(col("x"), half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("ewm_mean", (x,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+    return function_call("ewm_mean", (x,), half_life=half_life, span=span, alpha=alpha, com=com, adjust=adjust, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
 
-def ewm_var(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def ewm_var(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None, bias: bool | Expression | None = None) -> Expression:
     """The variance of the values so far, weighted as in ewm_mean, with its options.
 
     It is unbiased, as that of a sample; `bias => true` leaves that correction out. Null where one value has all of the
@@ -4374,17 +4374,17 @@ def ewm_var(x: Expression, com: float | Expression | None = None, adjust: bool |
 
     Example: `ewm_var(col("x"), alpha=0.5)` is `[None, 0.5, None, 2.7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("ewm_var", (x,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+    return function_call("ewm_var", (x,), half_life=half_life, span=span, alpha=alpha, com=com, adjust=adjust, ignore_nulls=ignore_nulls, min_periods=min_periods, bias=bias)
 
 
-def ewm_std(x: Expression, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+def ewm_std(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None, bias: bool | Expression | None = None) -> Expression:
     """The root of ewm_var.
 
     A window function: for `window`, and `over` of groups in order.
 
     Example: `ewm_std(col("x"), alpha=0.5, bias=True)` is `[0.0, 0.5, None, 1.299038105676658]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
-    return function_call("ewm_std", (x,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+    return function_call("ewm_std", (x,), half_life=half_life, span=span, alpha=alpha, com=com, adjust=adjust, ignore_nulls=ignore_nulls, min_periods=min_periods, bias=bias)
 
 
 def decayed_sum(x: Expression, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
@@ -4395,6 +4395,20 @@ def decayed_sum(x: Expression, *, half_life: float | timedelta | Expression | No
     Example: `decayed_sum(col("x"), half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
     """
     return function_call("decayed_sum", (x,), half_life=half_life, span=span, alpha=alpha)
+
+
+def qcut(x: Expression, quantiles: int | Sequence[float] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+    """The label of the bin of x between quantiles of the group.
+
+    `quantiles` is a number of bins of about equal counts, or the list of shares at which to cut, such as [0.25, 0.5,
+    0.75]. Breaks are as of `quantile`, labels and bins as of `cut`. It needs no order. Bins between equal quantiles are
+    empty; no value is below a quantile of NaN.
+
+    A window function: for `window`, and `over` of groups in order.
+
+    Example: `qcut(col("x"), 2, ["low", "high"])` is `["low", "low", None, "high"]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+    """
+    return function_call("qcut", (x, quantiles), (labels, left_closed))
 
 
 def session_id(gap: timedelta | Expression) -> Expression:

@@ -50,7 +50,6 @@ def test_values_get_the_label_of_their_bin(pipeline, check):
         ("cut(x)", "cut got 1 arguments"),
         ("cut(x, [0], side => 'left')", "cut has no open argument 'side'"),
         ("cut(x, ['a'])", "cannot compare float64 and string"),
-        ("qcut(x, 4)", "unknown function 'qcut'"),
     ],
 )
 def test_what_makes_no_bins_is_refused(call, message):

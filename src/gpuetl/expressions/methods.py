@@ -3824,7 +3824,7 @@ class Methods:
         """
         return self._call("rolling_nth_value", (self, n), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
-    def ewm_mean(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
         """The exponentially weighted mean: y = (1 - a)·y' + a·x, and the first y is x.
 
         Give one of four: `alpha` is a, `span` sets a = 2 / (span + 1), `com` sets a = 1 / (com + 1), and `half_life`
@@ -3836,9 +3836,9 @@ class Methods:
 
         Example: `col("x").ewm_mean(half_life=timedelta(hours=1))` is `[1.0, 1.5, None, 3.375]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("ewm_mean", (self,), (com, adjust), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+        return self._call("ewm_mean", (self,), half_life=half_life, span=span, alpha=alpha, com=com, adjust=adjust, ignore_nulls=ignore_nulls, min_periods=min_periods)
 
-    def ewm_var(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def ewm_var(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None, bias: bool | Expression | None = None) -> Expression:
         """The variance of the values so far, weighted as in ewm_mean, with its options.
 
         It is unbiased, as that of a sample; `bias => true` leaves that correction out. Null where one value has all of
@@ -3848,16 +3848,16 @@ class Methods:
 
         Example: `col("x").ewm_var(alpha=0.5)` is `[None, 0.5, None, 2.7]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("ewm_var", (self,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+        return self._call("ewm_var", (self,), half_life=half_life, span=span, alpha=alpha, com=com, adjust=adjust, ignore_nulls=ignore_nulls, min_periods=min_periods, bias=bias)
 
-    def ewm_std(self, com: float | Expression | None = None, adjust: bool | Expression | None = None, bias: bool | Expression | None = None, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
+    def ewm_std(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None, bias: bool | Expression | None = None) -> Expression:
         """The root of ewm_var.
 
         A window function: for `window`, and `over` of groups in order.
 
         Example: `col("x").ewm_std(alpha=0.5, bias=True)` is `[0.0, 0.5, None, 1.299038105676658]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
-        return self._call("ewm_std", (self,), (com, adjust, bias), half_life=half_life, span=span, alpha=alpha, ignore_nulls=ignore_nulls, min_periods=min_periods)
+        return self._call("ewm_std", (self,), half_life=half_life, span=span, alpha=alpha, com=com, adjust=adjust, ignore_nulls=ignore_nulls, min_periods=min_periods, bias=bias)
 
     def decayed_sum(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None) -> Expression:
         """y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.
@@ -3867,3 +3867,16 @@ class Methods:
         Example: `col("x").decayed_sum(half_life=timedelta(hours=1))` is `[1.0, 2.5, None, 4.625]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
         """
         return self._call("decayed_sum", (self,), half_life=half_life, span=span, alpha=alpha)
+
+    def qcut(self, quantiles: int | Sequence[float] | Expression, labels: Sequence[Scalar] | Expression | None = None, left_closed: bool | Expression | None = None) -> Expression:
+        """The label of the bin of x between quantiles of the group.
+
+        `quantiles` is a number of bins of about equal counts, or the list of shares at which to cut, such as [0.25,
+        0.5, 0.75]. Breaks are as of `quantile`, labels and bins as of `cut`. It needs no order. Bins between equal
+        quantiles are empty; no value is below a quantile of NaN.
+
+        A window function: for `window`, and `over` of groups in order.
+
+        Example: `col("x").qcut(2, ["low", "high"])` is `["low", "low", None, "high"]`, over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group.
+        """
+        return self._call("qcut", (self, quantiles), (labels, left_closed))

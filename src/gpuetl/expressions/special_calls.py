@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions import ir
-from gpuetl.expressions.bins import cut_as_case
+from gpuetl.expressions.bins import cut_as_case, qcut_as_case
 from gpuetl.expressions.coercion import coerce
 from gpuetl.expressions.constants import EXTRACT_PARTS
 from gpuetl.expressions.format_lists import PARSERS, one_format_each
@@ -143,6 +143,13 @@ def _cut(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     return resolver.operand(cut_as_case(syntax), scope)
 
 
+def _qcut(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
+    """Type `qcut(x, 4)`, which is a CASE over aggregates of the group."""
+    if not {"window", "aggregate"} <= {*scope.kinds}:
+        return resolver.call(syntax, scope)
+    return resolver.operand(qcut_as_case(syntax), scope)
+
+
 def _parsed(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     """Type `strptime(x, ['%Y', …])`, which tries the formats in turn."""
     several = one_format_each(syntax) if syntax.args else None
@@ -202,7 +209,7 @@ _SPECIAL: dict[str, Handler] = {
     **dict.fromkeys(CHANGED_STRUCTS, _changed_struct),
     **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),
-    **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut,
+    **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut, "qcut": _qcut,
     **dict.fromkeys(PARSERS, _parsed),
     **dict.fromkeys(QUANTILES, _quantile),
     **dict.fromkeys(BY_NAME, _list_aggregate),

@@ -147,7 +147,6 @@ INSTEAD = {
     "date": "Write to_date(x), or CAST(x AS date).",
     "from_unixtime": "Write from_epoch(seconds).", "unix_timestamp": "Write epoch(x).",
     "typeof": "Types are known before a run: gpuetl validate and gpuetl schema show them.",
-    "qcut": "In a window step write CASE WHEN x <= quantile(x, 0.5) THEN 'low' … END, or ntile(n) for equal counts; fit: bucketise keeps the bounds.",
     "equi_width_bins": "Write width_bucket(x, low, high, n), or cut(x, [10, 20, 30]).",
     "month_start": "Write date_trunc('month', x).", "month_end": "Write last_day(x).", "ordinal_day": "Write dayofyear(x).",
     "truncate": "Write date_trunc('month', x), or trunc(x) of a number.", "convert_time_zone": "Write convert_zone(x, zone).",

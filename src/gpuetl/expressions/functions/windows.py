@@ -155,6 +155,11 @@ def place_type(args: Sequence[Expr]) -> Typing:
     return [args[0].dtype, INT64, BOOL, BOOL][: len(args)], args[0].dtype
 
 
+def bins(args: Sequence[Expr]) -> Typing:
+    """What is cut, a list or number, and labels: a CASE takes its place before it is typed."""
+    return [arg.dtype for arg in args], STRING
+
+
 def multiplied(args: Sequence[Expr]) -> Typing:
     """Integers in int64, floats in float64; the digits of a product of decimals would have no end."""
     dtype = numbers_in_float64(args)[1]
@@ -281,6 +286,11 @@ FUNCTIONS = (
            "The root of ewm_var.", "ewm_std(x, alpha => 0.5, bias => true)", [0.0, 0.5, None, 1.6875**0.5], rewrite=plain_moment),
     Window("decayed_sum", "x half_life?! span?! alpha?!", decayed_type, "y = 2^(-d / half_life)·y' + x, or (1 - a)·y' + x, with d and a as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
+    Window("qcut", "x quantiles! labels?! left_closed?!", bins,
+           "The label of the bin of x between quantiles of the group.  `quantiles` is a number of bins of about equal counts, or the "
+           "list of shares at which to cut, such as [0.25, 0.5, 0.75].  Breaks are as of `quantile`, labels and bins as of `cut`.  "
+           "It needs no order.  Bins between equal quantiles are empty; no value is below a quantile of NaN.",
+           "qcut(x, 2, ['low', 'high'])", ["low", "low", None, "high"], definition="CASE WHEN x <= 0 THEN '' END"),
     Window("session_id", "gap!", gap_type,
            "How many gaps longer than `gap` the group has had so far; needs order_by to begin with a timestamp.",
            "session_id(gap => interval '1 hour')", [0, 0, 1, 1]),

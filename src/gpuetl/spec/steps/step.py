@@ -92,6 +92,8 @@ class Context:
             errors += mistakes_in(formula.parts)
         except InvalidExpression as too_deep:
             expr, errors = WRONG, [too_deep]
+        if formula.string in schema:
+            errors.append(string_or_column(str(formula.string)))
         doubts = [*doubts_in(formula.parts)]
         if not (errors or doubts):
             return expr
@@ -253,6 +255,12 @@ class Calls:
     before: dict[str, Expr] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     after: dict[str, Expr] = field(default_factory=dict)
+
+
+def string_or_column(name: str) -> InvalidExpression:
+    """Return the error of a string in Python that is the name of a column, too."""
+    message = coded("GE1215", f"the string {name!r} is the name of a column, too")
+    return InvalidExpression(message, hint=f"Write col({name!r}) for the column, or lit({name!r}) for the string.")
 
 
 def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[str], columns: Container[str]) -> Calls:
