@@ -27,7 +27,9 @@ TEXTS = {  # as int64, as float64, as decimal(18,3), as bool
     "0x1F": NONE, "0X1f": NONE, "-0x1F": NONE, "+0x1F": NONE, "0x": NONE, "0b1": NONE, "0o7": NONE, "0x1p3": NONE, "0x1.8p1": NONE, "1f": NONE, "1d": NONE, "1L": NONE,
     " 12": NONE, "12 ": NONE, " 12 ": NONE, "\t5": NONE, "5\n": NONE, "5\0": NONE, "\0": NONE, "1_000": NONE, "1,000": NONE, "1 000": NONE, "": NONE, "-": NONE, "+": NONE, ".": NONE,
     "+-5": NONE, "-+5": NONE, "++5": NONE, "--5": NONE, "e5": NONE, ".e5": NONE, "1e": NONE, "1e+": NONE, "1e1.5": NONE, "1..5": NONE, "1.5.": NONE, "(5)": NONE, "5%": NONE, "5-": NONE,
-    "１２": NONE, "٣": NONE, "½": NONE, "－5": NONE, "T": NONE, "t": NONE, "F": NONE, "yes": NONE, "no": NONE, "on": NONE, " true": NONE, "null": NONE, "None": NONE,
+    "１２": NONE, "٣": NONE, "½": NONE, "－5": NONE, "on": NONE, "off": NONE, "yes ": NONE, "tr": NONE, "ye": NONE,
+    **dict.fromkeys(("T", "t", "yes", "Yes", "yES", "y", "Y"), (None, None, None, True)), **dict.fromkeys(("F", "f", "no", "NO", "n", "N"), (None, None, None, False)),
+    " true": NONE, "null": NONE, "None": NONE,
 }  # fmt: skip
 TYPES = ("int64", "float64", "decimal(18,3)", "bool")
 CASES = [(text, dtype, held) for text, all_held in TEXTS.items() for dtype, held in zip(TYPES, all_held, strict=True)]

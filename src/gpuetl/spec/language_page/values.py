@@ -217,7 +217,7 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | floats | `[-+]?([0-9]+\.?[0-9]*\|\.[0-9]+)([eE][-+]?[0-9]+)?` | the nearest; beyond the type is an error |
 | | `[-+]?(inf\|infinity\|nan)`, in either case | |
 | decimals | the same numbers as floats | exact: a value that needs more digits is an error |
-| bool | `true\|false\|1\|0`, in either case | |
+| bool | `true\|t\|yes\|y\|1`, `false\|f\|no\|n\|0`, in either case | |
 | date | `[0-9]{4}-[0-9]{2}-[0-9]{2}` | a day of the calendar |
 | timestamp | date `([ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?)?` | to 23:59:59.999999 |
 | timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |

@@ -53,9 +53,13 @@ template <class OUT> DEVICE void write_decimal(OUT& out, int128_t units, int128_
 
 // ---- read -----------------------------------------------------------------------------------------------------------
 
+DEVICE bool is_one_of(String text, String a, String b, String c, String d, String e) {
+    return equals_in_any_case(text, a) || equals_in_any_case(text, b) || equals_in_any_case(text, c) ||
+           equals_in_any_case(text, d) || equals_in_any_case(text, e);
+}
 DEVICE Outcome<bool> read_bool(String text) {
-    if (equals_in_any_case(text, String{"true", 4}) || equals_in_any_case(text, String{"1", 1})) return done(true);
-    if (equals_in_any_case(text, String{"false", 5}) || equals_in_any_case(text, String{"0", 1})) return done(false);
+    if (is_one_of(text, String{"true", 4}, String{"t", 1}, String{"yes", 3}, String{"y", 1}, String{"1", 1})) return done(true);
+    if (is_one_of(text, String{"false", 5}, String{"f", 1}, String{"no", 2}, String{"n", 1}, String{"0", 1})) return done(false);
     return refused<bool>(NOT_A_VALUE);
 }
 

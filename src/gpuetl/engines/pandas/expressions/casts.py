@@ -88,6 +88,13 @@ def _as_decimal(value: Any, dtype: DataType) -> Any:
     return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
 
 
+def _booleans_from_text(text: Any, dtype: DataType) -> Any:
+    """Read words in any case, and 1 and 0; Arrow does not know all of them."""
+    for words, word in (("t|y|yes", "true"), ("f|n|no", "false")):
+        text = pc.replace_substring_regex(text, rf"(?i)\A(?:{words})\z", word)
+    return pc.cast(text, dtype)
+
+
 def _integers_from_text(text: Any, dtype: DataType) -> Any:
     """Read digits after a sign or none.  Arrow takes no plus, for unsigned ones no -0, and reads `0x1F`."""
     signs = "+" if pa.types.is_signed_integer(dtype) else "+-"
@@ -120,7 +127,7 @@ def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
         return _integers_from_text
     if is_floating(dtype):
         return _floats_from_text
-    return {TIME: _times_from_text, UUID: uuids_from_text}.get(dtype)
+    return {BOOL: _booleans_from_text, TIME: _times_from_text, UUID: uuids_from_text}.get(dtype)
 
 
 def _times_from_text(text: Any, dtype: DataType) -> Any:

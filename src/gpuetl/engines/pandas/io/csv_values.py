@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -47,7 +47,12 @@ Arrow parses a text twice to cut it into blocks where line ends may be in quotes
 """
 
 
-TRUE_TEXTS, FALSE_TEXTS = ["1", "true", "True", "TRUE"], ["0", "false", "False", "FALSE"]
+def in_any_case(words: str) -> list[str]:
+    """Return words with each of their letters in lower and in upper case."""
+    return sorted({"".join(case) for word in words.split() for case in product(*zip(word, word.upper(), strict=True))})
+
+
+TRUE_TEXTS, FALSE_TEXTS = in_any_case("1 true t yes y"), in_any_case("0 false f no n")
 NO_TYPES: Mapping[str, DataType] = {}
 
 
